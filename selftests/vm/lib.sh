@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Shared by the scripts of selftests/vm: where things are, and how they are fetched.
+
+vm_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+tree=$(cd "$vm_dir/../.." && pwd -P)
+cache=${HROCE_CACHE:-$HOME/.cache/hroce}
+
+say() { echo "${0##*/}: $*" >&2; }
+die() { say "$*"; exit 2; }
+
+# Take the lock NAME of the cache for the rest of this process; say so when that means waiting.
+lock_cache() {
+	local fd
+
+	mkdir -p "$cache"
+	exec {fd}>"$cache/$1.lock"
+	flock -n "$fd" && return
+	say "waiting for another run to finish with $cache/$1"
+	flock "$fd"
+}
+
+# The directory of the debug kernel: one per configuration, kernel source and recipe.
+debug_kernel_dir() {
+	local version hash
+
+	version=$(dpkg-query -W -f '${Version}' linux-source-6.12) || return 1
+	hash=$({ echo "$version"; cat "$vm_dir/debug.config"; } | sha256sum | cut -c1-12)
+	echo "$cache/debug-$hash"
+}
