@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Absurd attributes get a precise errno, limits hold exactly. */
+#include <limits.h>
+
+#include "vt.h"
+
+static void cq_sizes(struct vt *t)
+{
+	struct ibv_context *ctx = t->a.ctx;
+	struct ibv_cq *cq;
+
+	VT_NULL(ibv_create_cq(ctx, 0, NULL, NULL, 0), EINVAL);
+	VT_NULL(ibv_create_cq(ctx, -1, NULL, NULL, 0), EINVAL);
+	VT_NULL(ibv_create_cq(ctx, INT_MAX, NULL, NULL, 0), EINVAL);
+	VT_NULL(ibv_create_cq(ctx, t->a.dev.max_cqe + 1, NULL, NULL, 0),
+		EINVAL);
+	cq = vt_cq(&t->a, 1, NULL);
+	VT_OK(cq->cqe >= 1, "%d", cq->cqe);
+	cq = vt_cq(&t->a, t->a.dev.max_cqe, NULL);
+	VT_OK(cq->cqe >= t->a.dev.max_cqe, "%d", cq->cqe);
+}
+
+static void cq_comp_vector_out_of_range(struct vt *t)
+{
+	struct ibv_context *ctx = t->a.ctx;
+
+	VT_NULL(ibv_create_cq(ctx, 8, NULL, NULL, ctx->num_comp_vectors),
+		EINVAL);
+	VT_NULL(ibv_create_cq(ctx, 8, NULL, NULL, 1 << 20), EINVAL);
+}
+
+static struct ibv_qp *try_qp(struct vt *t, struct ibv_cq *cq,
+			     enum ibv_qp_type type, uint32_t sq, uint32_t rq,
+			     uint32_t ssge, uint32_t rsge, uint32_t inl)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = cq, .recv_cq = cq, .qp_type = type,
+		.cap = { sq, rq, ssge, rsge, inl },
+	};
+
+	return ibv_create_qp(t->a.pd, &attr);
+}
+
+static void qp_caps_too_big(struct vt *t)
+{
+	struct ibv_cq *cq = vt_cq(&t->a, 16, NULL);
+	uint32_t wr = t->a.dev.max_qp_wr + 1;
+	uint32_t sge = t->a.dev.max_sge + 1;
+
+	VT_NULL(try_qp(t, cq, IBV_QPT_RC, wr, 4, 1, 1, 0), EINVAL);
+	VT_NULL(try_qp(t, cq, IBV_QPT_RC, 4, wr, 1, 1, 0), EINVAL);
+	VT_NULL(try_qp(t, cq, IBV_QPT_RC, 4, 4, sge, 1, 0), EINVAL);
+	VT_NULL(try_qp(t, cq, IBV_QPT_RC, 4, 4, 1, sge, 0), EINVAL);
+	VT_NULL(try_qp(t, cq, IBV_QPT_RC, 4, 4, 1, 1, 1 << 20), EINVAL);
+	VT_NULL(try_qp(t, cq, IBV_QPT_RC, UINT_MAX, 4, 1, 1, 0), EINVAL);
+	VT_NULL(try_qp(t, cq, IBV_QPT_RC, 4, UINT_MAX, 1, 1, 0), EINVAL);
+	VT_NULL(try_qp(t, cq, IBV_QPT_RC, 4, 4, UINT_MAX, 1, 0), EINVAL);
+	VT_NULL(try_qp(t, cq, IBV_QPT_RC, 4, 4, 1, UINT_MAX, 0), EINVAL);
+	VT_NULL(try_qp(t, cq, IBV_QPT_RC, 4, 4, 1, 1, UINT_MAX), EINVAL);
+}
+
+static void qp_caps_largest(struct vt *t)
+{
+	struct ibv_cq *cq = vt_cq(&t->a, 16, NULL);
+	struct vt_opt o = {
+		.sq = t->a.dev.max_qp_wr, .rq = t->a.dev.max_qp_wr,
+		.sge = 1,
+	};
+	struct vt_opt s = { .sq = 16, .rq = 16, .sge = t->a.dev.max_sge };
+	struct vt_opt i = { .sq = 16, .rq = 16, .sge = 1, .inl = 512 };
+
+	vt_opt_defaults(t, &o);
+	vt_qp(&t->a, &o, cq, cq, NULL, NULL);
+	vt_opt_defaults(t, &s);
+	vt_qp(&t->a, &s, cq, cq, NULL, NULL);
+	vt_opt_defaults(t, &i);
+	vt_qp(&t->a, &i, cq, cq, NULL, NULL);
+}
+
+static void qp_caps_zero(struct vt *t)
+{
+	struct ibv_cq *cq = vt_cq(&t->a, 16, NULL);
+	struct ibv_qp *qp;
+
+	qp = try_qp(t, cq, IBV_QPT_RC, 0, 8, 0, 1, 0);
+	VT_OK(qp, "no send queue: %s", strerror(errno));
+	VT_EQ(ibv_destroy_qp(qp), 0);
+	qp = try_qp(t, cq, IBV_QPT_RC, 8, 0, 1, 0, 0);
+	VT_OK(qp, "no receive queue: %s", strerror(errno));
+	VT_EQ(ibv_destroy_qp(qp), 0);
+}
+
+static void qp_types_unknown(struct vt *t)
+{
+	struct ibv_cq *cq = vt_cq(&t->a, 16, NULL);
+	static const int types[] = { 0, 1, 7, 100, 254 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		errno = 0;
+		VT_OK(!try_qp(t, cq, types[i], 4, 4, 1, 1, 0), "type %d",
+		      types[i]);
+		VT_OK(errno == EINVAL || errno == EOPNOTSUPP ||
+		      errno == EPERM, "type %d: errno %d", types[i], errno);
+	}
+}
+
+static void srq_sizes(struct vt *t)
+{
+	struct ibv_srq_init_attr a = {};
+
+	a.attr.max_sge = 1;
+	a.attr.max_wr = 0;
+	VT_NULL(ibv_create_srq(t->a.pd, &a), EINVAL);
+	a.attr.max_wr = t->a.dev.max_srq_wr + 1;
+	VT_NULL(ibv_create_srq(t->a.pd, &a), EINVAL);
+	a.attr.max_wr = UINT_MAX;
+	VT_NULL(ibv_create_srq(t->a.pd, &a), EINVAL);
+	a.attr.max_wr = 4;
+	a.attr.max_sge = t->a.dev.max_srq_sge + 1;
+	VT_NULL(ibv_create_srq(t->a.pd, &a), EINVAL);
+	a.attr.max_sge = UINT_MAX;
+	VT_NULL(ibv_create_srq(t->a.pd, &a), EINVAL);
+	vt_srq(&t->a, t->a.dev.max_srq_wr, 1, 0);
+	vt_srq(&t->a, 16, t->a.dev.max_srq_sge, 0);
+}
+
+static void srq_limit_range(struct vt *t)
+{
+	struct ibv_srq *srq = vt_srq(&t->a, 8, 1, 0);
+	struct ibv_srq_attr attr = { .srq_limit = 1 << 30 };
+
+	VT_EQ(ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT), EINVAL);
+	attr.srq_limit = 4;
+	VT_EQ(ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT), 0);
+	VT_EQ(ibv_query_srq(srq, &attr), 0);
+	VT_EQ(attr.srq_limit, 4);
+	VT_OK(attr.max_wr >= 8, "%u", attr.max_wr);
+}
+
+static void ah_attributes(struct vt *t)
+{
+	struct ibv_ah_attr ok = {
+		.is_global = 1, .port_num = 1,
+		.grh = { .dgid = t->b.gid, .sgid_index = t->a.gid_idx,
+			 .hop_limit = 8, .traffic_class = 0x68 },
+	};
+	struct ibv_ah_attr a;
+	struct ibv_ah *ah;
+
+	ah = ibv_create_ah(t->a.pd, &ok);
+	VT_OK(ah, "%s", strerror(errno));
+	VT_EQ(ibv_destroy_ah(ah), 0);
+	a = ok;
+	a.port_num = 2;
+	VT_NULL(ibv_create_ah(t->a.pd, &a), EINVAL);
+	a.port_num = 0;
+	VT_NULL(ibv_create_ah(t->a.pd, &a), EINVAL);
+	a = ok;
+	a.grh.sgid_index = 255;
+	errno = 0;
+	VT_OK(!ibv_create_ah(t->a.pd, &a) && errno, "sgid_index 255");
+	a = ok;
+	a.is_global = 0;
+	VT_NULL(ibv_create_ah(t->a.pd, &a), EINVAL);
+}
+
+static void post_more_sge_than_granted(struct vt *t)
+{
+	struct vt_opt o = { .sge = 2 };
+	struct vt_pair *p = vt_pair(t, &o);
+	struct vt_mem *m = vt_mem(&t->a, 64, VT_ALL);
+	unsigned int n = p->cap.max_send_sge + 1;
+	unsigned int rn = p->cap.max_recv_sge + 1;
+	unsigned int most = n > rn ? n : rn;
+	struct ibv_sge *sge = calloc(most, sizeof(*sge));
+	struct ibv_send_wr *bad = NULL, wr = {
+		.opcode = IBV_WR_SEND, .sg_list = sge, .num_sge = n,
+	};
+	struct ibv_recv_wr *rbad = NULL, rwr = {
+		.sg_list = sge, .num_sge = rn,
+	};
+
+	for (unsigned int i = 0; i < most; i++)
+		sge[i] = (struct ibv_sge){ (uintptr_t)m->buf, 1, m->mr->lkey };
+	VT_EQ(ibv_post_send(p->qp[0], &wr, &bad), EINVAL);
+	VT_OK(bad == &wr, "bad_wr not set");
+	VT_EQ(ibv_post_recv(p->qp[0], &rwr, &rbad), EINVAL);
+	VT_OK(rbad == &rwr, "bad_wr not set");
+	free(sge);
+}
+
+static void post_too_much_inline(struct vt *t)
+{
+	struct vt_opt o = { .inl = 64 };
+	struct vt_pair *p = vt_pair(t, &o);
+	size_t len = p->cap.max_inline_data + 1;
+	struct vt_mem *m = vt_mem(&t->a, len, VT_ALL);
+	struct vt_wr w = {
+		.op = IBV_WR_SEND, .local = m, .len = len,
+		.flags = IBV_SEND_INLINE,
+	};
+
+	VT_EQ(vt_try_send(p->qp[0], &w), EINVAL);
+}
+
+static void post_list_stops_at_bad(struct vt *t)
+{
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct vt_mem *m = vt_mem(&t->a, 64, VT_ALL);
+	struct ibv_sge sge = { (uintptr_t)m->buf, 8, m->mr->lkey };
+	struct ibv_send_wr wr[3], *bad = NULL;
+
+	for (int i = 0; i < 3; i++)
+		wr[i] = (struct ibv_send_wr){
+			.wr_id = i, .opcode = IBV_WR_RDMA_WRITE,
+			.send_flags = IBV_SEND_SIGNALED,
+			.sg_list = &sge, .num_sge = 0,
+			.next = i < 2 ? &wr[i + 1] : NULL,
+		};
+	wr[1].num_sge = p->cap.max_send_sge + 1;
+	VT_EQ(ibv_post_send(p->qp[0], wr, &bad), EINVAL);
+	VT_OK(bad == &wr[1], "bad_wr is not the second");
+	vt_expect(p->scq[0], 0, IBV_WC_SUCCESS);
+	vt_quiet(p->scq[0], 20);
+}
+
+static void mcast_attach_rules(struct vt *t)
+{
+	struct vt_opt ud = { .type = IBV_QPT_UD };
+	struct vt_pair *p = vt_pair(t, &ud);
+	struct vt_pair *rc = vt_pair(t, NULL);
+	union ibv_gid mgid = {
+		.raw = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff,
+			 239, 1, 2, 3 },
+	};
+
+	VT_OK(ibv_attach_mcast(rc->qp[0], &mgid, 0), "RC QP attached");
+	VT_EQ(ibv_attach_mcast(p->qp[0], &mgid, 0), 0);
+	VT_EQ(ibv_destroy_qp(p->qp[0]), EBUSY);
+	VT_EQ(ibv_detach_mcast(p->qp[0], &mgid, 0), 0);
+	VT_OK(ibv_detach_mcast(p->qp[0], &mgid, 0), "detached twice");
+}
+
+static const struct vt_case cases[] = {
+	VT_CASE(cq_sizes),
+	VT_CASE(cq_comp_vector_out_of_range),
+	VT_CASE(qp_caps_too_big),
+	VT_CASE(qp_caps_largest),
+	VT_CASE(qp_caps_zero),
+	VT_CASE(qp_types_unknown),
+	VT_CASE(srq_sizes),
+	VT_CASE(srq_limit_range),
+	VT_CASE(ah_attributes),
+	VT_CASE(post_more_sge_than_granted),
+	VT_CASE(post_too_much_inline),
+	VT_CASE(post_list_stops_at_bad),
+	VT_CASE(mcast_attach_rules),
+};
+
+VT_MAIN(cases)

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Registering memory: access rules, mappings, addresses, sizes. */
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "vt.h"
+
+static struct ibv_mr *try_reg(struct vt *t, void *p, size_t len, int access)
+{
+	return ibv_reg_mr(t->a.pd, p, len, access);
+}
+
+static void access_flag_rules(struct vt *t)
+{
+	static char mem[4096];
+	static const int good[] = {
+		0, IBV_ACCESS_REMOTE_READ, IBV_ACCESS_LOCAL_WRITE, VT_ALL,
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE,
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_RELAXED_ORDERING,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+		struct ibv_mr *mr = try_reg(t, mem, sizeof(mem), good[i]);
+
+		VT_OK(mr, "access 0x%x: %s", good[i], strerror(errno));
+		VT_EQ(ibv_dereg_mr(mr), 0);
+	}
+	VT_NULL(try_reg(t, mem, 4096, IBV_ACCESS_REMOTE_WRITE), EINVAL);
+	VT_NULL(try_reg(t, mem, 4096, IBV_ACCESS_REMOTE_ATOMIC), EINVAL);
+	errno = 0;
+	VT_OK(!try_reg(t, mem, 4096, 1 << 15), "unknown access bit");
+	VT_OK(errno == EINVAL || errno == EOPNOTSUPP, "errno %d", errno);
+}
+
+static void unmapped_memory(struct vt *t)
+{
+	char *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	VT_OK(p != MAP_FAILED, "mmap");
+	munmap(p + 4096, 4096);
+	VT_NULL(try_reg(t, p, 8192, VT_ALL), EFAULT);
+	VT_NULL(try_reg(t, p + 4096, 4096, 0), EFAULT);
+	munmap(p, 4096);
+}
+
+static void absurd_ranges(struct vt *t)
+{
+	static char mem[4096];
+
+	errno = 0;
+	VT_OK(!try_reg(t, mem, SIZE_MAX, 0) && errno, "length SIZE_MAX");
+	errno = 0;
+	VT_OK(!try_reg(t, mem, SIZE_MAX - (uintptr_t)mem, 0) && errno,
+	      "up to the end of the address space");
+	errno = 0;
+	VT_OK(!try_reg(t, (void *)-4096ul, 8192, 0) && errno, "wraps");
+	errno = 0;
+	VT_OK(!try_reg(t, (void *)-8192ul, 4096, 0) && errno, "kernel range");
+	errno = 0;
+	VT_OK(!try_reg(t, NULL, 4096, 0) && errno, "null page");
+}
+
+static void read_only_mapping(struct vt *t)
+{
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct vt_mem *dst = vt_mem(&t->a, 4096, VT_ALL);
+	char *ro = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct vt_mem src = { .buf = (unsigned char *)ro, .len = 4096 };
+
+	VT_OK(ro != MAP_FAILED, "mmap");
+	vt_fill(&src, 0, 4096, 3);
+	VT_EQ(mprotect(ro, 4096, PROT_READ), 0);
+	VT_NULL(ibv_reg_mr(t->b.pd, ro, 4096, IBV_ACCESS_LOCAL_WRITE), EFAULT);
+	src.mr = ibv_reg_mr(t->b.pd, ro, 4096, IBV_ACCESS_REMOTE_READ);
+	VT_OK(src.mr, "%s", strerror(errno));
+	vt_send(p->qp[0], &(struct vt_wr){
+		.op = IBV_WR_RDMA_READ, .id = 1, .local = dst, .len = 4096,
+		.remote = &src, .flags = IBV_SEND_SIGNALED });
+	vt_expect(p->scq[0], 1, IBV_WC_SUCCESS);
+	vt_verify(dst, 0, 4096, 3);
+	VT_EQ(ibv_dereg_mr(src.mr), 0);
+	munmap(ro, 4096);
+}
+
+static void file_mapping(struct vt *t)
+{
+	char name[] = "/dev/shm/vt-XXXXXX";
+	int fd = mkstemp(name);
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct vt_mem *src = vt_mem(&t->a, 8192, VT_ALL);
+	struct vt_mem dst = { .len = 8192 };
+	struct vt_mem back = { .len = 8192 };
+
+	VT_OK(fd >= 0, "no /dev/shm");
+	unlink(name);
+	VT_EQ(ftruncate(fd, 8192), 0);
+	dst.buf = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	VT_OK(dst.buf != MAP_FAILED, "mmap");
+	dst.mr = ibv_reg_mr(t->b.pd, dst.buf, 8192, VT_ALL);
+	VT_OK(dst.mr, "%s", strerror(errno));
+	vt_fill(src, 0, 8192, 9);
+	vt_send(p->qp[0], &(struct vt_wr){
+		.id = 1, .local = src, .len = 8192, .remote = &dst,
+		.flags = IBV_SEND_SIGNALED });
+	vt_expect(p->scq[0], 1, IBV_WC_SUCCESS);
+	VT_EQ(ibv_dereg_mr(dst.mr), 0);
+	munmap(dst.buf, 8192);
+	back.buf = malloc(8192);
+	VT_EQ(pread(fd, back.buf, 8192, 0), 8192);
+	vt_verify(&back, 0, 8192, 9);
+	close(fd);
+}
+
+static void write_number(const char *path, int v)
+{
+	FILE *f = fopen(path, "w");
+
+	if (!f)
+		return;
+	fprintf(f, "%d\n", v);
+	fclose(f);
+}
+
+static void huge_pages(struct vt *t)
+{
+	const size_t len = 4 << 20;
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct vt_mem dst = { .len = len };
+	struct vt_mem *src = vt_mem(&t->a, len, VT_ALL);
+
+	write_number("/proc/sys/vm/nr_hugepages", 8);
+	dst.buf = mmap(NULL, len, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	if (dst.buf == MAP_FAILED)
+		vt_skip("no huge pages");
+	dst.mr = ibv_reg_mr(t->b.pd, dst.buf, len, VT_ALL);
+	VT_OK(dst.mr, "%s", strerror(errno));
+	vt_fill(src, 0, len - 100, 5);
+	vt_send(p->qp[0], &(struct vt_wr){
+		.id = 1, .local = src, .len = len - 100, .remote = &dst,
+		.roff = 99, .flags = IBV_SEND_SIGNALED });
+	vt_expect(p->scq[0], 1, IBV_WC_SUCCESS);
+	vt_verify(&dst, 99, len - 100, 5);
+	VT_EQ(ibv_dereg_mr(dst.mr), 0);
+	munmap(dst.buf, len);
+	write_number("/proc/sys/vm/nr_hugepages", 0);
+}
+
+static void iova_differs_from_address(struct vt *t)
+{
+	const uint64_t iova = 0x123456789000ull;
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct vt_mem *src = vt_mem(&t->a, 10000, VT_ALL);
+	struct vt_mem *dst = vt_mem_iova(&t->b, 10000, VT_ALL, iova);
+	struct ibv_sge sge = { (uintptr_t)src->buf, 5000, src->mr->lkey };
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = 1, .opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED, .sg_list = &sge, .num_sge = 1,
+		.wr.rdma = { iova + 4001, dst->mr->rkey },
+	};
+
+	vt_fill(src, 0, 5000, 8);
+	VT_EQ(ibv_post_send(p->qp[0], &wr, &bad), 0);
+	vt_expect(p->scq[0], 1, IBV_WC_SUCCESS);
+	vt_verify(dst, 4001, 5000, 8);
+	vt_verify_guards(dst);
+}
+
+/* The same memory may be registered any number of times. */
+static void overlapping_registrations(struct vt *t)
+{
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct vt_mem *src = vt_mem(&t->a, 4096, VT_ALL);
+	struct vt_mem *dst = vt_mem(&t->b, 4096, VT_ALL);
+	struct vt_mem view = { .buf = dst->buf + 1000, .len = 1000 };
+
+	view.mr = ibv_reg_mr(t->b.pd, view.buf, view.len, VT_ALL);
+	VT_OK(view.mr, "%s", strerror(errno));
+	vt_fill(src, 0, 1000, 4);
+	vt_send(p->qp[0], &(struct vt_wr){
+		.id = 1, .local = src, .len = 1000, .remote = &view,
+		.flags = IBV_SEND_SIGNALED });
+	vt_expect(p->scq[0], 1, IBV_WC_SUCCESS);
+	vt_verify(dst, 1000, 1000, 4);
+	VT_EQ(ibv_dereg_mr(view.mr), 0);
+	vt_send(p->qp[0], &(struct vt_wr){
+		.id = 2, .local = src, .len = 1000, .remote = dst,
+		.flags = IBV_SEND_SIGNALED });
+	vt_expect(p->scq[0], 2, IBV_WC_SUCCESS);
+	vt_verify(dst, 0, 1000, 4);
+}
+
+/* A registration starts and ends at a byte, not at a page. */
+static void exact_to_the_byte(struct vt *t)
+{
+	struct vt_mem *src = vt_mem(&t->a, 8192, VT_ALL);
+	struct vt_mem *dst = vt_mem(&t->b, 8192, VT_ALL);
+	struct vt_mem in = { .buf = dst->buf + 13, .len = 4099 };
+	static const struct {
+		int off;
+		int len;
+		bool ok;
+	} step[] = {
+		{ 0, 4099, true }, { 4098, 1, true }, { 4098, 2, false },
+		{ -1, 1, false }, { 4099, 1, false }, { 0, 4100, false },
+	};
+
+	in.mr = ibv_reg_mr(t->b.pd, in.buf, in.len, VT_ALL);
+	VT_OK(in.mr, "%s", strerror(errno));
+	for (size_t i = 0; i < ARRAY_SIZE(step); i++) {
+		struct vt_pair *p = vt_pair(t, NULL);
+
+		vt_send(p->qp[0], &(struct vt_wr){
+			.id = i, .local = src, .len = step[i].len,
+			.remote = &in, .roff = step[i].off,
+			.flags = IBV_SEND_SIGNALED });
+		vt_expect(p->scq[0], i, step[i].ok ? IBV_WC_SUCCESS :
+			  IBV_WC_REM_ACCESS_ERR);
+	}
+	VT_EQ(ibv_dereg_mr(in.mr), 0);
+}
+
+static void large_registration(struct vt *t)
+{
+	struct vt_mem *m = vt_mem(&t->a, 256 << 20, VT_ALL);
+
+	VT_EQ(m->mr->length, 256 << 20);
+}
+
+static void beyond_memlock_limit(struct vt *t)
+{
+	static const size_t len = 64ull << 30;
+	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		vt_skip("no address space");
+	/* A mapping of nothing but PROT_NONE cannot be pinned at all. */
+	VT_EQ(mprotect(p, len, PROT_NONE), 0);
+	errno = 0;
+	VT_OK(!try_reg(t, p, len, 0) && errno, "64 GiB of nothing");
+	munmap(p, len);
+}
+
+static const struct vt_case cases[] = {
+	VT_CASE(access_flag_rules),
+	VT_CASE(unmapped_memory),
+	VT_CASE(absurd_ranges),
+	VT_CASE(read_only_mapping),
+	VT_CASE(file_mapping),
+	VT_CASE(huge_pages),
+	VT_CASE(iova_differs_from_address),
+	VT_CASE(overlapping_registrations),
+	VT_CASE(exact_to_the_byte),
+	VT_CASE(large_registration),
+	VT_CASE(beyond_memlock_limit),
+};
+
+VT_MAIN(cases)
