@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Invariant CRC of RoCEv2 (IBTA A17.3.3). It covers everything from the IP
+ * header to the end of payload and pad, with the fields that routers may
+ * change, and the checksums over them, taken as ones. In front of all stand 8
+ * bytes of ones, in place of the LRH of InfiniBand.
+ */
+#include <linux/string.h>
+#include <linux/types.h>
+
+#include "crc_table.h"
+#include "icrc.h"
+
+/* CRC state ~0 continued with the 8 bytes of ones. */
+#define ICRC_SEED	0xdebb20e3u
+
+#define IPV4_LEN	20
+#define IPV4_TOS	1
+#define IPV4_TTL	8
+#define IPV4_CHECK	10
+#define IPV6_LEN	40
+#define IPV6_HOP_LIMIT	7
+#define UDP_LEN		8
+#define UDP_CHECK	6
+#define BTH_LEN		12
+#define BTH_RESV6	4
+
+static u32 icrc_mask_ipv4(u8 *ip)
+{
+	ip[IPV4_TOS] = 0xff;
+	ip[IPV4_TTL] = 0xff;
+	ip[IPV4_CHECK] = 0xff;
+	ip[IPV4_CHECK + 1] = 0xff;
+	return IPV4_LEN;
+}
+
+/* Version stays, traffic class and flow label go. */
+static u32 icrc_mask_ipv6(u8 *ip)
+{
+	ip[0] |= 0x0f;
+	ip[1] = 0xff;
+	ip[2] = 0xff;
+	ip[3] = 0xff;
+	ip[IPV6_HOP_LIMIT] = 0xff;
+	return IPV6_LEN;
+}
+
+u32 hroce_icrc_headers(const void *l3, bool ipv6, const void *udp,
+		       const void *bth)
+{
+	u8 buf[IPV6_LEN + UDP_LEN + BTH_LEN];
+	u32 len;
+
+	if (ipv6) {
+		memcpy(buf, l3, IPV6_LEN);
+		len = icrc_mask_ipv6(buf);
+	} else {
+		memcpy(buf, l3, IPV4_LEN);
+		len = icrc_mask_ipv4(buf);
+	}
+	memcpy(buf + len, udp, UDP_LEN);
+	buf[len + UDP_CHECK] = 0xff;
+	buf[len + UDP_CHECK + 1] = 0xff;
+	len += UDP_LEN;
+	memcpy(buf + len, bth, BTH_LEN);
+	buf[len + BTH_RESV6] = 0xff;
+	len += BTH_LEN;
+	return hroce_crc_table_update(ICRC_SEED, buf, len);
+}
