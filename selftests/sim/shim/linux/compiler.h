@@ -9,6 +9,7 @@
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define barrier()	__asm__ volatile("" : : : "memory")
+#define OPTIMIZER_HIDE_VAR(v)	__asm__("" : "=r"(v) : "0"(v))
 
 #undef __always_inline
 #define __always_inline	inline __attribute__((__always_inline__))
