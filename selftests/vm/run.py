@@ -47,7 +47,7 @@ REPORT = re.compile(
     r"|scheduling while atomic|sleeping function called from invalid"
     r"|possible recursive locking|possible circular locking|possible deadlock|inconsistent lock state"
     r"|suspicious RCU usage|held lock freed|lock held when returning|Invalid wait context|bad unlock balance"
-    r"|DEBUG_LOCKS_WARN_ON|MAX_LOCK|INFO: task .* blocked for more|rcu.*self-detected stall"
+    r"|DEBUG_LOCKS_WARN_ON|INFO: task .* blocked for more|rcu.*self-detected stall"
     r"|rcu.*detected (?:expedited )?stalls|soft lockup|hard LOCKUP|workqueue lockup|Bad page state"
     r"|list_(?:add|del) corruption|refcount_t: |ODEBUG: |unregister_netdevice: waiting for"
     r"|kmemleak: .*new suspected|nobody cared|stack guard page|Bad rss-counter"
@@ -138,7 +138,8 @@ class Guest:
     def command_line(self):
         words = f"vm.node={self.node} vm.init={VM_DIR}/guest/init panic=-1 rdinit=/init loglevel=5 audit=0"
         if self.run.kernel.uml:
-            return f"{words} vm.fs=hostfs vm.sync={self.run.sync} vm.out={self.run.out}"
+            return (f"{words} vm.fs=hostfs vm.sync={self.run.sync} vm.out={self.run.out}"
+                    " bonding.max_bonds=0 dummy.numdummies=0 ifb.numifbs=0")
         return f"{words} vm.fs=9p console=ttyS0 rcupdate.rcu_cpu_stall_timeout=60 net.ifnames=0"
 
     def qemu(self, network):
