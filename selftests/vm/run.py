@@ -218,7 +218,8 @@ class Guest:
         log = self.kernel_log()
         for number, line in enumerate(log):
             if REPORT.search(line) and not REPORT_NOT.search(line):
-                yield line, log[number + 1:number + 45]
+                # Less the frames that the kernel itself doubts.
+                yield line, [more for more in log[number + 1:number + 80] if "] ? " not in more and "  ? " not in more]
 
     def leaks(self):
         """Leaked objects that hroce allocated. Frames of an unloaded module have no name, so they count as well."""
@@ -235,27 +236,33 @@ class Guest:
         for line in text.splitlines():
             print(f"{self.prefix}{line}", file=sys.stderr)
 
+    def show_death(self):
+        """Say what is known of a guest that never reported its command's status; return the kernel log's end."""
+        end = self.kernel_log()[-60:]
+        errors = [line for line in self.lines(self.errors) if "is not connected to host network" not in line]
+        self.say("run: the guest died or hung")
+        for title, lines in (("processes near the end", self.lines(self.path("ps"))), ("the kernel's log", end),
+                             ("messages of the machine", [] if self.run.kernel.uml else errors[-10:])):
+            if lines:
+                self.say(f"run: {title}:\n" + "\n".join(lines))
+        return end
+
     def judge(self):
         """Report what is wrong with this guest, and return the status that it gives the run."""
         status = self.status()
-        if status is None:
-            self.say("run: the guest died or hung; its processes near the end, and the end of its kernel's log:")
-            for lines in (self.lines(self.path("ps")), self.kernel_log()[-40:], self.lines(self.errors)[-10:]):
-                self.say("\n".join(lines))
-        shown = 0
-        for line, context in self.kernel_reports():
-            if shown == 0:
-                self.say(f"run: the kernel reported: {line}")
+        seen = self.show_death() if status is None else []
+        reports = list(self.kernel_reports())
+        fresh = [(line, context) for line, context in reports if line not in seen]
+        for number, (line, context) in enumerate(fresh[:5]):
+            self.say(f"run: the kernel reported: {line}")
+            if number == 0:
                 self.say("\n".join(context))
-            elif shown < 5:
-                self.say(f"run: and then: {line}")
-            shown += 1
-        for leak in self.leaks()[:5]:
+        leaks = self.leaks()
+        for leak in leaks[:5]:
             self.say("run: memory leak:\n" + leak)
-            shown += 1
         if status:
             self.say(f"run: exit status {status}")
-        return status or (STATUS_KERNEL if shown else status)
+        return status or (STATUS_KERNEL if reports or leaks else status)
 
 
 def die_with_parent():

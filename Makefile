@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Everything one does with hroce from the shell; "make help" lists it.
+# The module itself is described in Kbuild, the provider in user/Makefile.
+
+SHELL := /bin/bash
+
+# The kernel to build for: the running one if its headers are here, else the newest that has some.
+KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) \
+	$(shell ls -d /lib/modules/*/build 2>/dev/null | sort -rV))
+KVER = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
+
+tree := $(CURDIR)
+build ?= $(tree)/build
+kbuild = $(build)/kernel-$(KVER)
+jobs ?= $(shell nproc)
+
+# A user-mode Linux wants to be built for its own architecture.
+arch = $(if $(shell grep -s CONFIG_UML=y $(KDIR)/include/config/auto.conf),ARCH=um)
+
+# The directories of test groups that "make check" runs.
+groups ?= selftests/groups
+
+all: modules user
+
+help:
+	@echo 'make                    the module for $$(KDIR), and the provider'
+	@echo 'make install            install both, and the man pages (DESTDIR is honoured)'
+	@echo 'make uninstall          take them away again'
+	@echo 'make modules-stock      the module for the stock kernels that the tests boot'
+	@echo 'make prepare            install and fetch what building and testing needs'
+	@echo 'make demo               two machines talk RDMA: builds everything, then shows it'
+	@echo 'make check              all tests but those on the debug kernel'
+	@echo 'make check-debug        the tests on a kernel with KASAN, lockdep and kmemleak'
+	@echo 'make check-vectors      every packet in the directory HROCE_VECTORS'
+	@echo 'make bench              measure, side by side with rdma_rxe'
+	@echo 'make style              the style checkers alone'
+	@echo 'make vm                 a shell in a test machine'
+	@echo 'make clean              remove everything that was built in this tree'
+	@echo 'Variables: KDIR (kernel headers), DESTDIR, jobs, group=PATTERN (for check), V=1 (show all output of tests)'
+
+# Kbuild leaves its output beside the sources. So that several kernels do not share it, each gets a directory of
+# links to the sources.
+kernel-sources = Kbuild $(shell find kernel include -type f \
+	\( -name '*.[chS]' -o -name 'Kbuild*' -o -name 'Makefile*' -o -name 'Kconfig*' -o -name '*.sh' \))
+
+mirror:
+	@test -n "$(KVER)" || { echo "no kernel headers in KDIR=$(KDIR)" >&2; exit 1; }
+	@mkdir -p $(kbuild) && cd $(kbuild) && \
+	find . -xtype l -delete && \
+	for file in $(kernel-sources); do \
+		[ -e $$file ] || { mkdir -p $$(dirname $$file) && ln -s $(tree)/$$file $$file; } || exit 1; \
+	done
+
+modules: mirror
+	+@flock $(kbuild)/.lock $(MAKE) -C $(KDIR) M=$(kbuild) $(arch) -j$(jobs) modules
+
+user:
+	+@$(MAKE) -C user BUILD=$(build)/user -j$(jobs)
+
+modules-stock: prepare
+	+@cache=$${HROCE_CACHE:-$$HOME/.cache/hroce}; \
+	for series in 6.12 6.1; do \
+		$(MAKE) modules KDIR=/lib/modules/$$(cat $$cache/kernel-$$series/release)/build || exit 1; \
+	done
+
+modules-debug: prepare
+	+@dir=$$(selftests/vm/build-debug-kernel) && $(MAKE) modules KDIR=$$dir/build
+
+module-dir = $(DESTDIR)/lib/modules/$(KVER)/updates
+
+install: all
+	install -D -m 644 $(kbuild)/hroce.ko $(module-dir)/hroce.ko
+	$(if $(DESTDIR),,depmod -a $(KVER))
+	+$(MAKE) -C user BUILD=$(build)/user DESTDIR=$(DESTDIR) install
+
+uninstall:
+	rm -f $(module-dir)/hroce.ko
+	$(if $(DESTDIR),,depmod -a $(KVER))
+	+$(MAKE) -C user BUILD=$(build)/user DESTDIR=$(DESTDIR) uninstall
+
+prepare:
+	@selftests/vm/prepare
+
+check: prepare
+	@selftests/lib/check $(if $(group),-g '$(group)') $(groups)
+
+check-debug: prepare
+	@selftests/lib/check $(if $(group),-g '$(group)') selftests/groups-debug
+
+check-vectors: prepare
+	@selftests/lib/check -g '*vectors*' $(groups)
+
+style: prepare
+	@selftests/style/run
+
+demo: prepare
+	@selftests/vm/demo
+
+bench: prepare modules-stock user
+	@selftests/bench/run
+
+vm: prepare modules-stock user
+	@selftests/vm/run -i -- bash -i
+
+clean:
+	rm -rf $(build)
+
+.PHONY: all help mirror modules user modules-stock modules-debug install uninstall prepare check check-debug \
+	check-vectors style demo bench vm clean
