@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Responder resources (IBTA 9.4.4, 9.4.5, 9.7.5.1.5).
+ *
+ * A ring holds the last READs and atomics accepted. Entries from @rd_reply to
+ * @rd_head are gone through in order; those with @sent == @end have been
+ * answered and are passed over. A duplicate sets @rd_reply back to its entry,
+ * and what the entry answers to what was asked for this time.
+ *
+ * An atomic is never executed again: its entry keeps the result. A READ is
+ * executed again, as the specification allows: its entry keeps nothing but
+ * the range, so that a duplicate cannot reach for anything else.
+ */
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include "psn.h"
+#include "rdres.h"
+
+static struct hrp_rdres *rdres_at(const struct hrp_resp *resp, u32 idx)
+{
+	return &resp->rd[idx & (resp->nr_rd - 1)];
+}
+
+/* Response packets for @len bytes; a READ of nothing is answered by one. */
+static u32 rdres_pkts(const struct hrp_qp *qp, u32 len)
+{
+	return len ? ((len - 1) >> qp->mtu_shift) + 1 : 1;
+}
+
+/*
+ * The entry from which on the peer has a right to answers, if one more is to
+ * be added. It is @rd_reply, unless the peer then had more outstanding than
+ * granted: what has been answered before is not outstanding.
+ */
+static u32 rdres_reply_from(const struct hrp_resp *resp)
+{
+	u32 idx = resp->rd_reply;
+
+	while (idx != resp->rd_head &&
+	       resp->rd_head - idx >= resp->max_dest_rd_atomic) {
+		const struct hrp_rdres *res = rdres_at(resp, idx);
+
+		if (res->sent != res->end && !res->replay)
+			break;
+		idx++;
+	}
+	return idx;
+}
+
+bool hrp_rdres_room(const struct hrp_resp *resp)
+{
+	return resp->rd_head - rdres_reply_from(resp) <
+	       resp->max_dest_rd_atomic;
+}
+
+u32 hrp_rdres_add(struct hrp_qp *qp, const struct hrp_pkt *pkt, u64 orig)
+{
+	struct hrp_resp *resp = &qp->resp;
+	struct hrp_rdres *res;
+
+	resp->rd_reply = rdres_reply_from(resp);
+	res = rdres_at(resp, resp->rd_head++);
+	*res = (struct hrp_rdres) {
+		.psn = pkt->psn,
+		.nr_pkts = 1,
+		.msn = resp->msn,
+		.orig = orig,
+		.opcode = pkt->opcode,
+	};
+	if (pkt->info & HRP_OI_READ) {
+		res->va = pkt->va;
+		res->rkey = pkt->rkey;
+		res->len = pkt->dmalen;
+		res->stop = pkt->dmalen;
+		res->nr_pkts = rdres_pkts(qp, pkt->dmalen);
+	}
+	res->end = res->nr_pkts;
+	return res->nr_pkts;
+}
+
+/* Does a duplicate READ ask for the end, or less, of what @res holds? */
+static bool rdres_covers(const struct hrp_qp *qp, const struct hrp_rdres *res,
+			 const struct hrp_pkt *pkt)
+{
+	u32 skip = (pkt->psn - res->psn) & HRP_PSN_MASK;
+	u32 from = skip << qp->mtu_shift;
+
+	/* @skip is less than nr_pkts, so that @from is not more than @len. */
+	return pkt->rkey == res->rkey && pkt->va == res->va + from &&
+	       pkt->dmalen <= res->len - from &&
+	       (pkt->dmalen || !res->len);
+}
+
+/* Finds the youngest entry that a duplicate request belongs to. */
+static bool rdres_find(const struct hrp_qp *qp, const struct hrp_pkt *pkt,
+		       u32 *found)
+{
+	const struct hrp_resp *resp = &qp->resp;
+	u32 n;
+
+	for (n = 1; n <= resp->nr_rd; n++) {
+		const struct hrp_rdres *res = rdres_at(resp, resp->rd_head - n);
+
+		if (((pkt->psn - res->psn) & HRP_PSN_MASK) >= res->nr_pkts)
+			continue;
+		*found = resp->rd_head - n;
+		return res->opcode == pkt->opcode &&
+		       (!(pkt->info & HRP_OI_READ) ||
+			rdres_covers(qp, res, pkt));
+	}
+	return false;
+}
+
+bool hrp_rdres_known(const struct hrp_qp *qp, const struct hrp_pkt *pkt)
+{
+	u32 idx;
+
+	return rdres_find(qp, pkt, &idx);
+}
+
+void hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt)
+{
+	struct hrp_resp *resp = &qp->resp;
+	struct hrp_rdres *res;
+	u32 idx;
+
+	if (!rdres_find(qp, pkt, &idx))
+		return;
+	res = rdres_at(resp, idx);
+	res->first = (pkt->psn - res->psn) & HRP_PSN_MASK;
+	res->sent = res->first;
+	res->end = res->nr_pkts;
+	res->replay = 1;
+	if (pkt->info & HRP_OI_READ) {
+		res->stop = (res->first << qp->mtu_shift) + pkt->dmalen;
+		res->end = rdres_pkts(qp, res->stop);
+	}
+	if ((s32)(resp->rd_reply - idx) > 0)
+		resp->rd_reply = idx;
+}
+
+static u8 rdres_opcode(const struct hrp_rdres *res, u32 i)
+{
+	if (i == res->first)
+		return i + 1 == res->end ? HRP_OP_READ_RESP_ONLY :
+					   HRP_OP_READ_RESP_FIRST;
+	return i + 1 == res->end ? HRP_OP_READ_RESP_LAST :
+				   HRP_OP_READ_RESP_MIDDLE;
+}
+
+/* Describes the next packets of the answer to a READ. */
+static void rdres_read(struct hrp_qp *qp, const struct hrp_rdres *res,
+		       struct hrp_burst *b)
+{
+	b->nr_pkts = min(res->end - res->sent, qp->resp.burst_pkts);
+	b->first.opcode = rdres_opcode(res, res->sent);
+	b->op_middle = HRP_OP_READ_RESP_MIDDLE;
+	b->op_last = rdres_opcode(res, res->sent + b->nr_pkts - 1);
+	b->mem.one.addr = res->va;
+	b->mem.one.length = res->len;
+	b->mem.one.lkey = res->rkey;
+	b->mem.offset = res->sent << qp->mtu_shift;
+	b->mem.len = min(b->nr_pkts << qp->mtu_shift,
+			 res->stop - b->mem.offset);
+	b->mem.access = HRP_ACCESS_REMOTE_READ;
+	b->copy = res->replay;
+}
+
+bool hrp_rdres_next(struct hrp_qp *qp, struct hrp_burst *b)
+{
+	struct hrp_resp *resp = &qp->resp;
+
+	while (resp->rd_reply != resp->rd_head) {
+		struct hrp_rdres *res = rdres_at(resp, resp->rd_reply);
+
+		if (res->sent == res->end) {
+			resp->rd_reply++;
+			continue;
+		}
+		b->first.psn = hrp_psn_add(res->psn, res->sent);
+		b->first.msn = res->msn;
+		b->first.syndrome = HRP_SYN_ACK | HRP_SYN_CREDIT_INVALID;
+		if (res->opcode == HRP_OP_READ_REQ) {
+			rdres_read(qp, res, b);
+		} else {
+			b->nr_pkts = 1;
+			b->first.opcode = HRP_OP_ATOMIC_ACK;
+			b->first.orig = res->orig;
+		}
+		res->sent += b->nr_pkts;
+		if (res->sent == res->end)
+			resp->rd_reply++;
+		return true;
+	}
+	return false;
+}

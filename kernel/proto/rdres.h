@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Responder resources: READs and atomics to answer, and to answer again. */
+#ifndef HRP_RDRES_H
+#define HRP_RDRES_H
+
+#include "burst.h"
+#include "qp.h"
+
+/**
+ * hrp_rdres_room - may the peer have one more READ or atomic outstanding?
+ * @resp: responder
+ *
+ * Answers to duplicates do not count: they are given up if need be.
+ *
+ * Return: true if so.
+ */
+bool hrp_rdres_room(const struct hrp_resp *resp);
+
+/**
+ * hrp_rdres_add - keep a READ or atomic, to be answered
+ * @qp: queue pair; hrp_rdres_room() is true
+ * @pkt: request with the expected PSN
+ * @orig: atomic: the result
+ *
+ * Return: response packets, by which the expected PSN advances.
+ */
+u32 hrp_rdres_add(struct hrp_qp *qp, const struct hrp_pkt *pkt, u64 orig);
+
+/**
+ * hrp_rdres_known - is a duplicate READ or atomic one that is kept?
+ * @qp: queue pair
+ * @pkt: duplicate request; a READ may ask for a later part
+ *
+ * Return: true if hrp_rdres_replay() can answer it.
+ */
+bool hrp_rdres_known(const struct hrp_qp *qp, const struct hrp_pkt *pkt);
+
+/**
+ * hrp_rdres_replay - answer a duplicate once more
+ * @qp: queue pair
+ * @pkt: duplicate for which hrp_rdres_known() is true
+ */
+void hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt);
+
+/**
+ * hrp_rdres_next - the next response packets to send
+ * @qp: queue pair
+ * @b: zeroed but for the fields that all answers share; the rest is filled in
+ *
+ * Return: false if no READ or atomic waits for an answer.
+ */
+bool hrp_rdres_next(struct hrp_qp *qp, struct hrp_burst *b);
+
+#endif /* HRP_RDRES_H */

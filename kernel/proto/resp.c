@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Responder: what all services have in common, and the answers (IBTA 9.7.5).
+ *
+ * Answers leave in the order of PSNs: first what READs and atomics asked for,
+ * then one NAK or ACK for everything that came up to then. Nothing behind a
+ * READ needs an answer of its own before the READ has got its one, so that no
+ * queue of acknowledgements is needed: two flags and a syndrome do.
+ */
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include "rdres.h"
+#include "resp_priv.h"
+
+/*
+ * Receive entries flushed per call, at least as many as a queue can hold:
+ * user space may post while the kernel flushes, and must not hold it up.
+ */
+#define RESP_MAX_FLUSH	(1u << 16)
+
+void hrp_resp_scatter(const struct hrp_qp *qp, struct hrp_rx *rx, u32 offset,
+		      u32 len)
+{
+	rx->fuse = 1;
+	rx->mem.sges = qp->resp.rwqe->sges;
+	rx->mem.nr_sges = qp->resp.rwqe->nr_sges;
+	rx->mem.offset = offset;
+	rx->mem.len = len;
+	rx->mem.access = HRP_ACCESS_LOCAL_WRITE;
+}
+
+void hrp_resp_recv_done(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+			u8 status, u8 opcode, u32 len)
+{
+	struct hroce_cqe cqe = {
+		.wr_id = qp->resp.rwqe->wr_id,
+		.byte_len = len,
+		.qpn = qp->qpn,
+		.status = status,
+		.opcode = opcode,
+	};
+	bool solicited = pkt->se;
+
+	qp->resp.have_rwqe = 0;
+	if (pkt->info & HRP_OI_DETH) {
+		cqe.src_qpn = pkt->sqpn;
+		cqe.flags = HROCE_WCF_GRH;
+	}
+	if (status != HROCE_WC_SUCCESS) {
+		solicited = true;
+	} else if (pkt->info & HRP_OI_IMM) {
+		cqe.imm_data = (__force u32)pkt->imm;
+		cqe.flags |= HROCE_WCF_IMM;
+	} else if (pkt->info & HRP_OI_INV) {
+		cqe.imm_data = pkt->inv_rkey;
+		cqe.flags |= HROCE_WCF_INV;
+	}
+	hrp_env_recv_done(qp, &cqe, solicited);
+}
+
+void hrp_resp_to_error(struct hrp_qp *qp)
+{
+	if (qp->state == HRP_ERR)
+		return;
+	qp->state = HRP_ERR;
+	hrp_env_error(qp);
+}
+
+void hrp_resp_reset(struct hrp_qp *qp)
+{
+	struct hrp_resp *resp = &qp->resp;
+
+	resp->in_msg = 0;
+	resp->offset = 0;
+	resp->have_rwqe = 0;
+	resp->nak_sent = 0;
+	resp->nak_due = 0;
+	resp->ack_due = 0;
+	resp->comm_est = 0;
+	resp->last_wqe = 0;
+	resp->msn = 0;
+	resp->rd_head = 0;
+	resp->rd_reply = 0;
+	if (resp->nr_rd)
+		memset(resp->rd, 0, resp->nr_rd * sizeof(*resp->rd));
+}
+
+void hrp_resp_start(struct hrp_qp *qp, u32 psn)
+{
+	hrp_resp_reset(qp);
+	qp->resp.psn = psn & HRP_PSN_MASK;
+}
+
+/* Requests are taken in these states. */
+static bool resp_is_up(const struct hrp_qp *qp)
+{
+	return qp->state >= HRP_RTR && qp->state <= HRP_SQE;
+}
+
+static bool resp_serves(const struct hrp_qp *qp, const struct hrp_pkt *pkt)
+{
+	static const u8 svc[] = {
+		[HRP_TYPE_RC] = HRP_SVC_RC,
+		[HRP_TYPE_UC] = HRP_SVC_UC,
+		[HRP_TYPE_UD] = HRP_SVC_UD,
+	};
+
+	return pkt->info && !(pkt->info & (HRP_OI_RESPONSE | HRP_OI_CNP)) &&
+	       (pkt->opcode & HRP_SVC_MASK) == svc[qp->type];
+}
+
+void hrp_resp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+		    struct hrp_rx *rx)
+{
+	*rx = (struct hrp_rx) { .verdict = HRP_RX_DROP };
+	if (unlikely(!resp_is_up(qp))) {
+		rx->drop = HROCE_DROP_QP_STATE;
+		return;
+	}
+	if (unlikely(!resp_serves(qp, pkt))) {
+		rx->drop = HROCE_DROP_OPCODE;
+		return;
+	}
+	switch ((enum hrp_type)qp->type) {
+	case HRP_TYPE_RC:
+		hrp_resp_rc_begin(qp, pkt, rx);
+		break;
+	case HRP_TYPE_UC:
+		hrp_resp_uc_begin(qp, pkt, rx);
+		break;
+	case HRP_TYPE_UD:
+		hrp_resp_ud_begin(qp, pkt, rx);
+		break;
+	}
+}
+
+void hrp_resp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+		     const struct hrp_rx *rx, u8 status)
+{
+	switch ((enum hrp_type)qp->type) {
+	case HRP_TYPE_RC:
+		hrp_resp_rc_commit(qp, pkt, rx, status);
+		break;
+	case HRP_TYPE_UC:
+		hrp_resp_uc_commit(qp, pkt, rx, status);
+		break;
+	case HRP_TYPE_UD:
+		hrp_resp_ud_commit(qp, pkt, rx, status);
+		break;
+	}
+}
+
+/* Is the NAK that is due the last answer that this connection will give? */
+static bool resp_nak_is_fatal(const struct hrp_resp *resp)
+{
+	return (resp->nak_due & HRP_SYN_TYPE_MASK) == HRP_SYN_NAK &&
+	       resp->nak_due != HRP_NAK_PSN_SEQ;
+}
+
+/* Takes the NAK that is due, or else the acknowledgement. */
+static bool resp_next_ack(struct hrp_qp *qp, struct hrp_burst *b)
+{
+	struct hrp_resp *resp = &qp->resp;
+
+	if (resp->nak_due) {
+		b->first.psn = resp->nak_psn;
+		b->first.msn = resp->nak_msn;
+		b->first.syndrome = resp->nak_due;
+	} else if (resp->ack_due) {
+		b->first.psn = hrp_psn_add(resp->psn, HRP_PSN_MASK);
+		b->first.msn = resp->msn;
+		b->first.syndrome = HRP_SYN_ACK | HRP_SYN_CREDIT_INVALID;
+	} else {
+		return false;
+	}
+	resp->nak_due = 0;
+	resp->ack_due = 0;
+	b->first.opcode = HRP_OP_ACK;
+	b->nr_pkts = 1;
+	hrp_env_count(qp, HROCE_EV_ACKS_SENT);
+	return true;
+}
+
+bool hrp_resp_next(struct hrp_qp *qp, struct hrp_burst *b)
+{
+	struct hrp_resp *resp = &qp->resp;
+
+	if (resp->rd_reply == resp->rd_head && !resp->nak_due &&
+	    !resp->ack_due)
+		return false;
+	/* In the error state the answers up to the fatal NAK still go out. */
+	if (!resp_is_up(qp) &&
+	    !(qp->state == HRP_ERR && resp_nak_is_fatal(resp)))
+		return false;
+	memset(b, 0, sizeof(*b));
+	b->mtu = hrp_qp_mtu(qp);
+	b->first.dqpn = qp->dest_qpn;
+	b->first.pkey = qp->pkey;
+	b->first.migreq = 1;
+	if (!hrp_rdres_next(qp, b) && !resp_next_ack(qp, b))
+		return false;
+	b->first.info = hrp_opcode_info(b->first.opcode);
+	return true;
+}
+
+void hrp_resp_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
+{
+	struct hrp_resp *resp = &qp->resp;
+
+	if (likely(status == HROCE_WC_SUCCESS))
+		return;
+	if (!resp_is_up(qp) &&
+	    !(qp->state == HRP_ERR && resp_nak_is_fatal(resp)))
+		return;
+	/* In the place of the response; no answer behind it will be given. */
+	resp->rd_reply = resp->rd_head;
+	resp->nak_due = HRP_NAK_REM_ACCESS;
+	resp->nak_psn = b->first.psn;
+	resp->nak_msn = hrp_psn_add(b->first.msn, HRP_PSN_MASK);
+	if (qp->state == HRP_ERR)
+		return;
+	hrp_env_count(qp, HROCE_EV_RESP_ERRORS);
+	hrp_env_event(qp, HRP_EVENT_QP_ACCESS_ERR);
+	hrp_resp_to_error(qp);
+}
+
+void hrp_resp_flush(struct hrp_qp *qp)
+{
+	static const struct hrp_pkt none;
+	struct hrp_resp *resp = &qp->resp;
+	u32 n;
+
+	for (n = 0; n < RESP_MAX_FLUSH; n++) {
+		if (!resp->have_rwqe && (resp->srq || !hrp_resp_take(qp)))
+			break;
+		hrp_resp_recv_done(qp, &none, HROCE_WC_WR_FLUSH_ERR,
+				   HROCE_WC_RECV, 0);
+	}
+	if (resp->srq && !resp->last_wqe) {
+		resp->last_wqe = 1;
+		hrp_env_event(qp, HRP_EVENT_LAST_WQE);
+	}
+}

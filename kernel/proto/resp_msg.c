@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SEND and WRITE messages as they arrive, packet by packet; the part that RC
+ * and UC have in common (IBTA 9.7.4.1, 9.8.2.2).
+ *
+ * @in_msg says what kind of message has begun and not ended, @offset how many
+ * bytes of it are in place. A SEND holds a receive entry from its first packet
+ * on; a WRITE with immediate data takes one with its last.
+ */
+#include "resp_priv.h"
+
+/* Does the opcode follow the one before? */
+static bool msg_in_sequence(u32 in_msg, u32 info)
+{
+	if (info & HRP_OI_FIRST)
+		return !in_msg;
+	return in_msg & info;
+}
+
+static bool msg_length_ok(const struct hrp_qp *qp, const struct hrp_pkt *pkt)
+{
+	u32 mtu = hrp_qp_mtu(qp);
+
+	if (!(pkt->info & HRP_OI_LAST))
+		return pkt->payload_len == mtu && !pkt->pad;
+	if (pkt->payload_len > mtu)
+		return false;
+	return pkt->payload_len || (pkt->info & HRP_OI_FIRST);
+}
+
+static enum hrp_fault msg_send_begin(struct hrp_qp *qp,
+				     const struct hrp_pkt *pkt,
+				     struct hrp_rx *rx)
+{
+	u32 offset = pkt->info & HRP_OI_FIRST ? 0 : qp->resp.offset;
+	u32 end = offset + pkt->payload_len;
+
+	if (!hrp_resp_take(qp))
+		return HRP_FAULT_NO_ENTRY;
+	if (end > HRP_MAX_MSG_LEN)
+		return HRP_FAULT_LENGTH;
+	if (end > qp->resp.rwqe->length)
+		return HRP_FAULT_TOO_LONG;
+	hrp_resp_scatter(qp, rx, offset, pkt->payload_len);
+	return HRP_FAULT_NONE;
+}
+
+/* The first packet of a WRITE: is the peer allowed what the RETH asks for? */
+static enum hrp_fault msg_write_first(struct hrp_qp *qp,
+				      const struct hrp_pkt *pkt)
+{
+	if (!(qp->access & HRP_QP_REMOTE_WRITE))
+		return HRP_FAULT_DENIED;
+	if (pkt->dmalen > HRP_MAX_MSG_LEN)
+		return HRP_FAULT_LENGTH;
+	if (pkt->dmalen && !hrp_env_mem_check(qp, pkt->rkey, pkt->va,
+					      pkt->dmalen,
+					      HRP_ACCESS_REMOTE_WRITE))
+		return HRP_FAULT_ACCESS;
+	return HRP_FAULT_NONE;
+}
+
+static enum hrp_fault msg_write_begin(struct hrp_qp *qp,
+				      const struct hrp_pkt *pkt,
+				      struct hrp_rx *rx)
+{
+	struct hrp_resp *resp = &qp->resp;
+	struct hrp_mem *mem = &rx->mem;
+	enum hrp_fault fault;
+
+	if (pkt->info & HRP_OI_FIRST) {
+		fault = msg_write_first(qp, pkt);
+		if (fault)
+			return fault;
+		mem->one.addr = pkt->va;
+		mem->one.length = pkt->dmalen;
+		mem->one.lkey = pkt->rkey;
+	} else {
+		mem->one.addr = resp->write_va;
+		mem->one.length = resp->write_len;
+		mem->one.lkey = resp->write_rkey;
+		mem->offset = resp->offset;
+		/* Without retransmission nothing would undo the damage. */
+		rx->fuse = qp->type == HRP_TYPE_RC;
+	}
+	if (pkt->payload_len > mem->one.length - mem->offset)
+		return HRP_FAULT_LENGTH;
+	if ((pkt->info & HRP_OI_LAST) &&
+	    pkt->payload_len != mem->one.length - mem->offset)
+		return HRP_FAULT_LENGTH;
+	if ((pkt->info & HRP_OI_IMM) && !hrp_resp_take(qp))
+		return HRP_FAULT_NO_ENTRY;
+	mem->len = pkt->payload_len;
+	mem->access = HRP_ACCESS_REMOTE_WRITE;
+	return HRP_FAULT_NONE;
+}
+
+enum hrp_fault hrp_resp_msg_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+				  u32 in_msg, struct hrp_rx *rx)
+{
+	if (unlikely(!msg_in_sequence(in_msg, pkt->info)))
+		return HRP_FAULT_SEQUENCE;
+	if (unlikely(!msg_length_ok(qp, pkt)))
+		return HRP_FAULT_LENGTH;
+	if (pkt->info & HRP_OI_SEND)
+		return msg_send_begin(qp, pkt, rx);
+	return msg_write_begin(qp, pkt, rx);
+}
+
+void hrp_resp_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt)
+{
+	struct hrp_resp *resp = &qp->resp;
+	u32 len = resp->offset + pkt->payload_len;
+
+	if (!(pkt->info & HRP_OI_LAST)) {
+		resp->offset = len;
+		if (!(pkt->info & HRP_OI_FIRST))
+			return;
+		resp->in_msg = pkt->info & (HRP_OI_SEND | HRP_OI_WRITE);
+		resp->write_va = pkt->va;
+		resp->write_rkey = pkt->rkey;
+		resp->write_len = pkt->dmalen;
+		return;
+	}
+	resp->in_msg = 0;
+	resp->offset = 0;
+	if (pkt->info & HRP_OI_SEND)
+		hrp_resp_recv_done(qp, pkt, HROCE_WC_SUCCESS, HROCE_WC_RECV,
+				   len);
+	else if (pkt->info & HRP_OI_IMM)
+		hrp_resp_recv_done(qp, pkt, HROCE_WC_SUCCESS,
+				   HROCE_WC_RECV_WRITE_IMM, len);
+}

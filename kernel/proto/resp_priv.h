@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of the responder share among themselves. */
+#ifndef HRP_RESP_PRIV_H
+#define HRP_RESP_PRIV_H
+
+#include <linux/compiler.h>
+#include "env.h"
+#include "psn.h"
+#include "resp.h"
+
+/* The longest message (IBTA 9.7.2, C9-9). */
+#define HRP_MAX_MSG_LEN		(1u << 31)
+
+/* What is wrong with a request; each service has its own answer to it. */
+enum hrp_fault {
+	HRP_FAULT_NONE,
+	HRP_FAULT_SEQUENCE,	/* opcode does not follow the one before */
+	HRP_FAULT_LENGTH,	/* payload, path MTU and RETH disagree */
+	HRP_FAULT_TOO_LONG,	/* receive entry is too small */
+	HRP_FAULT_NO_ENTRY,	/* there is no receive entry */
+	HRP_FAULT_DENIED,	/* the queue pair does not take this request */
+	HRP_FAULT_ACCESS,	/* the key does not grant this access */
+};
+
+/**
+ * hrp_resp_take - see to it that there is a receive entry
+ * @qp: queue pair
+ *
+ * Return: false if there is none.
+ */
+static inline bool hrp_resp_take(struct hrp_qp *qp)
+{
+	struct hrp_resp *resp = &qp->resp;
+
+	if (!resp->have_rwqe)
+		resp->have_rwqe = hrp_env_recv_take(qp, resp->rwqe);
+	return resp->have_rwqe;
+}
+
+/**
+ * hrp_resp_established - a packet has been accepted
+ * @qp: queue pair
+ *
+ * Raises COMM_EST if it is the first one and the queue pair still in RTR.
+ */
+static inline void hrp_resp_established(struct hrp_qp *qp)
+{
+	if (likely(qp->resp.comm_est))
+		return;
+	qp->resp.comm_est = 1;
+	if (qp->state == HRP_RTR)
+		hrp_env_event(qp, HRP_EVENT_COMM_EST);
+}
+
+/**
+ * hrp_resp_scatter - let payload go to the receive entry in use
+ * @qp: queue pair
+ * @rx: decision
+ * @offset: from the start of the entry
+ * @len: bytes
+ */
+void hrp_resp_scatter(const struct hrp_qp *qp, struct hrp_rx *rx, u32 offset,
+		      u32 len);
+
+/**
+ * hrp_resp_recv_done - complete the receive entry in use
+ * @qp: queue pair
+ * @pkt: last packet of the message
+ * @status: enum hroce_wc_status
+ * @opcode: enum hroce_wc_op
+ * @len: bytes received
+ */
+void hrp_resp_recv_done(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+			u8 status, u8 opcode, u32 len);
+
+/**
+ * hrp_resp_to_error - put the queue pair into the error state
+ * @qp: queue pair
+ *
+ * Nothing happens if it is there already.
+ */
+void hrp_resp_to_error(struct hrp_qp *qp);
+
+/**
+ * hrp_resp_msg_begin - check a packet of a SEND or WRITE (RC, UC)
+ * @qp: queue pair
+ * @pkt: packet, in the right place in the sequence of PSNs
+ * @in_msg: message that it has to continue, see struct hrp_resp
+ * @rx: its @fuse and @mem are filled in
+ *
+ * Return: what is wrong with it; @rx is then to be left unused.
+ */
+enum hrp_fault hrp_resp_msg_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+				  u32 in_msg, struct hrp_rx *rx);
+
+/**
+ * hrp_resp_msg_commit - a packet of a SEND or WRITE is in place (RC, UC)
+ * @qp: queue pair
+ * @pkt: the packet that hrp_resp_msg_begin() found nothing wrong with
+ *
+ * Completes the receive entry at the end of a message that uses one.
+ */
+void hrp_resp_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt);
+
+/* The services; see hrp_resp_begin() and hrp_resp_commit(). */
+void hrp_resp_rc_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+		       struct hrp_rx *rx);
+void hrp_resp_rc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+			const struct hrp_rx *rx, u8 status);
+void hrp_resp_uc_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+		       struct hrp_rx *rx);
+void hrp_resp_uc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+			const struct hrp_rx *rx, u8 status);
+void hrp_resp_ud_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+		       struct hrp_rx *rx);
+void hrp_resp_ud_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+			const struct hrp_rx *rx, u8 status);
+
+#endif /* HRP_RESP_PRIV_H */

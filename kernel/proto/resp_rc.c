@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Responder of a reliable connection (IBTA 9.7.4, 9.7.5).
+ *
+ * Where the PSN of a request lies decides what becomes of it: before the
+ * expected one it is a duplicate and answered again, after it something was
+ * lost and one NAK says so. The expected one is checked; a fault in it ends
+ * the connection, but for a missing receive entry (RNR).
+ */
+#include "rdres.h"
+#include "resp_priv.h"
+
+static void rc_nak(struct hrp_rx *rx, u8 syndrome, u8 status)
+{
+	rx->verdict = HRP_RX_NAK;
+	rx->syndrome = syndrome;
+	rx->status = status;
+	rx->fuse = 0;
+	rx->mem.len = 0;
+}
+
+static void rc_drop(struct hrp_rx *rx)
+{
+	rx->verdict = HRP_RX_DROP;
+	rx->drop = HROCE_DROP_PSN;
+}
+
+static void rc_fault(const struct hrp_qp *qp, struct hrp_rx *rx,
+		     enum hrp_fault fault)
+{
+	switch (fault) {
+	case HRP_FAULT_NONE:
+		rx->verdict = HRP_RX_ACCEPT;
+		break;
+	case HRP_FAULT_SEQUENCE:
+	case HRP_FAULT_LENGTH:
+	case HRP_FAULT_DENIED:
+		rc_nak(rx, HRP_NAK_INV_REQ, HROCE_WC_REM_INV_REQ_ERR);
+		break;
+	case HRP_FAULT_TOO_LONG:
+		rc_nak(rx, HRP_NAK_INV_REQ, HROCE_WC_LOC_LEN_ERR);
+		break;
+	case HRP_FAULT_NO_ENTRY:
+		rc_nak(rx, HRP_SYN_RNR | qp->resp.min_rnr_timer, 0);
+		break;
+	case HRP_FAULT_ACCESS:
+		rc_nak(rx, HRP_NAK_REM_ACCESS, HROCE_WC_LOC_ACCESS_ERR);
+		break;
+	}
+}
+
+static enum hrp_fault rc_read_begin(struct hrp_qp *qp,
+				    const struct hrp_pkt *pkt)
+{
+	if (!(qp->access & HRP_QP_REMOTE_READ))
+		return HRP_FAULT_DENIED;
+	if (pkt->dmalen > HRP_MAX_MSG_LEN)
+		return HRP_FAULT_LENGTH;
+	if (pkt->dmalen && !hrp_env_mem_check(qp, pkt->rkey, pkt->va,
+					      pkt->dmalen,
+					      HRP_ACCESS_REMOTE_READ))
+		return HRP_FAULT_ACCESS;
+	return HRP_FAULT_NONE;
+}
+
+static enum hrp_fault rc_atomic_begin(const struct hrp_qp *qp,
+				      const struct hrp_pkt *pkt)
+{
+	if (!(qp->access & HRP_QP_REMOTE_ATOMIC) || (pkt->va & 7))
+		return HRP_FAULT_DENIED;
+	return HRP_FAULT_NONE;
+}
+
+/* READs and atomics; their packets have no payload. */
+static enum hrp_fault rc_rdatomic_begin(struct hrp_qp *qp,
+					const struct hrp_pkt *pkt)
+{
+	if (qp->resp.in_msg)
+		return HRP_FAULT_SEQUENCE;
+	if (!hrp_rdres_room(&qp->resp))
+		return HRP_FAULT_DENIED;
+	if (pkt->info & HRP_OI_READ)
+		return rc_read_begin(qp, pkt);
+	return rc_atomic_begin(qp, pkt);
+}
+
+void hrp_resp_rc_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+		       struct hrp_rx *rx)
+{
+	s32 ahead = hrp_psn_diff(pkt->psn, qp->resp.psn);
+	bool rdatomic = pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC);
+
+	if (unlikely(ahead > 0)) {
+		if (qp->resp.nak_sent)
+			rc_drop(rx);
+		else
+			rc_nak(rx, HRP_NAK_PSN_SEQ, 0);
+	} else if (unlikely(ahead < 0)) {
+		if (rdatomic && !hrp_rdres_known(qp, pkt))
+			rc_drop(rx);
+		else
+			rx->verdict = HRP_RX_DUPLICATE;
+	} else if (rdatomic) {
+		rc_fault(qp, rx, rc_rdatomic_begin(qp, pkt));
+	} else {
+		rc_fault(qp, rx, hrp_resp_msg_begin(qp, pkt, qp->resp.in_msg,
+						    rx));
+	}
+}
+
+/* Ends the connection: a NAK for the expected PSN will be the last answer. */
+static void rc_fail(struct hrp_qp *qp, const struct hrp_pkt *pkt, u8 syndrome,
+		    u8 status)
+{
+	struct hrp_resp *resp = &qp->resp;
+
+	hrp_env_count(qp, HROCE_EV_RESP_ERRORS);
+	resp->nak_due = syndrome;
+	resp->nak_psn = resp->psn;
+	resp->nak_msn = resp->msn;
+	if (resp->have_rwqe &&
+	    ((resp->in_msg | pkt->info) & HRP_OI_SEND))
+		hrp_resp_recv_done(qp, pkt, status, HROCE_WC_RECV, 0);
+	else if (syndrome == HRP_NAK_REM_ACCESS)
+		hrp_env_event(qp, HRP_EVENT_QP_ACCESS_ERR);
+	else
+		hrp_env_event(qp, HRP_EVENT_QP_REQ_ERR);
+	hrp_resp_to_error(qp);
+}
+
+/* Asks the peer to send the expected PSN again. */
+static void rc_retry(struct hrp_qp *qp, u8 syndrome)
+{
+	struct hrp_resp *resp = &qp->resp;
+
+	hrp_env_count(qp, syndrome == HRP_NAK_PSN_SEQ ?
+			  HROCE_EV_NAK_SEQ_SENT : HROCE_EV_RNR_SENT);
+	resp->nak_due = syndrome;
+	resp->nak_psn = resp->psn;
+	resp->nak_msn = resp->msn;
+	resp->nak_sent = 1;
+}
+
+/* @nr_pkts PSNs are used up: what was said about the first one is void. */
+static void rc_advance(struct hrp_qp *qp, u32 nr_pkts)
+{
+	struct hrp_resp *resp = &qp->resp;
+
+	resp->psn = hrp_psn_add(resp->psn, nr_pkts);
+	resp->nak_sent = 0;
+	resp->nak_due = 0;
+}
+
+static void rc_next_msn(struct hrp_resp *resp)
+{
+	resp->msn = hrp_psn_add(resp->msn, 1);
+}
+
+static void rc_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+			  u8 status)
+{
+	if (unlikely(status != HROCE_WC_SUCCESS)) {
+		if (pkt->info & HRP_OI_SEND)
+			rc_fail(qp, pkt, HRP_NAK_REM_OP, status);
+		else
+			rc_fail(qp, pkt, HRP_NAK_REM_ACCESS, status);
+		return;
+	}
+	if ((pkt->info & HRP_OI_INV) && !hrp_env_invalidate(qp, pkt->inv_rkey)) {
+		rc_fail(qp, pkt, HRP_NAK_REM_ACCESS, HROCE_WC_REM_INV_REQ_ERR);
+		return;
+	}
+	rc_advance(qp, 1);
+	if (pkt->ackreq)
+		qp->resp.ack_due = 1;
+	if (pkt->info & HRP_OI_LAST)
+		rc_next_msn(&qp->resp);
+	hrp_resp_msg_commit(qp, pkt);
+}
+
+static void rc_rdatomic_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt)
+{
+	u64 orig = 0;
+
+	if ((pkt->info & HRP_OI_ATOMIC) &&
+	    !hrp_env_atomic(qp, pkt->rkey, pkt->va,
+			    pkt->opcode == HRP_OP_CMP_SWAP, pkt->compare,
+			    pkt->swap_add, &orig)) {
+		rc_fail(qp, pkt, HRP_NAK_REM_ACCESS, HROCE_WC_LOC_ACCESS_ERR);
+		return;
+	}
+	rc_next_msn(&qp->resp);
+	rc_advance(qp, hrp_rdres_add(qp, pkt, orig));
+	/* The response acknowledges everything before it, too. */
+	qp->resp.ack_due = 0;
+}
+
+static void rc_duplicate(struct hrp_qp *qp, const struct hrp_pkt *pkt)
+{
+	hrp_env_count(qp, HROCE_EV_DUPLICATES);
+	if (pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC))
+		hrp_rdres_replay(qp, pkt);
+	else
+		qp->resp.ack_due = 1;
+}
+
+void hrp_resp_rc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+			const struct hrp_rx *rx, u8 status)
+{
+	hrp_resp_established(qp);
+	if (likely(rx->verdict == HRP_RX_ACCEPT)) {
+		if (pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC))
+			rc_rdatomic_commit(qp, pkt);
+		else
+			rc_msg_commit(qp, pkt, status);
+	} else if (rx->verdict == HRP_RX_DUPLICATE) {
+		rc_duplicate(qp, pkt);
+	} else if (rx->syndrome == HRP_NAK_PSN_SEQ ||
+		   (rx->syndrome & HRP_SYN_TYPE_MASK) == HRP_SYN_RNR) {
+		rc_retry(qp, rx->syndrome);
+	} else {
+		rc_fail(qp, pkt, rx->syndrome, rx->status);
+	}
+}
