@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: (GPL-2.0 WITH Linux-syscall-note) OR Linux-OpenIB */
+/*
+ * Queues and commands shared by hroce.ko and libhroce.
+ *
+ * Every queue is one mapping of a header (two cache lines, one per writer)
+ * followed at HROCE_RING_ENTRIES_OFFSET by a power-of-two number of entries.
+ * Indices are free-running 32-bit counters; an entry's slot is its index
+ * modulo the number of entries.
+ *
+ * Barriers. A producer stores its entry, then stores the index (or, in a CQ,
+ * the entry's owner word) with release semantics; the consumer loads that word
+ * with acquire semantics before it reads the entry. Three words need a full
+ * barrier between a store and a load on both sides, since each side stores one
+ * word and then looks at the other's:
+ *   - SQ:  user stores prod, then loads need_kick;
+ *          kernel stores need_kick, then loads prod.
+ *   - CQ:  user stores arm, then polls the next CQE;
+ *          kernel stores a CQE, then loads arm.
+ *   - RQ/SRQ: none; an empty queue is reported to the peer as RNR.
+ *
+ * The kernel never trusts what it reads here: it copies an entry once, checks
+ * the copy and keeps its own progress in private memory.
+ */
+#ifndef HROCE_ABI_USER_H
+#define HROCE_ABI_USER_H
+
+#include <linux/types.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+
+/* uverbs_abi_ver of hroce devices; libhroce refuses every other value. */
+#define HROCE_UVERBS_ABI_VERSION	72
+
+/* enum rdma_driver_id of hroce devices ("hroc"); not registered upstream. */
+#define HROCE_DRIVER_ID			0x68726f63
+
+#define HROCE_CACHE_LINE		64
+#define HROCE_RING_ENTRIES_OFFSET	256
+
+/* Upper bounds that both sides size buffers by; see also ibv_query_device(). */
+#define HROCE_MAX_SGES			32
+#define HROCE_MAX_INLINE		1024
+
+/**
+ * enum hroce_wr_op - operation of a send work request
+ * @HROCE_WR_REG_MR: fast registration; refused on queues of user space
+ */
+enum hroce_wr_op {
+	HROCE_WR_SEND,
+	HROCE_WR_SEND_IMM,
+	HROCE_WR_SEND_INV,
+	HROCE_WR_WRITE,
+	HROCE_WR_WRITE_IMM,
+	HROCE_WR_READ,
+	HROCE_WR_CMP_SWAP,
+	HROCE_WR_FETCH_ADD,
+	HROCE_WR_LOCAL_INV,
+	HROCE_WR_REG_MR,
+	HROCE_WR_NR,
+};
+
+/* Bits of hroce_sq_wqe.flags */
+#define HROCE_WRF_FENCE			(1U << 0)
+#define HROCE_WRF_SIGNALED		(1U << 1)
+#define HROCE_WRF_SOLICITED		(1U << 2)
+#define HROCE_WRF_INLINE		(1U << 3)
+#define HROCE_WRF_ALL			(HROCE_WRF_FENCE | HROCE_WRF_SIGNALED | \
+					 HROCE_WRF_SOLICITED | HROCE_WRF_INLINE)
+
+/**
+ * struct hroce_sge - one piece of local memory
+ * @addr: address within the memory region of @lkey
+ * @length: bytes; 0 means an empty piece, not 2^31
+ * @lkey: local key of the memory region
+ */
+struct hroce_sge {
+	__aligned_u64 addr;
+	__u32 length;
+	__u32 lkey;
+};
+
+/**
+ * struct hroce_sq_wqe - send work queue entry
+ * @wr_id: returned in the completion
+ * @opcode: enum hroce_wr_op
+ * @flags: HROCE_WRF_*
+ * @nr_sges: entries of &struct hroce_sge that follow; 0 if INLINE
+ * @reserved0: zero
+ * @imm_data: immediate data in network byte order (SEND_IMM, WRITE_IMM), or
+ *	the key to invalidate in host byte order (SEND_INV, LOCAL_INV)
+ * @rdma: WRITE, READ and atomics (address 8-byte aligned for the latter)
+ * @rdma.compare_add: compare value (CMP_SWAP) or addend (FETCH_ADD)
+ * @rdma.swap: swap value (CMP_SWAP)
+ * @ud: destination on a UD queue pair; @ud.ah is hroce_create_ah_resp.ah_id
+ * @reg: REG_MR on queues of the kernel; @reg.mr is a kernel pointer
+ * @inline_len: bytes that follow the entry if INLINE is set, otherwise 0
+ * @reserved1: zero
+ *
+ * The SGEs or the inline data follow immediately; the distance from one entry
+ * to the next is hroce_create_qp_resp.sq_stride.
+ */
+struct hroce_sq_wqe {
+	__aligned_u64 wr_id;
+	__u8 opcode;
+	__u8 flags;
+	__u8 nr_sges;
+	__u8 reserved0;
+	__u32 imm_data;
+	union {
+		struct {
+			__aligned_u64 remote_addr;
+			__aligned_u64 compare_add;
+			__aligned_u64 swap;
+			__u32 rkey;
+			__u32 reserved;
+		} rdma;
+		struct {
+			__u32 ah;
+			__u32 qpn;
+			__u32 qkey;
+			__u32 reserved;
+		} ud;
+		struct {
+			__aligned_u64 mr;
+			__u32 key;
+			__u32 access;
+		} reg;
+	};
+	__u32 inline_len;
+	__u32 reserved1[3];
+};
+
+/**
+ * struct hroce_rq_wqe - receive work queue entry of an RQ or SRQ
+ * @wr_id: returned in the completion
+ * @nr_sges: entries of &struct hroce_sge that follow
+ * @reserved: zero
+ */
+struct hroce_rq_wqe {
+	__aligned_u64 wr_id;
+	__u32 nr_sges;
+	__u32 reserved;
+};
+
+/* hroce_cqe.opcode: the values of enum ibv_wc_opcode */
+enum hroce_wc_op {
+	HROCE_WC_SEND			= 0,
+	HROCE_WC_WRITE			= 1,
+	HROCE_WC_READ			= 2,
+	HROCE_WC_CMP_SWAP		= 3,
+	HROCE_WC_FETCH_ADD		= 4,
+	HROCE_WC_LOCAL_INV		= 6,
+	HROCE_WC_REG_MR			= 64,	/* queues of the kernel only */
+	HROCE_WC_RECV			= 128,
+	HROCE_WC_RECV_WRITE_IMM		= 129,
+};
+
+/* hroce_cqe.status: the values of enum ib_wc_status and enum ibv_wc_status */
+enum hroce_wc_status {
+	HROCE_WC_SUCCESS		= 0,
+	HROCE_WC_LOC_LEN_ERR		= 1,
+	HROCE_WC_LOC_QP_OP_ERR		= 2,
+	HROCE_WC_LOC_EEC_OP_ERR		= 3,
+	HROCE_WC_LOC_PROT_ERR		= 4,
+	HROCE_WC_WR_FLUSH_ERR		= 5,
+	HROCE_WC_MW_BIND_ERR		= 6,
+	HROCE_WC_BAD_RESP_ERR		= 7,
+	HROCE_WC_LOC_ACCESS_ERR		= 8,
+	HROCE_WC_REM_INV_REQ_ERR	= 9,
+	HROCE_WC_REM_ACCESS_ERR		= 10,
+	HROCE_WC_REM_OP_ERR		= 11,
+	HROCE_WC_RETRY_EXC_ERR		= 12,
+	HROCE_WC_RNR_RETRY_EXC_ERR	= 13,
+	HROCE_WC_FATAL_ERR		= 19,
+	HROCE_WC_GENERAL_ERR		= 21,
+};
+
+/* Bits of hroce_cqe.flags: the values of enum ibv_wc_flags where both exist */
+#define HROCE_WCF_GRH			(1U << 0)
+#define HROCE_WCF_IMM			(1U << 1)
+#define HROCE_WCF_INV			(1U << 3)
+#define HROCE_WCF_IPV6			(1U << 8)	/* network header type */
+
+/* hroce_cqe.owner, bit 0: inverted each time that the ring wraps */
+#define HROCE_CQE_PHASE			(1U << 0)
+
+/**
+ * struct hroce_cqe - completion queue entry
+ * @wr_id: of the work request
+ * @timestamp_ns: CLOCK_MONOTONIC at completion (ibv_wc_read_completion_ts)
+ * @byte_len: bytes received, or read or written by READ and atomics
+ * @imm_data: immediate data in network byte order, or the invalidated key
+ * @qpn: local queue pair
+ * @src_qpn: sender (UD)
+ * @vendor_err: enum hroce_drop or 0: why, where @status alone does not say
+ * @flags: HROCE_WCF_*
+ * @pkey_index: P_Key matched (GSI)
+ * @status: enum hroce_wc_status
+ * @opcode: enum hroce_wc_op; valid also if @status is an error
+ * @sl: service level (UD)
+ * @reserved: zero
+ * @owner: stored last. The entry at index i is valid when
+ *	(owner & HROCE_CQE_PHASE) == !(i / nr_entries & 1); a fresh ring is
+ *	all zero, hence empty
+ */
+struct hroce_cqe {
+	__aligned_u64 wr_id;
+	__aligned_u64 timestamp_ns;
+	__u32 byte_len;
+	__u32 imm_data;
+	__u32 qpn;
+	__u32 src_qpn;
+	__u32 vendor_err;
+	__u16 flags;
+	__u16 pkey_index;
+	__u8 status;
+	__u8 opcode;
+	__u8 sl;
+	__u8 reserved[13];
+	__u32 owner;
+};
+
+/**
+ * struct hroce_sq_hdr - header of a send queue
+ * @prod: entries posted so far [user]
+ * @cons: entries that may be overwritten, as far as the kernel is done with
+ *	them [kernel]
+ * @need_kick: 0 while the kernel will look at @prod again by itself, so that
+ *	HROCE_IOC_KICK can be left out [kernel]
+ */
+struct hroce_sq_hdr {
+	__u32 prod;
+	__u32 reserved0[15];
+	__u32 cons;
+	__u32 need_kick;
+	__u32 reserved1[14];
+};
+
+/**
+ * struct hroce_rq_hdr - header of a receive queue or shared receive queue
+ * @prod: entries posted so far [user]
+ * @cons: entries taken so far; their slots may be overwritten [kernel]
+ */
+struct hroce_rq_hdr {
+	__u32 prod;
+	__u32 reserved0[15];
+	__u32 cons;
+	__u32 reserved1[15];
+};
+
+/* Values of hroce_cq_hdr.arm */
+#define HROCE_CQ_ARM_NONE		0
+#define HROCE_CQ_ARM_SOLICITED		1
+#define HROCE_CQ_ARM_NEXT		2
+
+/**
+ * struct hroce_cq_hdr - header of a completion queue
+ * @cons: entries polled so far; the kernel reuses their slots [user]
+ * @arm: HROCE_CQ_ARM_*; the kernel resets it to NONE as it raises the
+ *	completion event [user sets, kernel clears]
+ * @prod: entries written so far, informative: poll by the owner word [kernel]
+ */
+struct hroce_cq_hdr {
+	__u32 cons;
+	__u32 arm;
+	__u32 reserved0[14];
+	__u32 prod;
+	__u32 reserved1[15];
+};
+
+/* hroce_alloc_ucontext_resp.mode */
+enum hroce_mode {
+	HROCE_MODE_SOFTWARE,	/* hroce's own transport */
+	HROCE_MODE_FACADE,	/* open the lower device instead */
+};
+
+/**
+ * struct hroce_alloc_ucontext_req - what user space knows
+ * @comp_mask: zero; unknown bits are refused with EINVAL
+ */
+struct hroce_alloc_ucontext_req {
+	__aligned_u64 comp_mask;
+};
+
+/**
+ * struct hroce_alloc_ucontext_resp - what this device is
+ * @comp_mask: zero
+ * @mode: enum hroce_mode
+ * @lower_index: RDMA_NLDEV_ATTR_DEV_INDEX of the lower device (FACADE)
+ * @lower_port: its port (FACADE)
+ * @max_inline: largest ibv_qp_cap.max_inline_data (SOFTWARE)
+ */
+struct hroce_alloc_ucontext_resp {
+	__aligned_u64 comp_mask;
+	__u32 mode;
+	__u32 lower_index;
+	__u32 lower_port;
+	__u32 max_inline;
+};
+
+/**
+ * struct hroce_ring_info - how to map one queue
+ * @mmap_offset: offset for mmap() on the command descriptor
+ * @mmap_size: bytes to map, a multiple of the page size; 0 if there is no ring
+ * @nr_entries: power of two
+ * @stride: bytes from one entry to the next, a multiple of 16
+ */
+struct hroce_ring_info {
+	__aligned_u64 mmap_offset;
+	__u32 mmap_size;
+	__u32 nr_entries;
+	__u32 stride;
+	__u32 reserved;
+};
+
+struct hroce_create_cq_resp {
+	struct hroce_ring_info cq;
+};
+
+struct hroce_create_srq_resp {
+	struct hroce_ring_info srq;
+};
+
+/**
+ * struct hroce_create_qp_resp - rings of a queue pair
+ * @sq: send queue
+ * @rq: receive queue; empty if the queue pair uses an SRQ
+ */
+struct hroce_create_qp_resp {
+	struct hroce_ring_info sq;
+	struct hroce_ring_info rq;
+};
+
+/**
+ * struct hroce_create_ah_resp - name of an address handle in send entries
+ * @ah_id: for hroce_sq_wqe.ud.ah
+ */
+struct hroce_create_ah_resp {
+	__u32 ah_id;
+	__u32 reserved;
+};
+
+/* Driver-specific uverbs object: the kick descriptor, one per context. */
+enum hroce_uverbs_objects {
+	HROCE_OBJECT_KICK = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+enum hroce_kick_methods {
+	HROCE_METHOD_KICK_ALLOC = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+enum hroce_kick_alloc_attrs {
+	/* out: file descriptor, close-on-exec */
+	HROCE_ATTR_KICK_ALLOC_HANDLE = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+/*
+ * ioctl on the kick descriptor; the argument is the queue pair's number, by
+ * value. Sends what the queue holds, as far as windows allow; the rest follows
+ * by itself. Errors: EINVAL no such queue pair of this context, EIO the device
+ * is gone, ENOTTY unknown command.
+ */
+#define HROCE_IOC_KICK			_IO(0x1b, 0xe0)
+
+#endif /* HROCE_ABI_USER_H */

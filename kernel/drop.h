@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One list of everything that is counted. It generates the enum, the names
+ * shown by `rdma statistic` and the strings of the tracepoints.
+ *
+ * X(NAME, "name", "what one count proves")
+ */
+#ifndef HROCE_DROP_H
+#define HROCE_DROP_H
+
+/* Reasons to drop a received packet. Exactly one is counted per packet. */
+#define HROCE_DROPS(X) \
+	X(SHORT, "rx_drop_short", "cut off before the end of its headers") \
+	X(LENGTH, "rx_drop_length", "IP, UDP, pad or MTU lengths disagree") \
+	X(VERSION, "rx_drop_version", "BTH transport version is not 0") \
+	X(OPCODE, "rx_drop_opcode", "opcode unknown or not of this service") \
+	X(ICRC, "rx_drop_icrc", "invariant CRC is wrong") \
+	X(PKEY, "rx_drop_pkey", "P_Key not in the table of the port or QP") \
+	X(QKEY, "rx_drop_qkey", "Q_Key is not that of the QP") \
+	X(NO_QP, "rx_drop_no_qp", "destination QP does not exist") \
+	X(QP_STATE, "rx_drop_qp_state", "destination QP is not ready to receive") \
+	X(PEER, "rx_drop_peer", "does not come from the connected peer") \
+	X(MCAST, "rx_drop_mcast", "no QP attached to this multicast group") \
+	X(PSN, "rx_drop_psn", "request PSN outside the expected window") \
+	X(SEQUENCE, "rx_drop_sequence", "UC or RC opcode out of sequence") \
+	X(STALE_ACK, "rx_drop_stale_ack", "response to nothing outstanding") \
+	X(NO_WQE, "rx_drop_no_wqe", "UC or UD message without receive entry") \
+	X(ACCESS, "rx_drop_access", "UC or UD message refused by memory keys") \
+	X(RESOURCES, "rx_drop_resources", "no memory to handle it")
+
+/* Events of the protocol. */
+#define HROCE_EVENTS(X) \
+	X(TX_PACKETS, "tx_packets", "RoCEv2 packets sent") \
+	X(TX_BYTES, "tx_bytes", "payload bytes sent") \
+	X(TX_COPIED, "tx_copied_bytes", "payload bytes copied on their way out") \
+	X(TX_ERRORS, "tx_errors", "packets not sent: no route, no memory") \
+	X(RX_PACKETS, "rx_packets", "RoCEv2 packets received, dropped or not") \
+	X(RX_BYTES, "rx_bytes", "payload bytes placed") \
+	X(RETRANSMITS, "retransmits", "times that a requester went back") \
+	X(TIMEOUTS, "timeouts", "retransmission timer expirations") \
+	X(NAK_SEQ_SENT, "nak_seq_sent", "PSN sequence NAKs sent") \
+	X(NAK_SEQ_RCVD, "nak_seq_rcvd", "PSN sequence NAKs received") \
+	X(RNR_SENT, "rnr_sent", "RNR NAKs sent") \
+	X(RNR_RCVD, "rnr_rcvd", "RNR NAKs received") \
+	X(DUPLICATES, "duplicates", "duplicate requests received") \
+	X(ACKS_SENT, "acks_sent", "acknowledge packets sent") \
+	X(REQ_ERRORS, "requester_errors", "send requests completed in error") \
+	X(RESP_ERRORS, "responder_errors", "requests of peers refused by NAK") \
+	X(CQ_OVERRUNS, "cq_overruns", "completions lost as the CQ was full") \
+	X(KICKS, "kicks", "doorbell calls by user space")
+
+enum hroce_count {
+#define HROCE_COUNT_ENUM(name, str, proves) HROCE_DROP_##name,
+	HROCE_DROPS(HROCE_COUNT_ENUM)
+#undef HROCE_COUNT_ENUM
+#define HROCE_COUNT_ENUM(name, str, proves) HROCE_EV_##name,
+	HROCE_EVENTS(HROCE_COUNT_ENUM)
+#undef HROCE_COUNT_ENUM
+	HROCE_COUNT_NR,
+};
+
+#endif /* HROCE_DROP_H */

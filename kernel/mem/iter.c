@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Walks over registered memory. Every piece is checked when the walk reaches
+ * it: key, protection domain, range and rights.
+ */
+#include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include <linux/string.h>
+#include "mem.h"
+
+static void iter_unlock(struct hroce_mem_iter *it)
+{
+	if (it->region && it->region->revocable)
+		read_unlock(&((struct hroce_region *)it->region)->lock);
+	it->region = NULL;
+}
+
+static bool iter_fail(struct hroce_mem_iter *it)
+{
+	bool remote = it->mem->access >= HRP_ACCESS_REMOTE_READ;
+
+	iter_unlock(it);
+	it->status = remote ? HROCE_WC_REM_ACCESS_ERR : HROCE_WC_LOC_PROT_ERR;
+	it->piece_left = 0;
+	it->left = 0;
+	return false;
+}
+
+/* Enter @sge, @skip bytes behind its beginning. */
+static bool iter_enter(struct hroce_mem_iter *it, const struct hroce_sge *sge,
+		       u32 skip)
+{
+	struct hroce_region *region;
+
+	iter_unlock(it);
+	region = hroce_keys_find(it->keys, sge->lkey);
+	if (!region)
+		return iter_fail(it);
+	if (region->revocable)
+		read_lock(&region->lock);
+	it->region = region;
+	if (!hroce_region_check(region, it->pd, sge->addr, sge->length,
+				it->mem->access))
+		return iter_fail(it);
+	it->pos = sge->addr + skip;
+	it->piece_left = min(sge->length - skip, it->left);
+	return true;
+}
+
+/* Go to the next piece that is not empty. */
+static bool iter_advance(struct hroce_mem_iter *it)
+{
+	while (it->sge < it->mem->nr_sges) {
+		const struct hroce_sge *sge = &it->mem->sges[it->sge++];
+
+		if (sge->length)
+			return iter_enter(it, sge, 0);
+	}
+	return iter_fail(it);
+}
+
+void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_keys *keys,
+		     const void *pd, const struct hrp_mem *mem)
+{
+	u32 skip = mem->offset;
+
+	it->keys = keys;
+	it->pd = pd;
+	it->mem = mem;
+	it->region = NULL;
+	it->pos = 0;
+	it->piece_left = 0;
+	it->left = mem->len;
+	it->sge = 0;
+	it->status = HROCE_WC_SUCCESS;
+	if (!mem->len)
+		return;
+	if (mem->bytes) {
+		it->pos = (uintptr_t)mem->bytes + skip;
+		it->piece_left = mem->len;
+		return;
+	}
+	if (!mem->sges) {
+		it->sge = mem->nr_sges;
+		/* A remote range need not be addressable from its start. */
+		if (mem->one.length < skip || mem->one.length - skip < mem->len)
+			iter_fail(it);
+		else
+			iter_enter(it, &mem->one, skip);
+		return;
+	}
+	while (it->sge < mem->nr_sges) {
+		const struct hroce_sge *sge = &mem->sges[it->sge++];
+
+		if (skip < sge->length) {
+			iter_enter(it, sge, skip);
+			return;
+		}
+		skip -= sge->length;
+	}
+	iter_fail(it);
+}
+
+void hroce_mem_end(struct hroce_mem_iter *it)
+{
+	iter_unlock(it);
+	it->piece_left = 0;
+	it->left = 0;
+}
+
+/* Kernel memory by its address (DMA region): direct map or vmalloc. */
+static u32 extent_kernel(u64 addr, u32 max, struct hroce_extent *ext)
+{
+	void *va = (void *)(uintptr_t)addr;
+
+	ext->offset = offset_in_page(va);
+	if (is_vmalloc_addr(va)) {
+		ext->page = vmalloc_to_page(va);
+		return min_t(u32, max, PAGE_SIZE - ext->offset);
+	}
+	ext->page = virt_to_page(va);
+	return max;
+}
+
+static u32 extent_region(const struct hroce_region *region, u64 addr, u32 max,
+			 struct hroce_extent *ext)
+{
+	u64 pos = addr - region->iova + region->first_offset;
+	u64 block = pos >> region->page_shift;
+	u32 step = 1u << (region->page_shift - PAGE_SHIFT);
+	u32 offset = pos & ((1ull << region->page_shift) - 1);
+	u64 len = (1ull << region->page_shift) - offset;
+	struct page *page = region->pages[block];
+
+	ext->page = page + (offset >> PAGE_SHIFT);
+	ext->offset = offset_in_page(offset);
+	while (len < max && region->pages[block + 1] == page + step) {
+		page += step;
+		block++;
+		len += 1ull << region->page_shift;
+	}
+	return min_t(u64, len, max);
+}
+
+u32 hroce_mem_next(struct hroce_mem_iter *it, u32 max,
+		   struct hroce_extent *ext)
+{
+	if (!it->left || (!it->piece_left && !iter_advance(it)))
+		return 0;
+	max = min(max, it->piece_left);
+	ext->va = NULL;
+	if (it->mem->bytes) {
+		ext->va = (const void *)(uintptr_t)it->pos;
+		ext->len = max;
+	} else if (it->region->dma) {
+		ext->len = extent_kernel(it->pos, max, ext);
+	} else {
+		ext->len = extent_region(it->region, it->pos, max, ext);
+	}
+	it->pos += ext->len;
+	it->piece_left -= ext->len;
+	it->left -= ext->len;
+	return ext->len;
+}
+
+static void *extent_va(const struct hroce_extent *ext)
+{
+	return page_address(ext->page) + ext->offset;
+}
+
+bool hroce_mem_copy_in(struct hroce_mem_iter *it, const void *src, u32 len)
+{
+	struct hroce_extent ext;
+
+	while (len) {
+		if (!hroce_mem_next(it, len, &ext))
+			return false;
+		memcpy(extent_va(&ext), src, ext.len);
+		src += ext.len;
+		len -= ext.len;
+	}
+	return true;
+}
+
+bool hroce_mem_copy_out(struct hroce_mem_iter *it, void *dst, u32 len)
+{
+	struct hroce_extent ext;
+
+	while (len) {
+		if (!hroce_mem_next(it, len, &ext))
+			return false;
+		memcpy(dst, ext.va ?: extent_va(&ext), ext.len);
+		dst += ext.len;
+		len -= ext.len;
+	}
+	return true;
+}

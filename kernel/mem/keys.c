@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory keys: a dense table of regions behind keys that cannot be guessed.
+ */
+#include <linux/random.h>
+#include <linux/rcupdate.h>
+#include <rdma/ib_verbs.h>
+#include "mem.h"
+
+#define INDEX_BITS	24
+#define HALF_BITS	(INDEX_BITS / 2)
+#define HALF_MASK	((1u << HALF_BITS) - 1)
+
+/* One round of a Feistel network: mixes well, need not be invertible. */
+static u32 keys_round(u32 half, u32 secret)
+{
+	u32 x = (half ^ secret) * 0x9e3779b1u;
+
+	x ^= x >> 15;
+	x *= secret | 1;
+	return (x >> 16) & HALF_MASK;
+}
+
+/* Index to upper 24 bits of the key: a permutation chosen by the secret. */
+static u32 keys_hide(const struct hroce_keys *keys, u32 index)
+{
+	u32 left = index >> HALF_BITS, right = index & HALF_MASK, tmp;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(keys->secret); i++) {
+		tmp = left ^ keys_round(right, keys->secret[i]);
+		left = right;
+		right = tmp;
+	}
+	return left << HALF_BITS | right;
+}
+
+/* The inverse of keys_hide(). */
+static u32 keys_reveal(const struct hroce_keys *keys, u32 hidden)
+{
+	u32 left = hidden >> HALF_BITS, right = hidden & HALF_MASK, tmp;
+	int i;
+
+	for (i = ARRAY_SIZE(keys->secret) - 1; i >= 0; i--) {
+		tmp = right ^ keys_round(left, keys->secret[i]);
+		right = left;
+		left = tmp;
+	}
+	return left << HALF_BITS | right;
+}
+
+void hroce_keys_init(struct hroce_keys *keys)
+{
+	xa_init_flags(&keys->table, XA_FLAGS_ALLOC1);
+	get_random_bytes(keys->secret, sizeof(keys->secret));
+}
+
+void hroce_keys_fini(struct hroce_keys *keys)
+{
+	WARN_ON_ONCE(!xa_empty(&keys->table));
+	xa_destroy(&keys->table);
+}
+
+int hroce_keys_add(struct hroce_keys *keys, struct hroce_region *region,
+		   int low8)
+{
+	u32 index;
+	int err;
+
+	if (low8 < 0)
+		low8 = get_random_u8();
+	rwlock_init(&region->lock);
+	/* Reserve first: the key must be right before anyone can find it. */
+	err = xa_alloc(&keys->table, &index, NULL,
+		       XA_LIMIT(1, (1u << INDEX_BITS) - 1), GFP_KERNEL);
+	if (err)
+		return err == -EBUSY ? -ENOSPC : err;
+	region->key = keys_hide(keys, index) << 8 | low8;
+	xa_store(&keys->table, index, region, GFP_KERNEL);
+	return 0;
+}
+
+void hroce_keys_del(struct hroce_keys *keys, struct hroce_region *region)
+{
+	xa_erase(&keys->table, keys_reveal(keys, region->key >> 8));
+	/* Deregistration is a visible cost of each short-lived buffer. */
+	synchronize_rcu_expedited();
+}
+
+struct hroce_region *hroce_keys_find(const struct hroce_keys *keys, u32 key)
+{
+	struct hroce_region *region;
+
+	RCU_LOCKDEP_WARN(!rcu_read_lock_any_held(), "key lookup without RCU");
+	region = xa_load((struct xarray *)&keys->table,
+			 keys_reveal(keys, key >> 8));
+	return region && READ_ONCE(region->key) == key ? region : NULL;
+}
+
+/* Does @region grant @access? Local reading needs no right (IBTA 10.6.3.1). */
+static bool region_allows(const struct hroce_region *region, u8 access)
+{
+	static const u32 need[] = {
+		[HRP_ACCESS_LOCAL_READ]    = 0,
+		[HRP_ACCESS_LOCAL_WRITE]   = HROCE_REGION_LOCAL_WRITE,
+		[HRP_ACCESS_REMOTE_READ]   = HROCE_REGION_REMOTE_READ,
+		[HRP_ACCESS_REMOTE_WRITE]  = HROCE_REGION_REMOTE_WRITE,
+		[HRP_ACCESS_REMOTE_ATOMIC] = HROCE_REGION_REMOTE_ATOMIC,
+	};
+
+	return (region->access & need[access]) == need[access];
+}
+
+bool hroce_region_check(const struct hroce_region *region, const void *pd,
+			u64 va, u64 len, u8 access)
+{
+	if (READ_ONCE(region->state) != HROCE_REGION_VALID ||
+	    region->pd != pd || !region_allows(region, access))
+		return false;
+	if (va < region->iova)
+		return false;
+	va -= region->iova;
+	return va <= region->len && len <= region->len - va;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Registered memory as the datapath sees it: keys, regions, and iterators that
+ * turn a &struct hrp_mem into pages. Knows neither verbs objects nor sk_buff.
+ *
+ * Lifetime: a region found by its key is used under rcu_read_lock() only. Who
+ * removes a region unlinks its key and waits for a grace period before its
+ * pages are released, so nothing here takes references. FRWR regions come and
+ * go faster than that and have a lock instead, see &struct hroce_region.
+ */
+#ifndef HROCE_MEM_H
+#define HROCE_MEM_H
+
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/xarray.h>
+#include "../proto/mem.h"
+
+struct page;
+
+/* Bits of hroce_region.access; the values of enum ib_access_flags */
+#define HROCE_REGION_LOCAL_WRITE	0x01
+#define HROCE_REGION_REMOTE_WRITE	0x02
+#define HROCE_REGION_REMOTE_READ	0x04
+#define HROCE_REGION_REMOTE_ATOMIC	0x08
+
+/* hroce_region.state */
+enum hroce_region_state {
+	HROCE_REGION_FREE,	/* FRWR: invalidated, or not yet registered */
+	HROCE_REGION_VALID,
+};
+
+/**
+ * struct hroce_region - memory behind one key
+ * @iova: address of the first byte, as used in work requests
+ * @len: bytes; U64_MAX with @dma: all of kernel memory
+ * @pages: blocks of 2^@page_shift bytes; entry i holds bytes from
+ *	(i << @page_shift) - @first_offset of the region on
+ * @first_offset: where the region begins in the first block
+ * @page_shift: PAGE_SHIFT or more
+ * @dma: addresses are kernel virtual addresses, there are no @pages
+ * @revocable: FRWR: may be invalidated and registered anew while its key is in
+ *	the table. Its users hold @lock for reading while they touch its memory;
+ *	who invalidates or registers it holds @lock for writing, so that memory
+ *	is left alone from then on
+ * @state: enum hroce_region_state [lock]
+ * @key: 32-bit key, lkey and rkey alike; FRWR may change its low 8 bits
+ * @access: HROCE_REGION_*
+ * @pd: identity of the protection domain
+ * @lock: see @revocable; _bh, innermost
+ *
+ * No field of a region that is not @revocable changes while its key is in the
+ * table.
+ */
+struct hroce_region {
+	u64 iova;
+	u64 len;
+	struct page **pages;
+	u32 first_offset;
+	u8 page_shift;
+	bool dma;
+	bool revocable;
+	u8 state;
+	u32 key;
+	u32 access;
+	const void *pd;
+	rwlock_t lock;
+};
+
+/**
+ * struct hroce_keys - all keys of a device
+ * @table: regions by the 24-bit index that the key hides
+ * @secret: of the permutation between index and key
+ *
+ * Keys are unpredictable: the upper 24 bits are the index under a secret
+ * permutation, the lower 8 bits are random.
+ */
+struct hroce_keys {
+	struct xarray table;
+	u32 secret[4];
+};
+
+/* Prepare an empty table, with fresh secrets. */
+void hroce_keys_init(struct hroce_keys *keys);
+
+/* Free an empty table. */
+void hroce_keys_fini(struct hroce_keys *keys);
+
+/**
+ * hroce_keys_add - give a region a key
+ * @keys: table
+ * @region: complete but for @region->key, which is set
+ * @low8: lower 8 bits of the key, or -1: random
+ *
+ * Context: process, may sleep. Return: 0, -ENOMEM, or -ENOSPC: 2^24 in use.
+ */
+int hroce_keys_add(struct hroce_keys *keys, struct hroce_region *region,
+		   int low8);
+
+/**
+ * hroce_keys_del - take the key away and wait until nobody uses the region
+ * @keys: table
+ * @region: region from hroce_keys_add()
+ *
+ * Context: process, sleeps for a grace period.
+ */
+void hroce_keys_del(struct hroce_keys *keys, struct hroce_region *region);
+
+/**
+ * hroce_keys_find - look a key up
+ * @keys: table
+ * @key: 32 bits from a work request or packet
+ *
+ * Context: RCU read side. Return: the region with exactly this key, or NULL.
+ */
+struct hroce_region *hroce_keys_find(const struct hroce_keys *keys, u32 key);
+
+/**
+ * hroce_region_check - is a range accessible?
+ * @region: from hroce_keys_find()
+ * @pd: protection domain of the queue pair
+ * @va: first address
+ * @len: bytes, may be 0
+ * @access: enum hrp_access
+ *
+ * Context: RCU read side. A revocable region may change its mind right after,
+ * unless @region->lock is held.
+ * Return: true if it is valid, and @pd, range and rights allow it.
+ */
+bool hroce_region_check(const struct hroce_region *region, const void *pd,
+			u64 va, u64 len, u8 access);
+
+/**
+ * struct hroce_extent - physically contiguous piece of memory
+ * @page: page of the first byte
+ * @offset: of the first byte, may exceed the page size with compound pages
+ * @len: bytes
+ * @va: kernel address, instead of @page, of memory whose pages must not be
+ *	referred to by frames (inline data, slab); NULL otherwise
+ */
+struct hroce_extent {
+	struct page *page;
+	u32 offset;
+	u32 len;
+	const void *va;
+};
+
+/**
+ * struct hroce_mem_iter - position in a &struct hrp_mem
+ * @keys: where keys are looked up
+ * @pd: protection domain of the queue pair
+ * @mem: what is walked
+ * @region: of the current piece, or NULL
+ * @pos: next address in the current piece
+ * @piece_left: bytes left in the current piece
+ * @left: bytes left altogether
+ * @sge: index of the piece after the current one
+ * @status: enum hroce_wc_status: SUCCESS, or LOC_PROT_ERR or REM_ACCESS_ERR
+ *	once a piece was not accessible
+ */
+struct hroce_mem_iter {
+	const struct hroce_keys *keys;
+	const void *pd;
+	const struct hrp_mem *mem;
+	const struct hroce_region *region;
+	u64 pos;
+	u32 piece_left;
+	u32 left;
+	u32 sge;
+	u8 status;
+};
+
+/**
+ * hroce_mem_begin - begin to walk
+ * @it: iterator
+ * @keys: of the device
+ * @pd: protection domain of the queue pair
+ * @mem: what to walk; must stay unchanged while @it is in use
+ *
+ * Context: BH disabled and RCU read side until hroce_mem_end().
+ */
+void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_keys *keys,
+		     const void *pd, const struct hrp_mem *mem);
+
+/**
+ * hroce_mem_next - next contiguous piece
+ * @it: iterator
+ * @max: most bytes wanted, not 0
+ * @ext: filled in
+ *
+ * Context: RCU read side.
+ * Return: @ext->len, not 0; or 0 at the end or on error, see @it->status.
+ */
+u32 hroce_mem_next(struct hroce_mem_iter *it, u32 max,
+		   struct hroce_extent *ext);
+
+/**
+ * hroce_mem_end - end a walk, at any point of it
+ * @it: iterator; no piece that it gave out may be touched any more, unless by
+ *	reference to its page
+ *
+ * May be called more than once. Must be called before frames are sent.
+ */
+void hroce_mem_end(struct hroce_mem_iter *it);
+
+/**
+ * hroce_mem_copy_in - copy bytes into registered memory
+ * @it: iterator
+ * @src: bytes
+ * @len: number; at most @it->left
+ *
+ * Context: RCU read side, atomic.
+ * Return: true; false if not accessible, see @it->status.
+ */
+bool hroce_mem_copy_in(struct hroce_mem_iter *it, const void *src, u32 len);
+
+/**
+ * hroce_mem_copy_out - copy bytes out of registered memory
+ * @it: iterator
+ * @dst: destination
+ * @len: number; at most @it->left
+ *
+ * Context: RCU read side, atomic.
+ * Return: true; false if not accessible, see @it->status.
+ */
+bool hroce_mem_copy_out(struct hroce_mem_iter *it, void *dst, u32 len);
+
+#endif /* HROCE_MEM_H */

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The network side of a link: one netdev, the addresses that RoCEv2 frames may
+ * be sent to, and the hook that takes them.
+ */
+#ifndef HROCE_PORT_H
+#define HROCE_PORT_H
+
+#include <linux/in6.h>
+#include <linux/list.h>
+#include <linux/netdevice.h>
+#include <linux/netfilter.h>
+#include <linux/percpu.h>
+#include "../drop.h"
+
+struct hroce_counters {
+	u64 v[HROCE_COUNT_NR];
+};
+
+/* How many addresses, one per GID, a port has at most. */
+#define HROCE_PORT_ADDRS	1024
+
+/**
+ * struct hroce_port - network side of one link
+ * @dev: the netdev; a reference is held
+ * @net: its namespace
+ * @counters: per CPU; see hroce_count_add()
+ * @addrs: addresses by GID index, IPv4 as ::ffff:a.b.c.d, :: where unused.
+ *	Written under @addr_lock; readers tolerate a torn entry
+ * @nr_addrs: one past the highest index in use
+ * @addr_lock: guards writes to @addrs and @nr_addrs; softirq-safe
+ * @hook: netfilter ingress hook, if @hooked
+ * @hooked: @hook or the rx_handler is registered
+ * @gso: send super-packets (per-link switch)
+ * @elide_icrc: leave the ICRC out where a frame never leaves this host
+ *	(per-link switch)
+ * @node: in the list of ports of @net, RCU
+ *
+ * What only net/ uses may be added below by net/.
+ */
+struct hroce_port {
+	struct net_device *dev;
+	netdevice_tracker dev_tracker;
+	struct net *net;
+	struct hroce_counters __percpu *counters;
+	struct in6_addr *addrs;
+	u32 nr_addrs;
+	spinlock_t addr_lock;
+	struct nf_hook_ops hook;
+	bool hooked;
+	bool gso;
+	bool elide_icrc;
+	struct list_head node;
+};
+
+static inline void hroce_count_add(const struct hroce_port *port,
+				   enum hroce_count what, u64 n)
+{
+	this_cpu_add(port->counters->v[what], n);
+}
+
+static inline void hroce_count(const struct hroce_port *port,
+			       enum hroce_count what)
+{
+	hroce_count_add(port, what, 1);
+}
+
+/**
+ * hroce_port_init - attach to a netdev
+ * @port: zeroed
+ * @dev: netdev
+ *
+ * Frames are not taken before hroce_port_open().
+ * Context: process, RTNL may be held. Return: 0 or negative errno.
+ */
+int hroce_port_init(struct hroce_port *port, struct net_device *dev);
+
+/**
+ * hroce_port_open - begin to take frames
+ * @port: port; the upcalls of net/rx.h may run from now on
+ *
+ * Context: process, may sleep. Return: 0 or negative errno.
+ */
+int hroce_port_open(struct hroce_port *port);
+
+/**
+ * hroce_port_close - stop taking frames
+ * @port: port; may not be open, then this does nothing
+ *
+ * After return no upcall for this port is running or will run.
+ * Context: process, may sleep.
+ */
+void hroce_port_close(struct hroce_port *port);
+
+/* Counterpart of hroce_port_init(). Waits until frames sent are freed. */
+void hroce_port_fini(struct hroce_port *port);
+
+/**
+ * hroce_port_addr_set - a GID appeared or went away
+ * @port: port
+ * @index: GID index, below HROCE_PORT_ADDRS
+ * @addr: address, IPv4 mapped; :: removes it
+ *
+ * Context: any.
+ */
+void hroce_port_addr_set(struct hroce_port *port, u32 index,
+			 const struct in6_addr *addr);
+
+/* Once per module: namespaces, fallback sockets. */
+int hroce_net_init(void);
+void hroce_net_exit(void);
+
+#endif /* HROCE_PORT_H */

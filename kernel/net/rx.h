@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* sk_buffs to packets: validation, ICRC, placement of payload. */
+#ifndef HROCE_RX_H
+#define HROCE_RX_H
+
+#include <linux/in6.h>
+#include "../proto/pkt.h"
+
+struct hroce_mem_iter;
+struct hroce_port;
+struct sk_buff;
+
+/**
+ * struct hroce_rx - one packet of a received frame or super-packet
+ * @port: link that it is for
+ * @pkt: its headers
+ * @saddr: source, IPv4 mapped
+ * @daddr: destination, IPv4 mapped
+ * @ipv6: which of the two it was
+ * @mcast: @daddr is a multicast address
+ * @ce: congestion experienced (RFC 3168)
+ * @tclass: TOS or traffic class
+ * @hop_limit: TTL or hop limit
+ * @trusted: the frame never left this host and carries no ICRC
+ * @held: for the upcalls: state kept from packet to packet of one frame, NULL
+ *	at the first one
+ * @skb: the frame; never written to
+ * @l3: network header in @skb
+ * @payload: offset of the payload in @skb, from skb->data
+ * @icrc: CRC state up to where the payload begins
+ * @seg_ip_id: IPv4 ID of this packet within a super-packet
+ */
+struct hroce_rx {
+	struct hroce_port *port;
+	struct hrp_pkt pkt;
+	struct in6_addr saddr;
+	struct in6_addr daddr;
+	u8 ipv6:1;
+	u8 mcast:1;
+	u8 ce:1;
+	u8 trusted:1;
+	u8 tclass;
+	u8 hop_limit;
+	void *held;
+	const struct sk_buff *skb;
+	const void *l3;
+	u32 payload;
+	u32 icrc;
+	u16 seg_ip_id;
+};
+
+/* Upcalls, supplied by verbs/. */
+
+/**
+ * hroce_rx_packet - a packet arrived
+ * @rx: packet, valid during the call; its ICRC is not checked yet
+ *
+ * Context: softirq, RCU read side.
+ */
+void hroce_rx_packet(struct hroce_rx *rx);
+
+/**
+ * hroce_rx_end - that was the last packet of the frame
+ * @rx: the last packet's; @rx->held as the last upcall left it
+ *
+ * Called if @rx->held is not NULL. Context: softirq, RCU read side.
+ */
+void hroce_rx_end(struct hroce_rx *rx);
+
+/* For use by the upcalls. */
+
+/**
+ * hroce_rx_icrc_ok - check the ICRC
+ * @rx: packet
+ *
+ * Return: true if it is correct or not needed.
+ */
+bool hroce_rx_icrc_ok(const struct hroce_rx *rx);
+
+/**
+ * hroce_rx_place - copy the payload into memory
+ * @rx: packet, ICRC already checked
+ * @it: destination, as long as the payload
+ *
+ * Return: enum hroce_wc_status.
+ */
+u8 hroce_rx_place(const struct hroce_rx *rx, struct hroce_mem_iter *it);
+
+/**
+ * hroce_rx_place_fused - copy the payload and check the ICRC in one pass
+ * @rx: packet
+ * @it: destination, as long as the payload
+ * @icrc_ok: whether the ICRC was correct
+ *
+ * Return: enum hroce_wc_status, of the placement alone.
+ */
+u8 hroce_rx_place_fused(const struct hroce_rx *rx, struct hroce_mem_iter *it,
+			bool *icrc_ok);
+
+/**
+ * hroce_rx_grh - network header for the 40 bytes in front of a UD message
+ * @rx: packet
+ * @grh: the IPv6 header; or 20 zero bytes, then the IPv4 header (A17.4.5.2)
+ */
+void hroce_rx_grh(const struct hroce_rx *rx, u8 grh[HRW_GRH_LEN]);
+
+#endif /* HROCE_RX_H */

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the engine wants on the wire: a run of consecutive packets of one
+ * message. How they become frames is for net/ to decide.
+ */
+#ifndef HRP_BURST_H
+#define HRP_BURST_H
+
+#include "mem.h"
+#include "pkt.h"
+
+/**
+ * struct hrp_burst - consecutive packets of one message
+ * @first: headers of the first packet; its payload_len and pad are not set
+ * @mem: payload of all packets together; @mem.len may be 0
+ * @nr_pkts: 1 or more
+ * @mtu: payload bytes of every packet but the last
+ * @op_middle: opcode of the packets between the first and the last
+ * @op_last: opcode of the last packet, if @nr_pkts is not 1
+ * @ackreq_last: the last packet requests an acknowledgement
+ * @se_last: the last packet has the solicited event bit
+ * @copy: copy the payload at once instead of referring to its pages, as the
+ *	owner may be told that it can be changed before the frame is gone
+ * @ah: address handle (UD); 0 means the address of the connected peer
+ *
+ * A packet with IMM, INV or AETH in its opcode takes these fields from @first.
+ * RETH and AtomicETH are on the first packet only.
+ */
+struct hrp_burst {
+	struct hrp_pkt first;
+	struct hrp_mem mem;
+	u32 nr_pkts;
+	u32 mtu;
+	u8 op_middle;
+	u8 op_last;
+	u8 ackreq_last:1;
+	u8 se_last:1;
+	u8 copy:1;
+	u32 ah;
+};
+
+/**
+ * hrp_burst_pkt - headers of one packet of a burst
+ * @b: burst
+ * @i: 0 to @b->nr_pkts - 1
+ * @pkt: filled in, complete with payload_len and pad
+ */
+void hrp_burst_pkt(const struct hrp_burst *b, u32 i, struct hrp_pkt *pkt);
+
+#endif /* HRP_BURST_H */

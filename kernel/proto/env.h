@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the engine asks of its surroundings. Each function is supplied once by
+ * the module and once by the simulator; none may sleep, all are called with
+ * the lock of the calling side held (send lock or receive lock).
+ */
+#ifndef HRP_ENV_H
+#define HRP_ENV_H
+
+#include <linux/types.h>
+#include <uapi/rdma/hroce-abi.h>
+#include "../drop.h"
+
+struct hrp_qp;
+struct hrp_rwqe;
+struct hrp_wqe;
+
+/* Asynchronous events about a queue pair (IBTA 11.6.3). */
+enum hrp_event {
+	HRP_EVENT_COMM_EST,
+	HRP_EVENT_SQ_DRAINED,
+	HRP_EVENT_QP_FATAL,
+	HRP_EVENT_QP_REQ_ERR,
+	HRP_EVENT_QP_ACCESS_ERR,
+	HRP_EVENT_LAST_WQE,
+};
+
+/**
+ * hrp_env_send_done - complete a send request
+ * @qp: queue pair
+ * @cqe: all but timestamp_ns and owner is set
+ */
+void hrp_env_send_done(struct hrp_qp *qp, const struct hroce_cqe *cqe);
+
+/**
+ * hrp_env_recv_done - complete a receive request
+ * @qp: queue pair
+ * @cqe: all but timestamp_ns and owner is set
+ * @solicited: the sender asked for an event
+ */
+void hrp_env_recv_done(struct hrp_qp *qp, const struct hroce_cqe *cqe,
+		       bool solicited);
+
+/**
+ * hrp_env_recv_take - take the next receive entry from the RQ or SRQ
+ * @qp: queue pair
+ * @rwqe: filled in
+ *
+ * Return: true; false if there is none.
+ */
+bool hrp_env_recv_take(struct hrp_qp *qp, struct hrp_rwqe *rwqe);
+
+/**
+ * hrp_env_mem_check - may the peer do this?
+ * @qp: queue pair
+ * @rkey: key from a RETH
+ * @va: address
+ * @len: bytes; not 0
+ * @access: enum hrp_access, one of HRP_ACCESS_REMOTE_*
+ *
+ * Return: true if the whole range is accessible now.
+ */
+bool hrp_env_mem_check(struct hrp_qp *qp, u32 rkey, u64 va, u32 len,
+		       u8 access);
+
+/**
+ * hrp_env_atomic - execute an atomic operation
+ * @qp: queue pair
+ * @rkey: key from an AtomicETH
+ * @va: address, a multiple of 8
+ * @cas: compare @compare and swap @swap_add; otherwise add @swap_add
+ * @compare: compare value
+ * @swap_add: swap value or addend
+ * @orig: value before
+ *
+ * Return: true; false if the memory is not accessible.
+ */
+bool hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
+		    u64 swap_add, u64 *orig);
+
+/**
+ * hrp_env_invalidate - invalidate a key on behalf of the peer
+ * @qp: queue pair
+ * @rkey: key
+ *
+ * Return: true; false if the key may not be invalidated remotely.
+ */
+bool hrp_env_invalidate(struct hrp_qp *qp, u32 rkey);
+
+/**
+ * hrp_env_local_op - execute LOCAL_INV or REG_MR
+ * @qp: queue pair
+ * @wqe: entry
+ *
+ * Return: enum hroce_wc_status.
+ */
+u8 hrp_env_local_op(struct hrp_qp *qp, const struct hrp_wqe *wqe);
+
+/**
+ * hrp_env_error - the engine put the queue pair into the error state
+ * @qp: queue pair; @qp->state is already ERR, or SQE
+ *
+ * The caller holds only one of the two locks: it must see to it that, later
+ * and with the right locks, hrp_req_flush() and (ERR) hrp_resp_flush() run.
+ */
+void hrp_env_error(struct hrp_qp *qp);
+
+/**
+ * hrp_env_event - raise an asynchronous event
+ * @qp: queue pair
+ * @event: which
+ */
+void hrp_env_event(struct hrp_qp *qp, enum hrp_event event);
+
+/**
+ * hrp_env_count - count
+ * @qp: queue pair
+ * @what: which counter
+ */
+void hrp_env_count(struct hrp_qp *qp, enum hroce_count what);
+
+/**
+ * hrp_env_user_queue - is the send queue mapped into user space?
+ * @qp: queue pair
+ *
+ * Return: true if so: REG_MR is then refused.
+ */
+bool hrp_env_user_queue(const struct hrp_qp *qp);
+
+#endif /* HRP_ENV_H */

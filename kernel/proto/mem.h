@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* References to memory; the engine passes them on and never follows them. */
+#ifndef HRP_MEM_H
+#define HRP_MEM_H
+
+#include <linux/types.h>
+#include <uapi/rdma/hroce-abi.h>
+
+/* What a memory reference is to be used for; checked when it is resolved. */
+enum hrp_access {
+	HRP_ACCESS_LOCAL_READ,
+	HRP_ACCESS_LOCAL_WRITE,
+	HRP_ACCESS_REMOTE_READ,
+	HRP_ACCESS_REMOTE_WRITE,
+	HRP_ACCESS_REMOTE_ATOMIC,
+};
+
+/**
+ * struct hrp_mem - a range of bytes
+ * @sges: scatter/gather list, or NULL: see @one and @bytes
+ * @bytes: NULL, or the bytes themselves (inline data)
+ * @one: the only piece, if @sges and @bytes are NULL and @len is not 0; its
+ *	@one.lkey is a remote key if @access is one of HRP_ACCESS_REMOTE_*
+ * @nr_sges: entries of @sges
+ * @offset: where the range begins, from the start of the list, of @one or of
+ *	@bytes
+ * @len: length of the range
+ * @access: enum hrp_access
+ *
+ * Valid as long as the call that produced it says.
+ */
+struct hrp_mem {
+	const struct hroce_sge *sges;
+	const void *bytes;
+	struct hroce_sge one;
+	u32 nr_sges;
+	u32 offset;
+	u32 len;
+	u8 access;
+};
+
+#endif /* HRP_MEM_H */

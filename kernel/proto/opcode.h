@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Opcodes of the base transport header: IBTA table 38 and A17 (CNP). */
+#ifndef HRP_OPCODE_H
+#define HRP_OPCODE_H
+
+#include <linux/types.h>
+
+/* Upper three bits: the transport service. */
+#define HRP_SVC_RC	0x00
+#define HRP_SVC_UC	0x20
+#define HRP_SVC_UD	0x60
+#define HRP_SVC_MASK	0xe0
+
+/* Lower five bits: the operation. */
+enum hrp_op {
+	HRP_OP_SEND_FIRST		= 0x00,
+	HRP_OP_SEND_MIDDLE		= 0x01,
+	HRP_OP_SEND_LAST		= 0x02,
+	HRP_OP_SEND_LAST_IMM		= 0x03,
+	HRP_OP_SEND_ONLY		= 0x04,
+	HRP_OP_SEND_ONLY_IMM		= 0x05,
+	HRP_OP_WRITE_FIRST		= 0x06,
+	HRP_OP_WRITE_MIDDLE		= 0x07,
+	HRP_OP_WRITE_LAST		= 0x08,
+	HRP_OP_WRITE_LAST_IMM		= 0x09,
+	HRP_OP_WRITE_ONLY		= 0x0a,
+	HRP_OP_WRITE_ONLY_IMM		= 0x0b,
+	HRP_OP_READ_REQ			= 0x0c,
+	HRP_OP_READ_RESP_FIRST		= 0x0d,
+	HRP_OP_READ_RESP_MIDDLE		= 0x0e,
+	HRP_OP_READ_RESP_LAST		= 0x0f,
+	HRP_OP_READ_RESP_ONLY		= 0x10,
+	HRP_OP_ACK			= 0x11,
+	HRP_OP_ATOMIC_ACK		= 0x12,
+	HRP_OP_CMP_SWAP			= 0x13,
+	HRP_OP_FETCH_ADD		= 0x14,
+	HRP_OP_SEND_LAST_INV		= 0x16,
+	HRP_OP_SEND_ONLY_INV		= 0x17,
+};
+
+#define HRP_OPCODE_CNP	0x81
+
+/* Properties of an opcode, as found by hrp_opcode_info(). */
+#define HRP_OI_VALID		(1u << 0)
+#define HRP_OI_RESPONSE		(1u << 1)	/* goes to the requester */
+#define HRP_OI_FIRST		(1u << 2)	/* begins a message; ONLY too */
+#define HRP_OI_LAST		(1u << 3)	/* ends a message; ONLY too */
+#define HRP_OI_SEND		(1u << 4)
+#define HRP_OI_WRITE		(1u << 5)
+#define HRP_OI_READ		(1u << 6)	/* request or response */
+#define HRP_OI_ATOMIC		(1u << 7)	/* request or response */
+#define HRP_OI_PAYLOAD		(1u << 8)	/* may carry payload */
+#define HRP_OI_DETH		(1u << 9)
+#define HRP_OI_RETH		(1u << 10)
+#define HRP_OI_ATOMICETH	(1u << 11)
+#define HRP_OI_AETH		(1u << 12)
+#define HRP_OI_ATOMICACKETH	(1u << 13)
+#define HRP_OI_IMM		(1u << 14)
+#define HRP_OI_INV		(1u << 15)
+#define HRP_OI_CNP		(1u << 16)
+
+/**
+ * hrp_opcode_info - look an opcode up
+ * @opcode: BTH opcode, all eight bits
+ *
+ * Return: HRP_OI_* of the opcode; 0 if it is not one of RC, UC, UD or CNP.
+ */
+u32 hrp_opcode_info(u8 opcode);
+
+/**
+ * hrp_opcode_hdr_len - length of BTH and extended headers
+ * @info: HRP_OI_* as returned by hrp_opcode_info(), not 0
+ *
+ * Return: bytes, 12 to HRW_MAX_HDR_LEN.
+ */
+u32 hrp_opcode_hdr_len(u32 info);
+
+#endif /* HRP_OPCODE_H */

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A packet in host order, and the way from and to the wire. */
+#ifndef HRP_PKT_H
+#define HRP_PKT_H
+
+#include <linux/types.h>
+#include "opcode.h"
+#include "wire.h"
+#include "../drop.h"
+
+/**
+ * struct hrp_pkt - headers of one packet in host order
+ * @info: HRP_OI_* of @opcode
+ * @psn: 24 bits
+ * @dqpn: destination queue pair, 24 bits
+ * @payload_len: bytes of payload without pad and ICRC
+ * @hdr_len: bytes of BTH and extended headers
+ * @pkey: partition key
+ * @opcode: BTH opcode
+ * @pad: pad bytes after the payload, 0 to 3
+ * @se: solicited event
+ * @migreq: migration request state; always set on transmit, as hardware does
+ * @ackreq: the sender wants an acknowledgement
+ * @fecn: forward congestion notification
+ * @becn: backward congestion notification
+ * @syndrome: AETH syndrome
+ * @msn: AETH message sequence number, 24 bits
+ * @qkey: DETH
+ * @sqpn: DETH, 24 bits
+ * @rkey: RETH and AtomicETH
+ * @va: RETH and AtomicETH
+ * @dmalen: RETH
+ * @imm: immediate data as on the wire
+ * @inv_rkey: key to invalidate
+ * @swap_add: AtomicETH swap or add data
+ * @compare: AtomicETH compare data
+ * @orig: AtomicAckETH original remote data
+ *
+ * Fields of a header that @info does not name are zero after parsing and are
+ * ignored when building.
+ */
+struct hrp_pkt {
+	u32 info;
+	u32 psn;
+	u32 dqpn;
+	u32 payload_len;
+	u16 hdr_len;
+	u16 pkey;
+	u8 opcode;
+	u8 pad;
+	u8 se:1;
+	u8 migreq:1;
+	u8 ackreq:1;
+	u8 fecn:1;
+	u8 becn:1;
+	u8 syndrome;
+	u32 msn;
+	u32 qkey;
+	u32 sqpn;
+	u32 rkey;
+	u64 va;
+	u32 dmalen;
+	__be32 imm;
+	u32 inv_rkey;
+	u64 swap_add;
+	u64 compare;
+	u64 orig;
+};
+
+/* AETH syndrome, 9.7.5.2.1, table 43: two bits of type, five of value */
+#define HRP_SYN_TYPE_MASK	0xe0
+#define HRP_SYN_ACK		0x00
+#define HRP_SYN_RNR		0x20
+#define HRP_SYN_NAK		0x60
+#define HRP_SYN_VALUE_MASK	0x1f
+#define HRP_SYN_CREDIT_INVALID	0x1f	/* with ACK: no end-to-end flow control */
+#define HRP_NAK_PSN_SEQ		0x60
+#define HRP_NAK_INV_REQ		0x61
+#define HRP_NAK_REM_ACCESS	0x62
+#define HRP_NAK_REM_OP		0x63
+#define HRP_NAK_INV_RD_REQ	0x64
+
+/**
+ * hrp_pkt_parse - read the headers of a packet
+ * @pkt: filled in; undefined unless 0 is returned
+ * @data: the UDP payload, at least @avail bytes, 4-byte aligned
+ * @avail: bytes at @data; min(HRW_MAX_HDR_LEN, @udp_len) suffices
+ * @udp_len: length of the UDP payload in bytes, ICRC included
+ *
+ * Checks opcode, transport version and lengths; not the ICRC. Reads each byte
+ * of @data once.
+ *
+ * Return: 0 or HROCE_DROP_SHORT, _LENGTH, _VERSION, _OPCODE negated minus one,
+ * that is -(reason + 1).
+ */
+int hrp_pkt_parse(struct hrp_pkt *pkt, const void *data, u32 avail,
+		  u32 udp_len);
+
+/**
+ * hrp_pkt_build - write the headers of a packet
+ * @pkt: packet; @pkt->info must match @pkt->opcode
+ * @buf: at least HRW_MAX_HDR_LEN bytes, 4-byte aligned
+ *
+ * Return: bytes written.
+ */
+u32 hrp_pkt_build(const struct hrp_pkt *pkt, void *buf);
+
+#endif /* HRP_PKT_H */

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * State of one queue pair, as far as the protocol is concerned.
+ *
+ * The owner holds two locks: the send lock guards @req, the receive lock
+ * guards @resp. Attributes change only with both held, and may be read with
+ * either. Lock order: receive before send.
+ */
+#ifndef HRP_QP_H
+#define HRP_QP_H
+
+#include <linux/types.h>
+#include "mem.h"
+#include "sq.h"
+
+enum hrp_type {
+	HRP_TYPE_RC,
+	HRP_TYPE_UC,
+	HRP_TYPE_UD,	/* and GSI */
+};
+
+/* The numbers are those of enum ib_qp_state. */
+enum hrp_state {
+	HRP_RESET,
+	HRP_INIT,
+	HRP_RTR,
+	HRP_RTS,
+	HRP_SQD,
+	HRP_SQE,
+	HRP_ERR,
+};
+
+/* Bits of hrp_qp.access: what the peer may do */
+#define HRP_QP_REMOTE_WRITE	(1u << 0)
+#define HRP_QP_REMOTE_READ	(1u << 1)
+#define HRP_QP_REMOTE_ATOMIC	(1u << 2)
+
+#define HRP_MAX_RD_ATOMIC	128
+#define HRP_INFINITE_RNR_RETRY	7
+
+/* What the timer of the requester waits for. */
+enum hrp_timer {
+	HRP_TIMER_OFF,
+	HRP_TIMER_ACK,	/* local ACK timeout, 9.7.6.1.3 */
+	HRP_TIMER_RNR,	/* peer asked to wait, 9.7.5.2.8 */
+};
+
+/**
+ * struct hrp_req - requester and completer; guarded by the send lock
+ * @sq: send queue
+ * @psn: PSN of the next packet to send
+ * @psn_una: oldest PSN that is not acknowledged; equal to @psn_max if none
+ * @psn_max: one after the highest PSN ever sent; differs from @psn after
+ *	going back
+ * @offset: packets of entry @sq.next already sent (this time round)
+ * @window_pkts: most packets in flight, responses to READs not counted
+ * @burst_pkts: most packets that one hrp_req_next() returns
+ * @nr_rd_atomic: READs and atomics sent and not complete
+ * @max_rd_atomic: most of them at a time (max_rd_atomic attribute)
+ * @retry_cnt: attribute
+ * @retries: timeouts and sequence NAKs left before RETRY_EXC_ERR
+ * @rnr_retry: attribute; HRP_INFINITE_RNR_RETRY
+ * @rnr_retries: RNR NAKs left before RNR_RETRY_EXC_ERR
+ * @went_back: a sequence NAK or implied NAK was acted on, and nothing has been
+ *	acknowledged since: further ones for the same PSN change nothing
+ * @copy: resend by copying payload, see struct hrp_burst
+ * @drained_event: raise SQ_DRAINED when nothing is in flight (state SQD)
+ * @timer: enum hrp_timer
+ * @timeout_ns: local ACK timeout; 0: infinite
+ * @deadline_ns: when hrp_req_timeout() is to be called, if @timer is not OFF.
+ *	The caller reads it after every call and may be late, never early
+ */
+struct hrp_req {
+	struct hrp_sq sq;
+	u32 psn;
+	u32 psn_una;
+	u32 psn_max;
+	u32 offset;
+	u32 window_pkts;
+	u32 burst_pkts;
+	u32 nr_rd_atomic;
+	u32 max_rd_atomic;
+	u8 retry_cnt;
+	u8 retries;
+	u8 rnr_retry;
+	u8 rnr_retries;
+	u8 went_back:1;
+	u8 copy:1;
+	u8 drained_event:1;
+	u8 timer;
+	u64 timeout_ns;
+	u64 deadline_ns;
+};
+
+/**
+ * struct hrp_rwqe - private copy of the receive entry in use
+ * @wr_id: returned in the completion
+ * @length: room for the message, the sum over the pieces
+ * @nr_sges: pieces
+ * @sges: pieces
+ */
+struct hrp_rwqe {
+	u64 wr_id;
+	u64 length;
+	u32 nr_sges;
+	struct hroce_sge sges[HROCE_MAX_SGES];
+};
+
+/**
+ * struct hrp_rdres - responder resource of one READ or atomic
+ * @psn: PSN of the request, that of the first response
+ * @nr_pkts: response packets; 0: never used
+ * @va: READ: start of what was asked for
+ * @rkey: READ: remote key, checked anew with each burst
+ * @len: READ: bytes
+ * @msn: MSN to answer with
+ * @orig: atomic: value before the operation
+ * @first: response packet that the present answer began with; not 0 if a
+ *	duplicate asked for the rest
+ * @sent: next response packet to send
+ * @end: one after the last response packet of the present answer; @sent is
+ *	equal to it if nothing is left to send
+ * @stop: READ: bytes of @len that the present answer goes up to
+ * @opcode: enum hrp_op of the request
+ * @replay: answers a duplicate; resends are copied
+ */
+struct hrp_rdres {
+	u32 psn;
+	u32 nr_pkts;
+	u64 va;
+	u32 rkey;
+	u32 len;
+	u64 orig;
+	u32 msn;
+	u32 first;
+	u32 sent;
+	u32 end;
+	u32 stop;
+	u8 opcode;
+	u8 replay;
+};
+
+/**
+ * struct hrp_resp - responder; guarded by the receive lock
+ * @psn: expected PSN
+ * @msn: messages completed, 24 bits
+ * @rwqe: receive entry in use, if @have_rwqe
+ * @have_rwqe: @rwqe holds an entry that is not complete
+ * @in_msg: 0, or HRP_OI_SEND or HRP_OI_WRITE: a message has begun, not ended
+ * @offset: bytes of it received so far
+ * @write_va: WRITE in progress: address of its first byte
+ * @write_rkey: WRITE in progress: remote key
+ * @write_len: WRITE in progress: length announced by the RETH
+ * @nak_sent: sequence NAK sent for @psn; no further one until progress
+ * @ack_due: an acknowledgement of everything before @psn is to be sent
+ * @comm_est: a first packet has been accepted
+ * @srq: receive entries come from an SRQ; set by the owner
+ * @last_wqe: LAST_WQE has been raised
+ * @nak_due: 0, or the NAK or RNR syndrome to be sent
+ * @nak_psn: PSN that it refers to
+ * @nak_msn: MSN that it carries
+ * @min_rnr_timer: attribute, 5-bit code
+ * @max_dest_rd_atomic: responder resources granted to the peer
+ * @rd_head: READs and atomics accepted, free-running
+ * @rd_reply: the next one to answer; rd_reply == rd_head: none is waiting
+ * @rd: ring of @nr_rd resources, the last ones kept to replay duplicates
+ * @nr_rd: power of two, at least @max_dest_rd_atomic; 0 if @rd is NULL
+ * @burst_pkts: most packets that one hrp_resp_next() returns, at least 1
+ */
+struct hrp_resp {
+	u32 psn;
+	u32 msn;
+	struct hrp_rwqe *rwqe;
+	u32 offset;
+	u32 write_rkey;
+	u64 write_va;
+	u32 write_len;
+	u32 in_msg;
+	u8 have_rwqe:1;
+	u8 nak_sent:1;
+	u8 ack_due:1;
+	u8 comm_est:1;
+	u8 srq:1;
+	u8 last_wqe:1;
+	u8 nak_due;
+	u8 min_rnr_timer;
+	u32 nak_psn;
+	u32 nak_msn;
+	u32 max_dest_rd_atomic;
+	u32 rd_head;
+	u32 rd_reply;
+	struct hrp_rdres *rd;
+	u32 nr_rd;
+	u32 burst_pkts;
+};
+
+/**
+ * struct hrp_qp - queue pair
+ * @type: enum hrp_type
+ * @state: enum hrp_state
+ * @access: HRP_QP_REMOTE_*
+ * @mtu_shift: path MTU in bytes as power of two, 8 to 12
+ * @pkey: P_Key of this queue pair
+ * @qpn: own number
+ * @dest_qpn: peer (RC, UC)
+ * @qkey: UD
+ * @req: requester
+ * @resp: responder
+ */
+struct hrp_qp {
+	u8 type;
+	u8 state;
+	u8 access;
+	u8 mtu_shift;
+	u16 pkey;
+	u32 qpn;
+	u32 dest_qpn;
+	u32 qkey;
+	struct hrp_req req;
+	struct hrp_resp resp;
+};
+
+/* Bytes of payload in a full packet. */
+static inline u32 hrp_qp_mtu(const struct hrp_qp *qp)
+{
+	return 1u << qp->mtu_shift;
+}
+
+#endif /* HRP_QP_H */

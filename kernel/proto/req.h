@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Requester and completer: send work requests in, packets out, responses in,
+ * completions out (IBTA 9.7, RC; 9.8, UC and UD).
+ *
+ * Who runs the requester. hrp_req_next() is called by one context at a time,
+ * the holder of a token that the owner of the QP keeps. It calls with the send
+ * lock held and may transmit the burst after dropping it: the memory that the
+ * burst refers to stays as it is until that context calls hrp_req_next() again.
+ */
+#ifndef HRP_REQ_H
+#define HRP_REQ_H
+
+#include "burst.h"
+#include "qp.h"
+#include "rx.h"
+
+/* What hrp_req_next() found. */
+enum hrp_next {
+	HRP_NEXT_BURST,		/* send the burst, then call again */
+	HRP_NEXT_IDLE,		/* nothing posted; the next post kicks */
+	HRP_NEXT_WAIT,		/* blocked; an acknowledgement or the timer goes on */
+};
+
+/**
+ * hrp_req_reset - forget everything, as in the transition to RESET
+ * @qp: queue pair; @qp->req.sq describes its rings and stays
+ *
+ * Entries still in the ring are skipped. Context: send lock held.
+ */
+void hrp_req_reset(struct hrp_qp *qp);
+
+/**
+ * hrp_req_start - begin to send, as in the transition to RTS
+ * @qp: queue pair; @qp->req's attributes are set
+ * @psn: first PSN
+ *
+ * Context: send lock held.
+ */
+void hrp_req_start(struct hrp_qp *qp, u32 psn);
+
+/**
+ * hrp_req_next - the next packets to send
+ * @qp: queue pair
+ * @now_ns: current time
+ * @b: filled in if HRP_NEXT_BURST is returned
+ *
+ * Takes entries from the ring as needed: copies, checks, executes local
+ * operations, completes what is complete by being sent (UC, UD). Entries that
+ * fail put the QP into the error state (SQE for UC and UD) after all earlier
+ * ones are complete. Before it returns HRP_NEXT_IDLE it has set need_kick and
+ * looked at the ring once more; otherwise need_kick is 0.
+ *
+ * Context: send lock held, by the holder of the requester token.
+ */
+enum hrp_next hrp_req_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b);
+
+/**
+ * hrp_req_sent - report what became of a burst
+ * @qp: queue pair
+ * @b: burst from hrp_req_next(), not called again since
+ * @status: SUCCESS, also if the network dropped it; otherwise enum
+ *	hroce_wc_status of its work request: its memory could not be read
+ *
+ * Completes UC and UD requests whose last packet is out. Context: send lock
+ * held, by the holder of the requester token.
+ */
+void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status);
+
+/**
+ * hrp_req_timeout - the timer expired
+ * @qp: queue pair
+ * @now_ns: current time
+ *
+ * Does nothing if the deadline was moved meanwhile. Otherwise goes back to the
+ * oldest unacknowledged packet, or completes it with RETRY_EXC_ERR.
+ *
+ * Context: send lock held. Return: true if hrp_req_next() should be called.
+ */
+bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns);
+
+/**
+ * hrp_comp_begin - a response arrived: decide
+ * @qp: queue pair
+ * @pkt: response, its ICRC perhaps not yet checked
+ * @rx: decision; see struct hrp_rx
+ *
+ * Changes nothing. Context: send lock held until hrp_comp_commit().
+ */
+void hrp_comp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+		    struct hrp_rx *rx);
+
+/**
+ * hrp_comp_commit - a response arrived: act
+ * @qp: queue pair
+ * @pkt: the same response, ICRC correct
+ * @rx: the same decision
+ * @now_ns: current time
+ * @status: of placing @rx->mem; SUCCESS if there was nothing to place
+ *
+ * Context: send lock held since hrp_comp_begin().
+ * Return: true if hrp_req_next() should be called.
+ */
+bool hrp_comp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+		     const struct hrp_rx *rx, u64 now_ns, u8 status);
+
+/**
+ * hrp_req_flush - complete everything with WR_FLUSH_ERR
+ * @qp: queue pair in state ERR or SQE
+ *
+ * Takes what is left in the ring too; to be called again for every later kick.
+ * Context: send lock held, by the holder of the requester token.
+ */
+void hrp_req_flush(struct hrp_qp *qp);
+
+#endif /* HRP_REQ_H */

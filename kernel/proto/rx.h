@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Handling of a received packet in two steps, so that its payload can be
+ * placed and its ICRC checked in one pass.
+ *
+ *	hrp_xxx_begin()		decides, changes nothing
+ *	check ICRC		first, unless @fuse is set
+ *	place payload		into @mem, if @mem.len is not 0; with @fuse the
+ *				ICRC is computed on the way
+ *	hrp_xxx_commit()	acts; left out if the ICRC was wrong
+ *
+ * @fuse is set only where the destination comes from the state of the QP, so
+ * that a damaged packet can only touch bytes that its retransmission rewrites
+ * before anyone is told.
+ */
+#ifndef HRP_RX_H
+#define HRP_RX_H
+
+#include "mem.h"
+
+/* What hrp_xxx_begin() decided. */
+enum hrp_verdict {
+	HRP_RX_DROP,	/* count @drop, do not commit */
+	HRP_RX_ACCEPT,
+	HRP_RX_DUPLICATE,
+	HRP_RX_NAK,	/* answer with @syndrome */
+	HRP_RX_IGNORE,	/* neither error nor progress; commit counts it */
+	HRP_RX_GO_BACK,	/* completer: response is missing, ask again */
+	HRP_RX_FAIL,	/* completer: end the oldest request with @status */
+};
+
+/**
+ * struct hrp_rx - decision about one packet
+ * @verdict: enum hrp_verdict
+ * @fuse: payload may be placed while the ICRC is computed
+ * @grh: UD: the 40 bytes in front of @mem, at offset 0 of the receive entry,
+ *	take the network header; @mem.offset is then 40
+ * @syndrome: NAK: AETH syndrome
+ * @status: enum hroce_wc_status that goes with NAK or FAIL
+ * @drop: DROP: enum hroce_count
+ * @mem: where the payload goes; its length is 0 if there is nothing to place
+ */
+struct hrp_rx {
+	u8 verdict;
+	u8 fuse:1;
+	u8 grh:1;
+	u8 syndrome;
+	u8 status;
+	u16 drop;
+	struct hrp_mem mem;
+};
+
+#endif /* HRP_RX_H */

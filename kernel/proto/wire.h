@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Headers as they are on the wire (IBTA volume 1, chapter 9; annex A17 for
+ * RoCEv2). Only proto/pkt.c reads and writes these; everyone else uses
+ * &struct hrp_pkt.
+ */
+#ifndef HRP_WIRE_H
+#define HRP_WIRE_H
+
+#include <linux/types.h>
+
+#define HRW_UDP_PORT	4791	/* A17.4.2 */
+#define HRW_ICRC_LEN	4
+#define HRW_GRH_LEN	40	/* in front of a UD message in memory */
+
+/* Base Transport Header, 9.2 */
+struct hrw_bth {
+	u8 opcode;
+	u8 flags;
+#define HRW_BTH_SE		0x80
+#define HRW_BTH_MIGREQ		0x40
+#define HRW_BTH_PAD_SHIFT	4
+#define HRW_BTH_PAD_MASK	0x30
+#define HRW_BTH_TVER_MASK	0x0f
+	__be16 pkey;
+	u8 resv6;		/* masked in the ICRC */
+#define HRW_BTH_FECN		0x80
+#define HRW_BTH_BECN		0x40
+	u8 dqpn[3];
+	u8 ackreq;
+#define HRW_BTH_ACKREQ		0x80
+	u8 psn[3];
+};
+
+/* Datagram Extended Transport Header, 9.3.3 */
+struct hrw_deth {
+	__be32 qkey;
+	__be32 sqpn;		/* upper 8 bits reserved */
+};
+
+/* RDMA Extended Transport Header, 9.3.3.1 */
+struct hrw_reth {
+	__be32 va_hi;
+	__be32 va_lo;
+	__be32 rkey;
+	__be32 dmalen;
+};
+
+/* Atomic Extended Transport Header, 9.3.4 */
+struct hrw_atomiceth {
+	__be32 va_hi;
+	__be32 va_lo;
+	__be32 rkey;
+	__be32 swap_add_hi;
+	__be32 swap_add_lo;
+	__be32 compare_hi;
+	__be32 compare_lo;
+};
+
+/* ACK Extended Transport Header, 9.3.5 */
+struct hrw_aeth {
+	__be32 syndrome_msn;
+};
+
+/* Atomic ACK Extended Transport Header, 9.3.5.3 */
+struct hrw_atomicacketh {
+	__be32 orig_hi;
+	__be32 orig_lo;
+};
+
+/* Immediate Data, 9.3.6, and Invalidate, 9.3.7, are one 32-bit word each. */
+
+/* The longest run of headers: BTH and AtomicETH. */
+#define HRW_MAX_HDR_LEN	(sizeof(struct hrw_bth) + sizeof(struct hrw_atomiceth))
+
+#endif /* HRP_WIRE_H */

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Multicast groups of UD queue pairs. */
+#ifndef HROCE_MCAST_H
+#define HROCE_MCAST_H
+
+#include <linux/in6.h>
+#include <linux/list.h>
+
+struct hroce_dev;
+struct hroce_qp;
+struct ib_qp;
+union ib_gid;
+
+/**
+ * struct hroce_mcast_qp - membership of one queue pair
+ * @node: in hroce_mcast.members, RCU
+ * @qp: member
+ * @rcu: for freeing
+ */
+struct hroce_mcast_qp {
+	struct list_head node;
+	struct hroce_qp *qp;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct hroce_mcast - group that at least one queue pair is attached to
+ * @node: in hroce_dev.mcast, RCU
+ * @addr: group address, IPv4 mapped
+ * @members: of &struct hroce_mcast_qp, RCU
+ * @rcu: for freeing
+ */
+struct hroce_mcast {
+	struct list_head node;
+	struct in6_addr addr;
+	struct list_head members;
+	struct rcu_head rcu;
+};
+
+/**
+ * hroce_mcast_find - look a group up
+ * @dev: device
+ * @addr: destination of a packet, IPv4 mapped
+ *
+ * Context: RCU read side. Return: the group or NULL.
+ */
+struct hroce_mcast *hroce_mcast_find(struct hroce_dev *dev,
+				     const struct in6_addr *addr);
+
+#endif /* HROCE_MCAST_H */

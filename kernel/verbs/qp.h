@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Queue pairs. qp.c creates, modifies and destroys them; qp_send.c runs the
+ * requester, qp_recv.c the responder and the completer.
+ *
+ * Locks. recv_lock before send_lock, both before a CQ's lock; all _bh. Frames
+ * are sent with none of them held. Who runs the requester (responder) is
+ * decided by a token, see struct hroce_side.
+ */
+#ifndef HROCE_QP_H
+#define HROCE_QP_H
+
+#include <linux/hrtimer.h>
+#include <linux/interrupt.h>
+#include <linux/refcount.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+#include "../net/flow.h"
+#include "../proto/qp.h"
+#include "cq.h"
+#include "device.h"
+
+struct hroce_srq;
+struct hroce_ring;
+
+/**
+ * struct hroce_side - one direction's runner: requester or responder
+ * @lock: send lock or receive lock of &struct hrp_qp; softirq, so _bh
+ * @running: a context holds the token and sends what the engine gives it [lock]
+ * @again: something changed meanwhile; the holder looks once more [lock]
+ * @task: goes on where a budget or back-pressure stopped the holder
+ *
+ * Whoever holds the token does so within one RCU read side section.
+ */
+struct hroce_side {
+	spinlock_t lock;
+	bool running;
+	bool again;
+	struct tasklet_struct task;
+} ____cacheline_aligned_in_smp;
+
+/* Bit numbers of hroce_qp.pending: see hroce_qp_settle() */
+enum hroce_qp_pending {
+	HROCE_PENDING_SEND_CQ,		/* call the send CQ's handler */
+	HROCE_PENDING_RECV_CQ,		/* call the receive CQ's handler */
+	HROCE_PENDING_SEND_RUN,		/* an acknowledgement opened the window */
+	HROCE_PENDING_RECV_RUN,		/* something is to be answered */
+	HROCE_PENDING_FLUSH,		/* the engine entered the error state */
+	HROCE_PENDING_EVENT,		/* first of enum hrp_event */
+};
+
+/**
+ * struct hroce_qp - queue pair
+ * @ib: what ib_core knows
+ * @proto: protocol state; @proto.req is guarded by @send.lock, @proto.resp by
+ *	@recv.lock
+ * @dead: being destroyed or reset: no new run of either side [both locks]
+ * @send: requester side
+ * @recv: responder side
+ * @sq: send queue memory
+ * @rq: receive queue memory, or NULL with an SRQ
+ * @post_lock: queues of the kernel: guards posting to @sq and @rq; queues of
+ *	user space are posted to without us
+ * @rq_head: receive entries taken, private [recv.lock]
+ * @srq: shared receive queue or NULL
+ * @send_cq: completions of the requester
+ * @recv_cq: completions of the responder
+ * @pending: bits of enum hroce_qp_pending, set under a lock, handled without
+ * @timer: for @proto.req.deadline_ns; armed lazily, never moved on progress
+ * @timer_ns: when @timer will fire, 0 if it is not armed [send.lock]
+ * @flow: way to the connected peer (RC, UC); valid if @flow_ok
+ * @flow_ok: @flow is initialised
+ * @attr: attributes as last set, for query_qp
+ * @max_send_wr: granted
+ * @max_send_sge: granted
+ * @max_inline: granted
+ * @max_recv_wr: granted
+ * @max_recv_sge: granted
+ * @user: queues are mapped into user space
+ * @sig_all: each request of the kernel is signaled
+ * @is_gsi: QP1
+ *
+ * Lifetime: every use begins with a look-up by QPN, or with a pointer that the
+ * caller of a verb owns, and stays within one RCU read side section. Timer and
+ * tasklets are stopped by hroce_qp_stop().
+ */
+struct hroce_qp {
+	struct ib_qp ib;
+	struct hrp_qp proto;
+	bool dead;
+	struct hroce_side send;
+	struct hroce_side recv;
+	struct hroce_ring *sq;
+	struct hroce_ring *rq;
+	spinlock_t post_lock;
+	u32 rq_head;
+	struct hroce_srq *srq;
+	struct hroce_cq *send_cq;
+	struct hroce_cq *recv_cq;
+	unsigned long pending;
+	struct hrtimer timer;
+	u64 timer_ns;
+	struct hroce_flow flow;
+	bool flow_ok;
+	struct ib_qp_attr attr;
+	u32 max_send_wr;
+	u32 max_send_sge;
+	u32 max_inline;
+	u32 max_recv_wr;
+	u32 max_recv_sge;
+	bool user;
+	bool sig_all;
+	bool is_gsi;
+};
+
+static inline struct hroce_qp *to_hqp(struct ib_qp *ib)
+{
+	return container_of(ib, struct hroce_qp, ib);
+}
+
+static inline struct hroce_qp *proto_to_hqp(const struct hrp_qp *proto)
+{
+	return container_of(proto, struct hroce_qp, proto);
+}
+
+static inline struct hroce_dev *hqp_dev(const struct hroce_qp *qp)
+{
+	return to_hdev(qp->ib.device);
+}
+
+/* qp_send.c */
+
+/**
+ * hroce_qp_send_init - prepare the requester side's lock, runner and timer
+ * @qp: being created
+ */
+void hroce_qp_send_init(struct hroce_qp *qp);
+
+/**
+ * hroce_qp_send_work - run the requester, unless another context does
+ * @qp: queue pair
+ *
+ * Only for hroce_qp_settle(). Context: BH disabled, RCU read side, no lock.
+ */
+void hroce_qp_send_work(struct hroce_qp *qp);
+
+/**
+ * hroce_qp_send_stop - stop timer and tasklet of the requester side
+ * @qp: queue pair, @qp->dead is set and a grace period has passed
+ *
+ * Context: process, may sleep.
+ */
+void hroce_qp_send_stop(struct hroce_qp *qp);
+
+/* qp_recv.c: the same for the responder side */
+void hroce_qp_recv_init(struct hroce_qp *qp);
+void hroce_qp_recv_work(struct hroce_qp *qp);
+void hroce_qp_recv_stop(struct hroce_qp *qp);
+
+/* qp_run.c: what both sides share */
+
+/**
+ * hroce_qp_stop - let nobody work on a queue pair any more
+ * @qp: queue pair; for destruction already taken out of hroce_dev.qps
+ *
+ * Sets @qp->dead and waits for runners, timer and tasklets. After return the
+ * caller is the only user, until it clears @qp->dead under both locks.
+ * Context: process, may sleep.
+ */
+void hroce_qp_stop(struct hroce_qp *qp);
+
+/**
+ * hroce_qp_settle - do what was put off until the locks are dropped
+ * @qp: queue pair
+ *
+ * Runs the sides, calls completion and event handlers as @qp->pending says.
+ * Context: process or softirq, no QP lock held, RCU read side or owner of @qp.
+ */
+void hroce_qp_settle(struct hroce_qp *qp);
+
+/* Entries were posted: send what can be sent. Context: as hroce_qp_settle(). */
+static inline void hroce_qp_send_run(struct hroce_qp *qp)
+{
+	set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
+	hroce_qp_settle(qp);
+}
+
+/* Something may have to be answered or flushed. As hroce_qp_settle(). */
+static inline void hroce_qp_recv_run(struct hroce_qp *qp)
+{
+	set_bit(HROCE_PENDING_RECV_RUN, &qp->pending);
+	hroce_qp_settle(qp);
+}
+
+/**
+ * hroce_qp_error - put a queue pair into the error state and flush it
+ * @qp: queue pair
+ *
+ * May be called again, to flush what was posted later.
+ * Context: process or softirq, no QP lock held, RCU read side or owner of @qp.
+ */
+void hroce_qp_error(struct hroce_qp *qp);
+
+#endif /* HROCE_QP_H */

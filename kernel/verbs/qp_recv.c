@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The receiving side at work: finds the queue pair of a packet, places its
+ * payload, lets the engine decide, and sends the answers, all in the softirq
+ * that brought the packet.
+ */
+#include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include "../net/rx.h"
+#include "../net/tx.h"
+#include "../proto/env.h"
+#include "../proto/req.h"
+#include "../proto/resp.h"
+#include "mcast.h"
+#include "mr.h"
+#include "qp.h"
+#include "srq.h"
+
+/* Bursts that one run may answer with before it goes on in a tasklet. */
+#define RECV_BUDGET	32
+
+#define QPN_MULTICAST	0xffffff
+
+/* Answers. */
+
+static u8 recv_burst(struct hroce_qp *qp, const struct hrp_burst *b)
+{
+	struct hroce_mem_iter it;
+	u8 status;
+
+	hroce_mem_begin(&it, &hqp_dev(qp)->keys, qp->ib.pd, &b->mem);
+	status = hroce_tx_burst(&qp->flow, b, &it);
+	hroce_mem_end(&it);
+	return status;
+}
+
+static bool recv_must_pause(struct hroce_qp *qp, int *budget)
+{
+	if (hroce_flow_full(&qp->flow))
+		return true;
+	if (--*budget >= 0)
+		return false;
+	tasklet_schedule(&qp->recv.task);
+	return true;
+}
+
+/* Holder of the token. */
+static void recv_loop(struct hroce_qp *qp)
+{
+	int budget = RECV_BUDGET;
+	struct hrp_burst b;
+	u8 status;
+
+	lockdep_assert_held(&qp->recv.lock);
+	do {
+		qp->recv.again = false;
+		/* Even in state ERR: the peer is to learn why. */
+		while (qp->flow_ok && !qp->dead &&
+		       !recv_must_pause(qp, &budget) &&
+		       hrp_resp_next(&qp->proto, &b)) {
+			spin_unlock(&qp->recv.lock);
+			status = recv_burst(qp, &b);
+			spin_lock(&qp->recv.lock);
+			hrp_resp_sent(&qp->proto, &b, status);
+		}
+		if (qp->proto.state == HRP_ERR)
+			hrp_resp_flush(&qp->proto);
+	} while (qp->recv.again && budget > 0);
+}
+
+void hroce_qp_recv_work(struct hroce_qp *qp)
+{
+	spin_lock(&qp->recv.lock);
+	if (qp->recv.running) {
+		qp->recv.again = true;
+	} else if (!qp->dead) {
+		qp->recv.running = true;
+		recv_loop(qp);
+		qp->recv.running = false;
+	}
+	spin_unlock(&qp->recv.lock);
+}
+
+static void recv_task(struct tasklet_struct *task)
+{
+	hroce_qp_recv_run(container_of(task, struct hroce_qp, recv.task));
+}
+
+void hroce_qp_recv_init(struct hroce_qp *qp)
+{
+	spin_lock_init(&qp->recv.lock);
+	tasklet_setup(&qp->recv.task, recv_task);
+}
+
+void hroce_qp_recv_stop(struct hroce_qp *qp)
+{
+	tasklet_kill(&qp->recv.task);
+}
+
+/* Packets. */
+
+/* Place the payload and check the ICRC; false if that was wrong. */
+static bool recv_place(struct hroce_qp *qp, const struct hroce_rx *rx,
+		       const struct hrp_rx *d, u8 *status)
+{
+	const struct hroce_keys *keys = &hqp_dev(qp)->keys;
+	bool fuse = d->fuse && d->mem.len, icrc_ok = true;
+	struct hroce_mem_iter it;
+
+	*status = HROCE_WC_SUCCESS;
+	if (!fuse && !hroce_rx_icrc_ok(rx))
+		return false;
+
+	if (d->mem.len) {
+		hroce_mem_begin(&it, keys, qp->ib.pd, &d->mem);
+		*status = fuse ? hroce_rx_place_fused(rx, &it, &icrc_ok) :
+				 hroce_rx_place(rx, &it);
+		hroce_mem_end(&it);
+	}
+	if (d->grh && *status == HROCE_WC_SUCCESS) {
+		struct hrp_mem mem = d->mem;
+		u8 grh[HRW_GRH_LEN];
+
+		hroce_rx_grh(rx, grh);
+		mem.offset = 0;
+		mem.len = sizeof(grh);
+		hroce_mem_begin(&it, keys, qp->ib.pd, &mem);
+		if (!hroce_mem_copy_in(&it, grh, sizeof(grh)))
+			*status = it.status;
+		hroce_mem_end(&it);
+	}
+	return icrc_ok;
+}
+
+static int recv_request(struct hroce_qp *qp, const struct hroce_rx *rx)
+{
+	int drop = HROCE_DROP_QP_STATE;
+	struct hrp_rx d;
+	u8 status;
+
+	spin_lock(&qp->recv.lock);
+	if (qp->dead)
+		goto unlock;
+	hrp_resp_begin(&qp->proto, &rx->pkt, &d);
+	drop = d.drop;
+	if (d.verdict == HRP_RX_DROP)
+		goto unlock;
+	drop = HROCE_DROP_ICRC;
+	if (!recv_place(qp, rx, &d, &status))
+		goto unlock;
+	hrp_resp_commit(&qp->proto, &rx->pkt, &d, status);
+	set_bit(HROCE_PENDING_RECV_RUN, &qp->pending);
+	drop = -1;
+unlock:
+	spin_unlock(&qp->recv.lock);
+	return drop;
+}
+
+static int recv_response(struct hroce_qp *qp, const struct hroce_rx *rx)
+{
+	int drop = HROCE_DROP_QP_STATE;
+	struct hrp_rx d;
+	u8 status;
+
+	spin_lock(&qp->send.lock);
+	if (qp->dead)
+		goto unlock;
+	hrp_comp_begin(&qp->proto, &rx->pkt, &d);
+	drop = d.drop;
+	if (d.verdict == HRP_RX_DROP)
+		goto unlock;
+	drop = HROCE_DROP_ICRC;
+	if (!recv_place(qp, rx, &d, &status))
+		goto unlock;
+	if (hrp_comp_commit(&qp->proto, &rx->pkt, &d, ktime_get_ns(), status))
+		set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
+	drop = -1;
+unlock:
+	spin_unlock(&qp->send.lock);
+	return drop;
+}
+
+/* Two P_Keys match if one of them has full membership (IBTA 10.9.3). */
+static bool pkey_matches(u16 a, u16 b)
+{
+	return !((a ^ b) & 0x7fff) && ((a | b) & 0x8000) && (a & 0x7fff);
+}
+
+/* Does the packet belong to this queue pair at all? */
+static int recv_check(const struct hroce_qp *qp, const struct hroce_rx *rx)
+{
+	static const u8 service[] = {
+		[HRP_TYPE_RC] = HRP_SVC_RC,
+		[HRP_TYPE_UC] = HRP_SVC_UC,
+		[HRP_TYPE_UD] = HRP_SVC_UD,
+	};
+	const struct hrp_pkt *pkt = &rx->pkt;
+
+	if ((pkt->opcode & HRP_SVC_MASK) != service[qp->proto.type])
+		return HROCE_DROP_OPCODE;
+	switch ((enum hrp_state)READ_ONCE(qp->proto.state)) {
+	case HRP_RESET:
+	case HRP_INIT:
+	case HRP_ERR:
+		return HROCE_DROP_QP_STATE;
+	case HRP_RTR:
+	case HRP_RTS:
+	case HRP_SQD:
+	case HRP_SQE:
+		break;
+	}
+	if (!pkey_matches(pkt->pkey, qp->proto.pkey))
+		return HROCE_DROP_PKEY;
+	if (qp->proto.type != HRP_TYPE_UD &&
+	    !hroce_flow_is_peer(&qp->flow, &rx->saddr, &rx->daddr))
+		return HROCE_DROP_PEER;
+	return -1;
+}
+
+static void recv_packet(struct hroce_qp *qp, struct hroce_rx *rx)
+{
+	int drop = recv_check(qp, rx);
+
+	if (drop < 0)
+		drop = rx->pkt.info & HRP_OI_RESPONSE ?
+		       recv_response(qp, rx) : recv_request(qp, rx);
+	if (drop >= 0)
+		hroce_count(rx->port, drop);
+}
+
+void hroce_rx_end(struct hroce_rx *rx)
+{
+	hroce_qp_settle(rx->held);
+	rx->held = NULL;
+}
+
+static void recv_multicast(struct hroce_dev *dev, struct hroce_rx *rx)
+{
+	struct hroce_mcast_qp *member;
+	struct hroce_mcast *group;
+
+	group = hroce_mcast_find(dev, &rx->daddr);
+	if (!group) {
+		hroce_count(rx->port, HROCE_DROP_MCAST);
+		return;
+	}
+	list_for_each_entry_rcu(member, &group->members, node) {
+		recv_packet(member->qp, rx);
+		hroce_qp_settle(member->qp);
+	}
+}
+
+void hroce_rx_packet(struct hroce_rx *rx)
+{
+	struct hroce_dev *dev = port_to_hdev(rx->port);
+	struct hroce_qp *qp = rx->held;
+
+	if (rx->pkt.info & HRP_OI_CNP)
+		return;
+	if (rx->mcast) {
+		if (rx->pkt.dqpn == QPN_MULTICAST)
+			recv_multicast(dev, rx);
+		else
+			hroce_count(rx->port, HROCE_DROP_MCAST);
+		return;
+	}
+	if (!qp || qp->proto.qpn != rx->pkt.dqpn) {
+		if (qp)
+			hroce_rx_end(rx);
+		qp = xa_load(&dev->qps, rx->pkt.dqpn);
+		if (!qp) {
+			hroce_count(rx->port, HROCE_DROP_NO_QP);
+			return;
+		}
+		rx->held = qp;
+	}
+	recv_packet(qp, rx);
+}
+
+/* What the engine asks for with the receive lock held. */
+
+void hrp_env_recv_done(struct hrp_qp *proto, const struct hroce_cqe *cqe,
+		       bool solicited)
+{
+	struct hroce_qp *qp = proto_to_hqp(proto);
+
+	if (hroce_cq_push(qp->recv_cq, cqe,
+			  solicited || cqe->status != HROCE_WC_SUCCESS))
+		set_bit(HROCE_PENDING_RECV_CQ, &qp->pending);
+}
+
+bool hrp_env_recv_take(struct hrp_qp *proto, struct hrp_rwqe *rwqe)
+{
+	struct hroce_qp *qp = proto_to_hqp(proto);
+	bool corrupt = false, taken;
+
+	if (qp->srq)
+		return hroce_srq_take(qp->srq, rwqe);
+	taken = hroce_rq_copy(qp->rq, qp->max_recv_sge, &qp->rq_head, rwqe,
+			      &corrupt);
+	if (corrupt && READ_ONCE(proto->state) != HRP_ERR) {
+		WRITE_ONCE(proto->state, HRP_ERR);
+		hrp_env_event(proto, HRP_EVENT_QP_FATAL);
+		hrp_env_error(proto);
+	}
+	return taken;
+}
+
+bool hrp_env_mem_check(struct hrp_qp *proto, u32 rkey, u64 va, u32 len,
+		       u8 access)
+{
+	struct hroce_qp *qp = proto_to_hqp(proto);
+	struct hroce_region *region;
+
+	region = hroce_keys_find(&hqp_dev(qp)->keys, rkey);
+	return region && hroce_region_check(region, qp->ib.pd, va, len, access);
+}
+
+bool hrp_env_atomic(struct hrp_qp *proto, u32 rkey, u64 va, bool cas,
+		    u64 compare, u64 swap_add, u64 *orig)
+{
+	struct hroce_qp *qp = proto_to_hqp(proto);
+	const struct hrp_mem mem = {
+		.one = { .addr = va, .length = sizeof(u64), .lkey = rkey },
+		.len = sizeof(u64),
+		.access = HRP_ACCESS_REMOTE_ATOMIC,
+	};
+	struct hroce_mem_iter it;
+	struct hroce_extent ext;
+	bool ok = false;
+
+	hroce_mem_begin(&it, &hqp_dev(qp)->keys, qp->ib.pd, &mem);
+	if (hroce_mem_next(&it, sizeof(u64), &ext) == sizeof(u64) &&
+	    IS_ALIGNED(ext.offset, sizeof(u64))) {
+		u64 *p = page_address(ext.page) + ext.offset;
+
+		/* Atomic against the CPUs and so against every other QP. */
+		*orig = cas ? cmpxchg64(p, compare, swap_add) :
+			      atomic64_fetch_add(swap_add, (atomic64_t *)p);
+		ok = true;
+	}
+	hroce_mem_end(&it);
+	return ok;
+}
+
+bool hrp_env_invalidate(struct hrp_qp *proto, u32 rkey)
+{
+	return hroce_mr_invalidate(proto_to_hqp(proto)->ib.pd, rkey, true);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the requester and the responder side of a queue pair share: putting off
+ * what must not happen under a lock, errors, and stopping.
+ */
+#include <linux/rcupdate.h>
+#include "qp.h"
+
+static const enum ib_event_type event_type[] = {
+	[HRP_EVENT_COMM_EST]	  = IB_EVENT_COMM_EST,
+	[HRP_EVENT_SQ_DRAINED]	  = IB_EVENT_SQ_DRAINED,
+	[HRP_EVENT_QP_FATAL]	  = IB_EVENT_QP_FATAL,
+	[HRP_EVENT_QP_REQ_ERR]	  = IB_EVENT_QP_REQ_ERR,
+	[HRP_EVENT_QP_ACCESS_ERR] = IB_EVENT_QP_ACCESS_ERR,
+	[HRP_EVENT_LAST_WQE]	  = IB_EVENT_QP_LAST_WQE_REACHED,
+};
+
+static void qp_raise_events(struct hroce_qp *qp)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(event_type); i++) {
+		struct ib_event event = {
+			.device = qp->ib.device,
+			.element.qp = &qp->ib,
+			.event = event_type[i],
+		};
+
+		if (test_and_clear_bit(HROCE_PENDING_EVENT + i, &qp->pending) &&
+		    qp->ib.event_handler)
+			qp->ib.event_handler(&event, qp->ib.qp_context);
+	}
+}
+
+static void qp_set_error(struct hroce_qp *qp)
+{
+	spin_lock_bh(&qp->recv.lock);
+	spin_lock(&qp->send.lock);
+	/* SQE of UC and UD is an error of the send queue alone. */
+	if (qp->proto.state != HRP_SQE)
+		WRITE_ONCE(qp->proto.state, HRP_ERR);
+	spin_unlock(&qp->send.lock);
+	spin_unlock_bh(&qp->recv.lock);
+	set_bit(HROCE_PENDING_RECV_RUN, &qp->pending);
+	set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
+}
+
+void hroce_qp_settle(struct hroce_qp *qp)
+{
+	if (!READ_ONCE(qp->pending))
+		return;
+
+	local_bh_disable();
+	rcu_read_lock();
+	/* Each pass can only add what the engine decides because of it. */
+	do {
+		if (test_and_clear_bit(HROCE_PENDING_FLUSH, &qp->pending))
+			qp_set_error(qp);
+		if (test_and_clear_bit(HROCE_PENDING_RECV_RUN, &qp->pending))
+			hroce_qp_recv_work(qp);
+		if (test_and_clear_bit(HROCE_PENDING_SEND_RUN, &qp->pending))
+			hroce_qp_send_work(qp);
+		if (test_and_clear_bit(HROCE_PENDING_RECV_CQ, &qp->pending))
+			hroce_cq_notify(qp->recv_cq);
+		if (test_and_clear_bit(HROCE_PENDING_SEND_CQ, &qp->pending))
+			hroce_cq_notify(qp->send_cq);
+		if (READ_ONCE(qp->pending) >> HROCE_PENDING_EVENT)
+			qp_raise_events(qp);
+	} while (READ_ONCE(qp->pending));
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+void hroce_qp_error(struct hroce_qp *qp)
+{
+	set_bit(HROCE_PENDING_FLUSH, &qp->pending);
+	hroce_qp_settle(qp);
+}
+
+void hroce_qp_stop(struct hroce_qp *qp)
+{
+	spin_lock_bh(&qp->recv.lock);
+	spin_lock(&qp->send.lock);
+	qp->dead = true;
+	spin_unlock(&qp->send.lock);
+	spin_unlock_bh(&qp->recv.lock);
+
+	/* Runners, receivers and handlers are RCU read side sections. */
+	synchronize_rcu_expedited();
+	hroce_qp_send_stop(qp);
+	hroce_qp_recv_stop(qp);
+}

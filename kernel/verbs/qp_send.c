@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The requester side at work: takes bursts from the engine and sends them, in
+ * whatever context posted, acknowledged or timed out.
+ */
+#include <linux/hrtimer.h>
+#include <linux/rcupdate.h>
+#include "../net/tx.h"
+#include "../proto/env.h"
+#include "../proto/req.h"
+#include "ah.h"
+#include "mr.h"
+#include "qp.h"
+
+/* Bursts that one run may send before it goes on in a tasklet. */
+#define SEND_BUDGET	32
+
+static struct hroce_flow *send_flow(struct hroce_qp *qp,
+				    const struct hrp_burst *b)
+{
+	struct hroce_ah *ah;
+
+	if (qp->proto.type != HRP_TYPE_UD)
+		return &qp->flow;
+	ah = xa_load(&hqp_dev(qp)->ahs, b->ah);
+	return ah && ah->ib.pd == qp->ib.pd ? &ah->flow : NULL;
+}
+
+static u8 send_burst(struct hroce_qp *qp, const struct hrp_burst *b)
+{
+	struct hroce_flow *flow = send_flow(qp, b);
+	struct hroce_mem_iter it;
+	u8 status;
+
+	if (!flow)
+		return HROCE_WC_LOC_QP_OP_ERR;
+	hroce_mem_begin(&it, &hqp_dev(qp)->keys, qp->ib.pd, &b->mem);
+	status = hroce_tx_burst(flow, b, &it);
+	hroce_mem_end(&it);
+	return status;
+}
+
+/* Is there reason to stop, although there may be more to send? */
+static bool send_must_pause(struct hroce_qp *qp, int *budget)
+{
+	if (qp->flow_ok && hroce_flow_full(&qp->flow))
+		return true;
+	if (--*budget >= 0)
+		return false;
+	tasklet_schedule(&qp->send.task);
+	return true;
+}
+
+/* Holder of the token. */
+static void send_loop(struct hroce_qp *qp)
+{
+	u64 now_ns = ktime_get_ns();
+	int budget = SEND_BUDGET;
+	struct hrp_burst b;
+	u8 status;
+
+	lockdep_assert_held(&qp->send.lock);
+	do {
+		qp->send.again = false;
+		if (qp->proto.state == HRP_ERR || qp->proto.state == HRP_SQE) {
+			hrp_req_flush(&qp->proto);
+			continue;
+		}
+		while (!qp->dead && !send_must_pause(qp, &budget) &&
+		       hrp_req_next(&qp->proto, now_ns, &b) == HRP_NEXT_BURST) {
+			spin_unlock(&qp->send.lock);
+			status = send_burst(qp, &b);
+			spin_lock(&qp->send.lock);
+			hrp_req_sent(&qp->proto, &b, status);
+		}
+	} while (qp->send.again && budget > 0);
+}
+
+/* Arm the timer if the engine's deadline is before its expiry. */
+static void send_sync_timer(struct hroce_qp *qp)
+{
+	const struct hrp_req *req = &qp->proto.req;
+
+	lockdep_assert_held(&qp->send.lock);
+	if (req->timer == HRP_TIMER_OFF || qp->dead ||
+	    (qp->timer_ns && qp->timer_ns <= req->deadline_ns))
+		return;
+	qp->timer_ns = req->deadline_ns;
+	hrtimer_start(&qp->timer, ns_to_ktime(req->deadline_ns),
+		      HRTIMER_MODE_ABS_SOFT);
+}
+
+void hroce_qp_send_work(struct hroce_qp *qp)
+{
+	spin_lock(&qp->send.lock);
+	if (qp->send.running) {
+		qp->send.again = true;
+	} else if (!qp->dead) {
+		qp->send.running = true;
+		send_loop(qp);
+		qp->send.running = false;
+		send_sync_timer(qp);
+	}
+	spin_unlock(&qp->send.lock);
+}
+
+static void send_task(struct tasklet_struct *task)
+{
+	hroce_qp_send_run(container_of(task, struct hroce_qp, send.task));
+}
+
+static enum hrtimer_restart send_timer(struct hrtimer *timer)
+{
+	struct hroce_qp *qp = container_of(timer, struct hroce_qp, timer);
+
+	spin_lock_bh(&qp->send.lock);
+	qp->timer_ns = 0;
+	if (!qp->dead) {
+		if (hrp_req_timeout(&qp->proto, ktime_get_ns()))
+			set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
+		send_sync_timer(qp);
+	}
+	spin_unlock_bh(&qp->send.lock);
+	hroce_qp_settle(qp);
+	return HRTIMER_NORESTART;
+}
+
+void hroce_qp_send_init(struct hroce_qp *qp)
+{
+	spin_lock_init(&qp->send.lock);
+	tasklet_setup(&qp->send.task, send_task);
+	hrtimer_setup(&qp->timer, send_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_SOFT);
+}
+
+void hroce_qp_send_stop(struct hroce_qp *qp)
+{
+	hrtimer_cancel(&qp->timer);
+	qp->timer_ns = 0;
+	tasklet_kill(&qp->send.task);
+}
+
+/* What the engine asks for with the send lock held. */
+
+void hrp_env_send_done(struct hrp_qp *proto, const struct hroce_cqe *cqe)
+{
+	struct hroce_qp *qp = proto_to_hqp(proto);
+
+	/* A completion in error is always worth an event (IBTA 11.4.2.2). */
+	if (hroce_cq_push(qp->send_cq, cqe, cqe->status != HROCE_WC_SUCCESS))
+		set_bit(HROCE_PENDING_SEND_CQ, &qp->pending);
+	if (cqe->status != HROCE_WC_SUCCESS &&
+	    cqe->status != HROCE_WC_WR_FLUSH_ERR)
+		hrp_env_count(proto, HROCE_EV_REQ_ERRORS);
+}
+
+u8 hrp_env_local_op(struct hrp_qp *proto, const struct hrp_wqe *wqe)
+{
+	struct hroce_qp *qp = proto_to_hqp(proto);
+
+	if (wqe->wqe.opcode == HROCE_WR_REG_MR)
+		return hroce_mr_register(qp->ib.pd, &wqe->wqe);
+	return hroce_mr_invalidate(qp->ib.pd, wqe->wqe.imm_data, false) ?
+	       HROCE_WC_SUCCESS : HROCE_WC_LOC_PROT_ERR;
+}
+
+void hrp_env_error(struct hrp_qp *proto)
+{
+	set_bit(HROCE_PENDING_FLUSH, &proto_to_hqp(proto)->pending);
+}
+
+void hrp_env_event(struct hrp_qp *proto, enum hrp_event event)
+{
+	set_bit(HROCE_PENDING_EVENT + event, &proto_to_hqp(proto)->pending);
+}
+
+void hrp_env_count(struct hrp_qp *proto, enum hroce_count what)
+{
+	hroce_count(&hqp_dev(proto_to_hqp(proto))->port, what);
+}
+
+bool hrp_env_user_queue(const struct hrp_qp *proto)
+{
+	return proto_to_hqp(proto)->user;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Shared receive queues. */
+#ifndef HROCE_SRQ_H
+#define HROCE_SRQ_H
+
+#include <rdma/ib_verbs.h>
+
+struct hrp_rwqe;
+struct hroce_ring;
+
+/**
+ * struct hroce_srq - shared receive queue
+ * @ib: what ib_core knows
+ * @ring: mapped memory
+ * @lock: guards @head, @limit and taking; taken with a QP's recv.lock held; _bh
+ * @head: entries taken, private
+ * @limit: raise SRQ_LIMIT_REACHED when fewer are left; 0: off
+ * @max_wr: granted
+ * @max_sge: granted
+ * @error: the ring is corrupt; nothing is taken any more
+ */
+struct hroce_srq {
+	struct ib_srq ib;
+	struct hroce_ring *ring;
+	spinlock_t lock;
+	u32 head;
+	u32 limit;
+	u32 max_wr;
+	u32 max_sge;
+	bool user;
+	bool error;
+};
+
+static inline struct hroce_srq *to_hsrq(struct ib_srq *ib)
+{
+	return container_of(ib, struct hroce_srq, ib);
+}
+
+/**
+ * hroce_srq_take - take the next entry
+ * @srq: shared receive queue
+ * @rwqe: filled in
+ *
+ * Context: softirq, a QP's recv.lock held. May raise the limit event.
+ * Return: true; false if there is none.
+ */
+bool hroce_srq_take(struct hroce_srq *srq, struct hrp_rwqe *rwqe);
+
+/**
+ * hroce_rq_copy - take an entry out of a receive ring
+ * @ring: RQ or SRQ memory, hostile if mapped
+ * @max_sges: most pieces allowed
+ * @head: entries taken so far; advanced if true is returned
+ * @rwqe: filled in
+ * @corrupt: set if the ring's index or entry is impossible
+ *
+ * The index is read once, the entry copied once and checked in the copy.
+ * Return: true if an entry was taken.
+ */
+bool hroce_rq_copy(struct hroce_ring *ring, u32 max_sges, u32 *head,
+		   struct hrp_rwqe *rwqe, bool *corrupt);
+
+#endif /* HROCE_SRQ_H */
