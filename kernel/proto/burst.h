@@ -39,6 +39,18 @@ struct hrp_burst {
 	u32 ah;
 };
 
+struct hrp_qp;
+
+/**
+ * hrp_burst_begin - fill in what all bursts have in common
+ * @b: becomes one packet without payload to the connected peer
+ * @qp: queue pair
+ * @opcode: BTH opcode of the first packet
+ * @psn: PSN of the first packet
+ */
+void hrp_burst_begin(struct hrp_burst *b, const struct hrp_qp *qp, u8 opcode,
+		     u32 psn);
+
 /**
  * hrp_burst_pkt - headers of one packet of a burst
  * @b: burst

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0
+/* From a burst to its packets. */
+#include <linux/types.h>
+#include <linux/string.h>
+#include "burst.h"
+#include "psn.h"
+#include "qp.h"
+
+void hrp_burst_begin(struct hrp_burst *b, const struct hrp_qp *qp, u8 opcode,
+		     u32 psn)
+{
+	memset(b, 0, sizeof(*b));
+	b->first.opcode = opcode;
+	b->first.info = hrp_opcode_info(opcode);
+	b->first.hdr_len = hrp_opcode_hdr_len(b->first.info);
+	b->first.psn = psn;
+	b->first.dqpn = qp->dest_qpn;
+	b->first.pkey = qp->pkey;
+	b->first.migreq = 1;
+	b->nr_pkts = 1;
+	b->mtu = hrp_qp_mtu(qp);
+}
+
+void hrp_burst_pkt(const struct hrp_burst *b, u32 i, struct hrp_pkt *pkt)
+{
+	bool last = i == b->nr_pkts - 1;
+
+	*pkt = b->first;
+	if (i) {
+		pkt->opcode = last ? b->op_last : b->op_middle;
+		pkt->info = hrp_opcode_info(pkt->opcode);
+		pkt->hdr_len = hrp_opcode_hdr_len(pkt->info);
+		pkt->psn = hrp_psn_add(b->first.psn, i);
+	}
+	pkt->ackreq = last && b->ackreq_last;
+	pkt->se = last && b->se_last;
+	pkt->payload_len = last ? b->mem.len - i * b->mtu : b->mtu;
+	pkt->pad = -pkt->payload_len & 3;
+}
