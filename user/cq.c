@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Completion queues: creation, polling, arming.
+ *
+ * Nothing here enters the kernel but creation and destruction: whether an entry
+ * is there is seen from its owner word, events are asked for by the arm word.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cq.h"
+
+/*
+ * hroce_cqe.qpn of an entry that polling steps over. Queue pair numbers have
+ * 24 bits; the kernel writes the slot anew before it shows it again.
+ */
+#define QPN_FORGOTTEN	UINT32_MAX
+
+#define CQ_EX_WC_FLAGS	(IBV_WC_STANDARD_FLAGS | \
+			 IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
+
+static int cq_map(struct hroce_cq *cq, int cmd_fd,
+		  const struct hroce_ring_info *info)
+{
+	int ret;
+
+	ret = hroce_map_open(&cq->map, cmd_fd, info, cq->vcq.cq.cqe,
+			     sizeof(struct hroce_cqe));
+	if (ret)
+		return ret;
+
+	cq->hdr = cq->map.base;
+	hroce_cons_init(&cq->ring, &cq->map, info, &cq->hdr->cons);
+	return 0;
+}
+
+static struct hroce_cq *cq_create(struct ibv_context *context,
+				  const struct ibv_cq_init_attr_ex *attr,
+				  bool single_threaded)
+{
+	struct hroce_cmd_create_cq_resp resp = {};
+	struct ibv_create_cq_ex cmd = {};
+	struct hroce_cq *cq;
+	int ret;
+
+	if (attr->cqe <= 0) {
+		errno = EINVAL;
+		return NULL;
+	}
+
+	cq = calloc(1, sizeof(*cq));
+	if (!cq)
+		return NULL;
+
+	ret = ibv_cmd_create_cq_ex(context, attr, &cq->vcq, &cmd, sizeof(cmd),
+				   &resp.core, sizeof(resp), 0);
+	if (ret)
+		goto free_cq;
+
+	ret = cq_map(cq, context->cmd_fd, &resp.drv.cq);
+	if (ret)
+		goto destroy_cq;
+
+	hroce_lock_init(&cq->lock, !single_threaded);
+	return cq;
+
+destroy_cq:
+	ibv_cmd_destroy_cq(&cq->vcq.cq);
+free_cq:
+	free(cq);
+	errno = ret;
+	return NULL;
+}
+
+struct ibv_cq *hroce_create_cq(struct ibv_context *context, int nr_cqes,
+			       struct ibv_comp_channel *channel,
+			       int comp_vector)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = nr_cqes,
+		.channel = channel,
+		.comp_vector = comp_vector,
+	};
+	struct hroce_cq *cq = cq_create(context, &attr, false);
+
+	return cq ? &cq->vcq.cq : NULL;
+}
+
+struct ibv_cq_ex *hroce_create_cq_ex(struct ibv_context *context,
+				     struct ibv_cq_init_attr_ex *attr)
+{
+	struct ibv_cq_init_attr_ex plain = *attr;
+	struct hroce_cq *cq;
+	uint32_t flags = 0;
+
+	if (attr->comp_mask & ~IBV_CQ_INIT_ATTR_MASK_FLAGS) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS)
+		flags = attr->flags;
+	if ((flags & ~IBV_CREATE_CQ_ATTR_SINGLE_THREADED) ||
+	    (attr->wc_flags & ~(uint64_t)CQ_EX_WC_FLAGS)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+
+	/* Timestamps and threads need nothing from the kernel. */
+	plain.wc_flags &= ~(uint64_t)IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+	plain.comp_mask = 0;
+	cq = cq_create(context, &plain,
+		       flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
+	if (!cq)
+		return NULL;
+
+	hroce_cq_set_poll_ops(&cq->vcq.cq_ex);
+	return &cq->vcq.cq_ex;
+}
+
+int hroce_destroy_cq(struct ibv_cq *ibcq)
+{
+	struct hroce_cq *cq = to_hcq(ibcq);
+	int ret;
+
+	ret = ibv_cmd_destroy_cq(ibcq);
+	if (ret)
+		return ret;
+
+	hroce_map_close(&cq->map);
+	hroce_lock_destroy(&cq->lock);
+	free(cq);
+	return 0;
+}
+
+const struct hroce_cqe *hroce_cq_next(struct hroce_cq *cq)
+{
+	const struct hroce_cqe *cqe;
+
+	while ((cqe = hroce_cons_peek(&cq->ring)) &&
+	       cqe->qpn == QPN_FORGOTTEN)
+		hroce_cons_advance(&cq->ring);
+	return cqe;
+}
+
+void hroce_cq_forget_qp(struct ibv_cq *ibcq, uint32_t qpn)
+{
+	struct hroce_cqe *cqe;
+	struct hroce_cq *cq;
+	uint32_t idx;
+
+	if (!ibcq)
+		return;
+	cq = to_hcq(ibcq);
+
+	hroce_lock(&cq->lock);
+	for (idx = cq->ring.cons; idx - cq->ring.cons < cq->ring.nr_entries;
+	     idx++) {
+		cqe = hroce_cons_at(&cq->ring, idx);
+		if (!cqe)
+			break;
+		if (cqe->qpn == qpn)
+			cqe->qpn = QPN_FORGOTTEN;
+	}
+	hroce_unlock(&cq->lock);
+}
+
+static void wc_fill(struct ibv_wc *wc, const struct hroce_cqe *cqe)
+{
+	*wc = (struct ibv_wc) {
+		.wr_id = cqe->wr_id,
+		.status = cqe->status,
+		.opcode = cqe->opcode,
+		.vendor_err = cqe->vendor_err,
+		.byte_len = cqe->byte_len,
+		/* also invalidated_rkey: one or the other, in the same place */
+		.imm_data = cqe->imm_data,
+		.qp_num = cqe->qpn,
+		.src_qp = cqe->src_qpn,
+		.wc_flags = cqe->flags & HROCE_WCF_VERBS,
+		.pkey_index = cqe->pkey_index,
+		.sl = cqe->sl,
+	};
+}
+
+int hroce_poll_cq(struct ibv_cq *ibcq, int nr_entries, struct ibv_wc *wc)
+{
+	struct hroce_cq *cq = to_hcq(ibcq);
+	const struct hroce_cqe *cqe;
+	uint32_t before;
+	int nr_polled;
+
+	hroce_lock(&cq->lock);
+	before = cq->ring.cons;
+	for (nr_polled = 0; nr_polled < nr_entries; nr_polled++) {
+		cqe = hroce_cq_next(cq);
+		if (!cqe)
+			break;
+		wc_fill(&wc[nr_polled], cqe);
+		hroce_cons_advance(&cq->ring);
+	}
+	if (cq->ring.cons != before)
+		hroce_cons_publish(&cq->ring);
+	hroce_unlock(&cq->lock);
+
+	return nr_polled;
+}
+
+/*
+ * A request for the next completion stands when one for solicited completions
+ * only comes on top. The kernel resets the word, hence the exchange.
+ */
+int hroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
+{
+	uint32_t *arm = &to_hcq(ibcq)->hdr->arm;
+	uint32_t none = HROCE_CQ_ARM_NONE;
+
+	if (solicited_only)
+		__atomic_compare_exchange_n(arm, &none, HROCE_CQ_ARM_SOLICITED,
+					    false, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED);
+	else
+		hroce_store_release(arm, HROCE_CQ_ARM_NEXT);
+	hroce_full_barrier();
+	return 0;
+}

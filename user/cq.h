@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Completion queues. */
+#ifndef HROCE_CQ_H
+#define HROCE_CQ_H
+
+#include "lock.h"
+#include "ring.h"
+
+/* The bits of hroce_cqe.flags that verbs know, by the same values */
+#define HROCE_WCF_VERBS	(HROCE_WCF_GRH | HROCE_WCF_IMM | HROCE_WCF_INV)
+
+/**
+ * struct hroce_cq - completion queue
+ * @vcq: what libibverbs knows
+ * @map: the queue
+ * @hdr: its header
+ * @lock: guards @ring and @current; held from start_poll to end_poll
+ * @ring: what has been polled
+ * @current: entry that the read functions of the extended interface look at
+ */
+struct hroce_cq {
+	struct verbs_cq vcq;
+	struct hroce_map map;
+	struct hroce_cq_hdr *hdr;
+	struct hroce_lock lock;
+	struct hroce_cons_ring ring;
+	const struct hroce_cqe *current;
+};
+
+static inline struct hroce_cq *to_hcq(struct ibv_cq *ibcq)
+{
+	return container_of(ibcq, struct hroce_cq, vcq.cq);
+}
+
+struct ibv_cq *hroce_create_cq(struct ibv_context *context, int nr_cqes,
+			       struct ibv_comp_channel *channel,
+			       int comp_vector);
+struct ibv_cq_ex *hroce_create_cq_ex(struct ibv_context *context,
+				     struct ibv_cq_init_attr_ex *attr);
+int hroce_destroy_cq(struct ibv_cq *ibcq);
+int hroce_poll_cq(struct ibv_cq *ibcq, int nr_entries, struct ibv_wc *wc);
+int hroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only);
+
+/**
+ * hroce_cq_next - next completion to report
+ * @cq: completion queue, locked
+ *
+ * Steps over entries that were forgotten. The entry stays until
+ * hroce_cons_advance() and hroce_cons_publish().
+ * Return: the entry at the ring's current index, or NULL if there is none.
+ */
+const struct hroce_cqe *hroce_cq_next(struct hroce_cq *cq);
+
+/**
+ * hroce_cq_forget_qp - drop completions of a queue pair that were not polled
+ * @ibcq: completion queue, or NULL
+ * @qpn: number of a queue pair that produces no more of them
+ *
+ * Takes the lock, so not between start_poll and end_poll of the same thread.
+ */
+void hroce_cq_forget_qp(struct ibv_cq *ibcq, uint32_t qpn);
+
+/**
+ * hroce_cq_set_poll_ops - fill in the functions of the extended interface
+ * @cq_ex: completion queue
+ */
+void hroce_cq_set_poll_ops(struct ibv_cq_ex *cq_ex);
+
+#endif /* HROCE_CQ_H */

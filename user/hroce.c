@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * libhroce: user-space part of hroce, RDMA over Converged Ethernet by software.
+ *
+ * A plugin of libibverbs. This file recognises devices and opens them; the
+ * queues are mapped from the kernel (ring.h) and used without system calls but
+ * the kick (kick.h).
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "ah.h"
+#include "cq.h"
+#include "hroce.h"
+#include "kick.h"
+#include "layout.h"
+#include "mr.h"
+#include "pd.h"
+#include "qp.h"
+#include "rq.h"
+#include "sq.h"
+#include "srq.h"
+
+static int query_device_ex(struct ibv_context *context,
+			   const struct ibv_query_device_ex_input *input,
+			   struct ibv_device_attr_ex *attr, size_t attr_size)
+{
+	struct ib_uverbs_ex_query_device_resp resp = {};
+	size_t resp_size = sizeof(resp);
+	uint64_t version;
+	int ret;
+
+	ret = ibv_cmd_query_device_any(context, input, attr, attr_size, &resp,
+				       &resp_size);
+	if (ret)
+		return ret;
+
+	version = resp.base.fw_ver;
+	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver),
+		 "%u.%u.%u", (unsigned int)(version >> 32) & 0xffff,
+		 (unsigned int)(version >> 16) & 0xffff,
+		 (unsigned int)version & 0xffff);
+	return 0;
+}
+
+static int query_port(struct ibv_context *context, uint8_t port_num,
+		      struct ibv_port_attr *attr)
+{
+	struct ibv_query_port cmd = {};
+
+	return ibv_cmd_query_port(context, port_num, attr, &cmd, sizeof(cmd));
+}
+
+/*
+ * The clock that completions are stamped with. Users of this verb take tv_nsec
+ * for a counter of hca_core_clock, so the seconds go in there as well.
+ */
+static int query_rt_values(struct ibv_context *context,
+			   struct ibv_values_ex *values)
+{
+	uint32_t known = values->comp_mask & IBV_VALUES_MASK_RAW_CLOCK;
+	struct timespec now;
+
+	(void)context;
+	values->comp_mask = 0;
+	if (!known)
+		return 0;
+
+	if (clock_gettime(CLOCK_MONOTONIC, &now))
+		return errno;
+	values->raw_clock.tv_sec = 0;
+	values->raw_clock.tv_nsec = now.tv_sec * 1000000000L + now.tv_nsec;
+	values->comp_mask = known;
+	return 0;
+}
+
+static void free_context(struct ibv_context *context)
+{
+	struct hroce_context *ctx = to_hctx(context);
+
+	close(ctx->kick_fd);
+	verbs_uninit_context(&ctx->vctx);
+	free(ctx);
+}
+
+static const struct verbs_context_ops context_ops = {
+	.alloc_pd = hroce_alloc_pd,
+	.attach_mcast = ibv_cmd_attach_mcast,
+	.create_ah = hroce_create_ah,
+	.create_cq = hroce_create_cq,
+	.create_cq_ex = hroce_create_cq_ex,
+	.create_qp = hroce_create_qp,
+	.create_qp_ex = hroce_create_qp_ex,
+	.create_srq = hroce_create_srq,
+	.dealloc_pd = hroce_dealloc_pd,
+	.dereg_mr = hroce_dereg_mr,
+	.destroy_ah = hroce_destroy_ah,
+	.destroy_cq = hroce_destroy_cq,
+	.destroy_qp = hroce_destroy_qp,
+	.destroy_srq = hroce_destroy_srq,
+	.detach_mcast = ibv_cmd_detach_mcast,
+	.free_context = free_context,
+	.modify_qp = hroce_modify_qp,
+	.modify_srq = hroce_modify_srq,
+	.poll_cq = hroce_poll_cq,
+	.post_recv = hroce_post_recv,
+	.post_send = hroce_post_send,
+	.post_srq_recv = hroce_post_srq_recv,
+	.query_device_ex = query_device_ex,
+	.query_port = query_port,
+	.query_qp = hroce_query_qp,
+	.query_rt_values = query_rt_values,
+	.query_srq = hroce_query_srq,
+	.reg_mr = hroce_reg_mr,
+	.req_notify_cq = hroce_req_notify_cq,
+};
+
+/* Introduce ourselves to the kernel and learn what kind of link this is. */
+static int context_connect(struct hroce_context *ctx)
+{
+	struct hroce_cmd_get_context_resp resp = {};
+	struct hroce_cmd_get_context cmd = {};
+	int ret;
+
+	ret = ibv_cmd_get_context(&ctx->vctx, &cmd.core, sizeof(cmd),
+				  &resp.core, sizeof(resp));
+	if (ret)
+		return ret;
+
+	if (resp.drv.mode != HROCE_MODE_SOFTWARE) {
+		fprintf(stderr,
+			"libhroce: %s stands for RDMA hardware (device index %u, port %u), which this release of libhroce does not open; use that device directly\n",
+			ctx->vctx.context.device->name, resp.drv.lower_index,
+			resp.drv.lower_port);
+		return EOPNOTSUPP;
+	}
+	return 0;
+}
+
+static struct verbs_context *alloc_context(struct ibv_device *device,
+					   int cmd_fd, void *private_data)
+{
+	struct hroce_context *ctx;
+	int ret;
+
+	(void)private_data;
+	ctx = verbs_init_and_alloc_context(device, cmd_fd, ctx, vctx,
+					   HROCE_DRIVER_ID);
+	if (!ctx)
+		return NULL;
+
+	ret = context_connect(ctx);
+	if (ret)
+		goto uninit;
+
+	verbs_set_ops(&ctx->vctx, &context_ops);
+	if (!hroce_layout_check_context(&ctx->vctx, &context_ops)) {
+		ret = EPROTO;
+		goto uninit;
+	}
+
+	ctx->kick_fd = hroce_kick_open(cmd_fd);
+	if (ctx->kick_fd < 0) {
+		ret = errno;
+		goto uninit;
+	}
+	return &ctx->vctx;
+
+uninit:
+	verbs_uninit_context(&ctx->vctx);
+	free(ctx);
+	errno = ret;
+	return NULL;
+}
+
+static const struct verbs_match_ent match_table[] = {
+	VERBS_DRIVER_ID(HROCE_DRIVER_ID),
+	{},
+};
+
+/* Called for every RDMA device; says no aloud only to those of hroce.ko. */
+static bool match_device(struct verbs_sysfs_dev *sysfs_dev)
+{
+	if (!sysfs_dev->match || !hroce_layout_check_qp())
+		return false;
+
+	if (sysfs_dev->abi_ver == HROCE_UVERBS_ABI_VERSION)
+		return true;
+	fprintf(stderr,
+		"libhroce: the module behind %s speaks ABI %u, this library %u: install module and library of the same hroce release\n",
+		sysfs_dev->ibdev_name, sysfs_dev->abi_ver,
+		HROCE_UVERBS_ABI_VERSION);
+	return false;
+}
+
+static struct verbs_device *alloc_device(struct verbs_sysfs_dev *sysfs_dev)
+{
+	(void)sysfs_dev;
+	return calloc(1, sizeof(struct verbs_device));
+}
+
+static void uninit_device(struct verbs_device *vdev)
+{
+	free(vdev);
+}
+
+static const struct verbs_device_ops device_ops = {
+	.name = "hroce",
+	.match_min_abi_version = HROCE_UVERBS_ABI_VERSION,
+	.match_max_abi_version = HROCE_UVERBS_ABI_VERSION,
+	.match_table = match_table,
+	.match_device = match_device,
+	.alloc_context = alloc_context,
+	.alloc_device = alloc_device,
+	.uninit_device = uninit_device,
+};
+
+PROVIDER_DRIVER(hroce, device_ops);

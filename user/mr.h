@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Memory regions. */
+#ifndef HROCE_MR_H
+#define HROCE_MR_H
+
+#include <infiniband/driver.h>
+
+struct ibv_mr *hroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
+			    uint64_t iova, int access);
+int hroce_dereg_mr(struct verbs_mr *vmr);
+
+#endif /* HROCE_MR_H */

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Queue pairs: creation, states, destruction. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cq.h"
+#include "qp.h"
+
+#define QP_EX_ATTRS	(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+
+static int qp_map(struct hroce_qp *qp, int cmd_fd,
+		  const struct hroce_create_qp_resp *resp,
+		  const struct ibv_qp_init_attr_ex *attr)
+{
+	bool own_rq = !attr->srq;
+	int ret;
+
+	ret = hroce_sq_open(&qp->sq, cmd_fd, &resp->sq, &attr->cap,
+			    attr->sq_sig_all);
+	if (ret)
+		return ret;
+
+	ret = hroce_rq_open(&qp->rq, cmd_fd, &resp->rq,
+			    own_rq ? attr->cap.max_recv_wr : 0,
+			    own_rq ? attr->cap.max_recv_sge : 0);
+	if (ret)
+		hroce_sq_close(&qp->sq);
+	return ret;
+}
+
+struct ibv_qp *hroce_create_qp_ex(struct ibv_context *context,
+				  struct ibv_qp_init_attr_ex *attr)
+{
+	struct hroce_cmd_create_qp_resp resp = {};
+	struct ibv_create_qp cmd = {};
+	uint64_t send_ops = 0;
+	struct hroce_qp *qp;
+	int ret;
+
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+		send_ops = attr->send_ops_flags;
+	if ((attr->comp_mask & ~QP_EX_ATTRS) ||
+	    !hroce_wr_supports(attr->qp_type, send_ops)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+
+	qp = calloc(1, sizeof(*qp));
+	if (!qp)
+		return NULL;
+
+	ret = ibv_cmd_create_qp_ex(context, &qp->vqp, attr, &cmd, sizeof(cmd),
+				   &resp.core, sizeof(resp));
+	if (ret)
+		goto free_qp;
+
+	ret = qp_map(qp, context->cmd_fd, &resp.drv, attr);
+	if (ret)
+		goto destroy_qp;
+
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) {
+		hroce_wr_set_ops(&qp->vqp.qp_ex, attr->qp_type);
+		qp->vqp.comp_mask |= VERBS_QP_EX;
+	}
+	return &qp->vqp.qp;
+
+destroy_qp:
+	ibv_cmd_destroy_qp(&qp->vqp.qp);
+free_qp:
+	free(qp);
+	errno = ret;
+	return NULL;
+}
+
+struct ibv_qp *hroce_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct ibv_qp_init_attr_ex attr_ex = {
+		.qp_context = attr->qp_context,
+		.send_cq = attr->send_cq,
+		.recv_cq = attr->recv_cq,
+		.srq = attr->srq,
+		.cap = attr->cap,
+		.qp_type = attr->qp_type,
+		.sq_sig_all = attr->sq_sig_all,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = pd,
+	};
+	struct ibv_qp *ibqp;
+
+	ibqp = hroce_create_qp_ex(pd->context, &attr_ex);
+	if (ibqp)
+		attr->cap = attr_ex.cap;
+	return ibqp;
+}
+
+static void qp_forget_completions(struct ibv_qp *ibqp)
+{
+	hroce_cq_forget_qp(ibqp->send_cq, ibqp->qp_num);
+	if (ibqp->recv_cq != ibqp->send_cq)
+		hroce_cq_forget_qp(ibqp->recv_cq, ibqp->qp_num);
+}
+
+int hroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
+		    int attr_mask)
+{
+	struct hroce_qp *qp = to_hqp(ibqp);
+	struct ibv_modify_qp cmd = {};
+	int ret;
+
+	ret = ibv_cmd_modify_qp(ibqp, attr, attr_mask, &cmd, sizeof(cmd));
+	if (ret)
+		return ret;
+
+	if ((attr_mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RESET) {
+		qp_forget_completions(ibqp);
+		hroce_sq_reset(&qp->sq);
+		hroce_rq_reset(&qp->rq);
+	}
+	return 0;
+}
+
+int hroce_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
+		   struct ibv_qp_init_attr *init_attr)
+{
+	struct ibv_query_qp cmd = {};
+
+	return ibv_cmd_query_qp(ibqp, attr, attr_mask, init_attr, &cmd,
+				sizeof(cmd));
+}
+
+/*
+ * Between the two steps the number could belong to another queue pair already,
+ * made by another thread, whose completions would be dropped. The kernel gives
+ * numbers out in turn, so millions of them would have to be made in that time.
+ */
+int hroce_destroy_qp(struct ibv_qp *ibqp)
+{
+	struct hroce_qp *qp = to_hqp(ibqp);
+	int ret;
+
+	ret = ibv_cmd_destroy_qp(ibqp);
+	if (ret)
+		return ret;
+	qp_forget_completions(ibqp);
+
+	hroce_sq_close(&qp->sq);
+	hroce_rq_close(&qp->rq);
+	free(qp);
+	return 0;
+}

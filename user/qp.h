@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Queue pairs. */
+#ifndef HROCE_QP_H
+#define HROCE_QP_H
+
+#include "rq.h"
+#include "sq.h"
+#include "wr.h"
+
+/*
+ * Spare room behind struct verbs_qp, whose end later releases of libibverbs
+ * with the same private ABI number write further back.
+ */
+#define HROCE_QP_SPARE_BYTES	64
+
+/**
+ * struct hroce_qp - queue pair
+ * @vqp: what libibverbs knows
+ * @spare: not used by us
+ * @sq: send queue
+ * @rq: receive queue; without a ring if a shared one is used
+ * @wr: list being built by the ibv_wr_* calls
+ */
+struct hroce_qp {
+	struct verbs_qp vqp;
+	uint8_t spare[HROCE_QP_SPARE_BYTES];
+	struct hroce_sq sq;
+	struct hroce_rq rq;
+	struct hroce_wr_list wr;
+};
+
+static inline struct hroce_qp *to_hqp(struct ibv_qp *ibqp)
+{
+	return container_of(ibqp, struct hroce_qp, vqp.qp);
+}
+
+struct ibv_qp *hroce_create_qp(struct ibv_pd *pd,
+			       struct ibv_qp_init_attr *attr);
+struct ibv_qp *hroce_create_qp_ex(struct ibv_context *context,
+				  struct ibv_qp_init_attr_ex *attr);
+int hroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
+		    int attr_mask);
+int hroce_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
+		   struct ibv_qp_init_attr *init_attr);
+int hroce_destroy_qp(struct ibv_qp *ibqp);
+
+#endif /* HROCE_QP_H */

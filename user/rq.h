@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Receive queues, of one QP or shared. */
+#ifndef HROCE_RQ_H
+#define HROCE_RQ_H
+
+#include "lock.h"
+#include "ring.h"
+
+/**
+ * struct hroce_rq - receive queue
+ * @map: the queue
+ * @ring: what has been posted
+ * @need_kick: in the header, written by the kernel; shared queues have no use
+ *	for it
+ * @lock: guards @ring
+ * @max_sges: pieces of memory that a request may have, as granted
+ */
+struct hroce_rq {
+	struct hroce_map map;
+	struct hroce_prod_ring ring;
+	const uint32_t *need_kick;
+	struct hroce_lock lock;
+	uint32_t max_sges;
+};
+
+/**
+ * hroce_rq_open - map a receive queue
+ * @rq: zeroed
+ * @cmd_fd: command descriptor of the context
+ * @info: the kernel's answer; without a ring nothing can be posted
+ * @max_wr: entries that were granted
+ * @max_sges: pieces per entry that were granted
+ *
+ * Return: 0 or an errno value; after an error hroce_rq_close() is not needed.
+ */
+int hroce_rq_open(struct hroce_rq *rq, int cmd_fd,
+		  const struct hroce_ring_info *info, uint32_t max_wr,
+		  uint32_t max_sges);
+
+void hroce_rq_close(struct hroce_rq *rq);
+
+/**
+ * hroce_rq_reset - start anew, after the kernel has emptied the queue
+ * @rq: receive queue
+ */
+void hroce_rq_reset(struct hroce_rq *rq);
+
+/**
+ * hroce_rq_add - put a list of receive requests into the queue
+ * @rq: receive queue, locked
+ * @wr: list
+ * @bad_wr: set to the first request that was not added, if any
+ *
+ * Those before it are to be published.
+ * Return: 0, EINVAL or ENOMEM.
+ */
+int hroce_rq_add(struct hroce_rq *rq, struct ibv_recv_wr *wr,
+		 struct ibv_recv_wr **bad_wr);
+
+int hroce_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
+		    struct ibv_recv_wr **bad_wr);
+
+#endif /* HROCE_RQ_H */

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Send queues. */
+#ifndef HROCE_SQ_H
+#define HROCE_SQ_H
+
+#include "lock.h"
+#include "ring.h"
+
+/**
+ * struct hroce_sq - send queue of one QP
+ * @map: the queue
+ * @ring: what has been posted
+ * @need_kick: in the header, written by the kernel
+ * @lock: guards @ring; held from wr_start to wr_complete
+ * @max_sges: pieces of memory that a request may have, as granted
+ * @max_inline: bytes that a request may carry, as granted
+ * @always_flags: HROCE_WRF_SIGNALED if all requests are, otherwise 0
+ */
+struct hroce_sq {
+	struct hroce_map map;
+	struct hroce_prod_ring ring;
+	const uint32_t *need_kick;
+	struct hroce_lock lock;
+	uint32_t max_sges;
+	uint32_t max_inline;
+	uint8_t always_flags;
+};
+
+/**
+ * hroce_sq_open - map a send queue
+ * @sq: zeroed
+ * @cmd_fd: command descriptor of the context
+ * @info: the kernel's answer
+ * @cap: what was granted
+ * @sig_all: every request is signaled
+ *
+ * Return: 0 or an errno value; after an error hroce_sq_close() is not needed.
+ */
+int hroce_sq_open(struct hroce_sq *sq, int cmd_fd,
+		  const struct hroce_ring_info *info,
+		  const struct ibv_qp_cap *cap, bool sig_all);
+
+void hroce_sq_close(struct hroce_sq *sq);
+
+/**
+ * hroce_sq_reset - start anew, after the kernel has emptied the queue
+ * @sq: send queue
+ */
+void hroce_sq_reset(struct hroce_sq *sq);
+
+/**
+ * hroce_sq_add_inline - copy data behind an entry
+ * @sq: send queue
+ * @wqe: its next entry
+ * @data: may be NULL if @len_bytes is 0
+ * @len_bytes: of @data
+ *
+ * Return: 0, or EINVAL if the entry has not that much room left.
+ */
+int hroce_sq_add_inline(const struct hroce_sq *sq, struct hroce_sq_wqe *wqe,
+			const void *data, size_t len_bytes);
+
+/**
+ * hroce_sq_set_sges - put pieces of memory behind an entry
+ * @sq: send queue
+ * @wqe: its next entry
+ * @sges: @nr_sges of them
+ * @nr_sges: how many
+ *
+ * Return: 0, or EINVAL if there are too many.
+ */
+int hroce_sq_set_sges(const struct hroce_sq *sq, struct hroce_sq_wqe *wqe,
+		      const struct ibv_sge *sges, size_t nr_sges);
+
+int hroce_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+		    struct ibv_send_wr **bad_wr);
+
+#endif /* HROCE_SQ_H */

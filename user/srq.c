@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Shared receive queues. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "srq.h"
+
+struct ibv_srq *hroce_create_srq(struct ibv_pd *pd,
+				 struct ibv_srq_init_attr *attr)
+{
+	struct hroce_cmd_create_srq_resp resp = {};
+	struct ibv_create_srq cmd = {};
+	struct hroce_srq *srq;
+	int ret;
+
+	srq = calloc(1, sizeof(*srq));
+	if (!srq)
+		return NULL;
+
+	ret = ibv_cmd_create_srq(pd, &srq->vsrq.srq, attr, &cmd, sizeof(cmd),
+				 &resp.core, sizeof(resp));
+	if (ret)
+		goto free_srq;
+
+	ret = hroce_rq_open(&srq->rq, pd->context->cmd_fd, &resp.drv.srq,
+			    attr->attr.max_wr, attr->attr.max_sge);
+	if (ret)
+		goto destroy_srq;
+	return &srq->vsrq.srq;
+
+destroy_srq:
+	ibv_cmd_destroy_srq(&srq->vsrq.srq);
+free_srq:
+	free(srq);
+	errno = ret;
+	return NULL;
+}
+
+int hroce_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
+		     int attr_mask)
+{
+	struct ibv_modify_srq cmd = {};
+
+	/* The mapping has the size that it was created with. */
+	if (attr_mask & IBV_SRQ_MAX_WR)
+		return EOPNOTSUPP;
+	return ibv_cmd_modify_srq(ibsrq, attr, attr_mask, &cmd, sizeof(cmd));
+}
+
+int hroce_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr)
+{
+	struct ibv_query_srq cmd = {};
+
+	return ibv_cmd_query_srq(ibsrq, attr, &cmd, sizeof(cmd));
+}
+
+int hroce_destroy_srq(struct ibv_srq *ibsrq)
+{
+	struct hroce_srq *srq = to_hsrq(ibsrq);
+	int ret;
+
+	ret = ibv_cmd_destroy_srq(ibsrq);
+	if (ret)
+		return ret;
+
+	hroce_rq_close(&srq->rq);
+	free(srq);
+	return 0;
+}
+
+/* Nothing to kick: the kernel looks when a message arrives. */
+int hroce_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
+			struct ibv_recv_wr **bad_wr)
+{
+	struct hroce_rq *rq = &to_hsrq(ibsrq)->rq;
+	uint32_t before;
+	int ret;
+
+	hroce_lock(&rq->lock);
+	before = rq->ring.prod;
+	ret = hroce_rq_add(rq, wr, bad_wr);
+	if (rq->ring.prod != before)
+		hroce_prod_publish(&rq->ring);
+	hroce_unlock(&rq->lock);
+
+	return ret;
+}
