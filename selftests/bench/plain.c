@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the machine does without RDMA, as the benchmark's peers: a ping-pong
+ * between two sockets that both poll, and plain copying.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NSEC_PER_SEC		1000000000ull
+#define WARMUP_ROUNDS		200
+#define UDP_LOST_NS		(NSEC_PER_SEC / 5)
+#define SERVER_PATIENCE_NS	(10 * NSEC_PER_SEC)
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
+}
+
+static unsigned long number(const char *text)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 0);
+
+	if (!*text || *end || !value) {
+		fprintf(stderr, "plain: not a number: %s\n", text);
+		exit(2);
+	}
+	return value;
+}
+
+/*
+ * Receive exactly @len bytes without ever sleeping.
+ * Return: false at the end of the connection or after @patience_ns.
+ */
+static bool receive_polling(int fd, char *buf, size_t len, uint64_t patience_ns)
+{
+	uint64_t start = now_ns();
+	size_t have = 0;
+
+	while (have < len) {
+		ssize_t n = recv(fd, buf + have, len - have, MSG_DONTWAIT);
+
+		if (n > 0) {
+			have += n;
+			continue;
+		}
+		if (n == 0)
+			return false;
+		if (errno != EAGAIN)
+			die("recv");
+		if (now_ns() - start > patience_ns)
+			return false;
+	}
+	return true;
+}
+
+static void send_all(int fd, const char *buf, size_t len)
+{
+	while (len) {
+		ssize_t n = send(fd, buf, len, MSG_NOSIGNAL);
+
+		if (n < 0)
+			die("send");
+		buf += n;
+		len -= n;
+	}
+}
+
+static int open_socket(bool tcp)
+{
+	int fd = socket(AF_INET, tcp ? SOCK_STREAM : SOCK_DGRAM, 0);
+	int one = 1;
+
+	if (fd < 0)
+		die("socket");
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)))
+		die("SO_REUSEADDR");
+	if (tcp && setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)))
+		die("TCP_NODELAY");
+	return fd;
+}
+
+/* Return: a socket connected to the first client that comes. */
+static int await_client(bool tcp, struct sockaddr_in *addr)
+{
+	socklen_t addr_len = sizeof(*addr);
+	int fd = open_socket(tcp);
+	char byte;
+
+	addr->sin_addr.s_addr = htonl(INADDR_ANY);
+	if (bind(fd, (struct sockaddr *)addr, sizeof(*addr)))
+		die("bind");
+	if (tcp) {
+		if (listen(fd, 1))
+			die("listen");
+		fd = accept(fd, NULL, NULL);
+		if (fd < 0)
+			die("accept");
+		return fd;
+	}
+	if (recvfrom(fd, &byte, 1, MSG_PEEK, (struct sockaddr *)addr,
+		     &addr_len) < 0)
+		die("recvfrom");
+	if (connect(fd, (struct sockaddr *)addr, addr_len))
+		die("connect");
+	return fd;
+}
+
+static int serve(bool tcp, struct sockaddr_in *addr, size_t size)
+{
+	int fd = await_client(tcp, addr);
+	char *buf = calloc(1, size);
+
+	if (!buf)
+		die("calloc");
+	while (receive_polling(fd, buf, size, SERVER_PATIENCE_NS)) {
+		/* A datagram whose first byte is set is the last one. */
+		if (!tcp && buf[0])
+			break;
+		send_all(fd, buf, size);
+	}
+	free(buf);
+	return 0;
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double percentile_us(const uint64_t *sorted, size_t nr, double share)
+{
+	return sorted[(size_t)((nr - 1) * share)] / 2000.0;
+}
+
+static int ping(bool tcp, struct sockaddr_in *addr, size_t size, size_t rounds)
+{
+	uint64_t *times = calloc(rounds, sizeof(*times));
+	uint64_t patience = tcp ? SERVER_PATIENCE_NS : UDP_LOST_NS;
+	char *buf = calloc(1, size);
+	int fd = open_socket(tcp);
+	size_t i;
+
+	if (!times || !buf)
+		die("calloc");
+	if (connect(fd, (struct sockaddr *)addr, sizeof(*addr)))
+		die("connect");
+	for (i = 0; i < WARMUP_ROUNDS + rounds; i++) {
+		uint64_t start = now_ns();
+
+		send_all(fd, buf, size);
+		if (!receive_polling(fd, buf, size, patience)) {
+			fprintf(stderr, "plain: no answer\n");
+			return 1;
+		}
+		if (i >= WARMUP_ROUNDS)
+			times[i - WARMUP_ROUNDS] = now_ns() - start;
+	}
+	if (!tcp) {
+		buf[0] = 1;
+		send_all(fd, buf, size);
+	}
+	qsort(times, rounds, sizeof(*times), compare_u64);
+	printf("us_typ=%.2f us_p99=%.2f us_p999=%.2f\n",
+	       percentile_us(times, rounds, 0.5),
+	       percentile_us(times, rounds, 0.99),
+	       percentile_us(times, rounds, 0.999));
+	free(times);
+	free(buf);
+	return 0;
+}
+
+static int copy(size_t size, unsigned long milliseconds)
+{
+	char *from = malloc(size), *to = malloc(size);
+	uint64_t start, ns, bytes = 0;
+
+	if (!from || !to)
+		die("malloc");
+	memset(from, 1, size);
+	memset(to, 2, size);
+	start = now_ns();
+	do {
+		memcpy(to, from, size);
+		/* The compiler is not to know that nobody reads @to. */
+		asm volatile("" : : "r"(to) : "memory");
+		bytes += size;
+		ns = now_ns() - start;
+	} while (ns < milliseconds * 1000000ull);
+	printf("MBps=%.2f\n", bytes * 1000.0 / ns);
+	free(from);
+	free(to);
+	return 0;
+}
+
+static void usage(void)
+{
+	fprintf(stderr,
+		"usage: plain tcp|udp serve PORT SIZE\n"
+		"       plain tcp|udp ping PORT SIZE ADDRESS ROUNDS\n"
+		"       plain memcpy SIZE MILLISECONDS\n");
+	exit(2);
+}
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET };
+	bool tcp;
+
+	if (argc == 4 && !strcmp(argv[1], "memcpy"))
+		return copy(number(argv[2]), number(argv[3]));
+	if (argc < 5)
+		usage();
+	tcp = !strcmp(argv[1], "tcp");
+	if (!tcp && strcmp(argv[1], "udp"))
+		usage();
+	addr.sin_port = htons(number(argv[3]));
+	if (argc == 5 && !strcmp(argv[2], "serve"))
+		return serve(tcp, &addr, number(argv[4]));
+	if (argc != 7 || strcmp(argv[2], "ping"))
+		usage();
+	if (inet_pton(AF_INET, argv[5], &addr.sin_addr) != 1)
+		usage();
+	return ping(tcp, &addr, number(argv[4]), number(argv[6]));
+}
