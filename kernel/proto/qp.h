@@ -53,9 +53,14 @@ enum hrp_timer {
  * @psn_max: one after the highest PSN ever sent; differs from @psn after
  *	going back
  * @offset: packets of entry @sq.next already sent (this time round)
- * @window_pkts: most packets in flight, responses to READs not counted
+ * @window_pkts: most packets in flight, READs and atomics not counted
  * @burst_pkts: most packets that one hrp_req_next() returns
- * @nr_rd_atomic: READs and atomics sent and not complete
+ * @burst_idx: entry that the last burst belongs to
+ * @unasked_pkts: packets sent since the last request for an acknowledgement
+ * @rd_pkts: PSNs in [@psn_una, @psn) that are those of responses to READs and
+ *	atomics
+ * @restart_psn: PSN of the last READ request that asked again for the rest
+ * @nr_rd_atomic: READs and atomics in [@psn_una, @psn), sent and not complete
  * @max_rd_atomic: most of them at a time (max_rd_atomic attribute)
  * @retry_cnt: attribute
  * @retries: timeouts and sequence NAKs left before RETRY_EXC_ERR
@@ -63,8 +68,7 @@ enum hrp_timer {
  * @rnr_retries: RNR NAKs left before RNR_RETRY_EXC_ERR
  * @went_back: a sequence NAK or implied NAK was acted on, and nothing has been
  *	acknowledged since: further ones for the same PSN change nothing
- * @copy: resend by copying payload, see struct hrp_burst
- * @drained_event: raise SQ_DRAINED when nothing is in flight (state SQD)
+ * @drained_event: raise SQ_DRAINED once nothing is in flight (state SQD)
  * @timer: enum hrp_timer
  * @timeout_ns: local ACK timeout; 0: infinite
  * @deadline_ns: when hrp_req_timeout() is to be called, if @timer is not OFF.
@@ -78,6 +82,10 @@ struct hrp_req {
 	u32 offset;
 	u32 window_pkts;
 	u32 burst_pkts;
+	u32 burst_idx;
+	u32 unasked_pkts;
+	u32 rd_pkts;
+	u32 restart_psn;
 	u32 nr_rd_atomic;
 	u32 max_rd_atomic;
 	u8 retry_cnt;
@@ -85,7 +93,6 @@ struct hrp_req {
 	u8 rnr_retry;
 	u8 rnr_retries;
 	u8 went_back:1;
-	u8 copy:1;
 	u8 drained_event:1;
 	u8 timer;
 	u64 timeout_ns;

@@ -20,6 +20,7 @@ enum hrp_next {
 	HRP_NEXT_BURST,		/* send the burst, then call again */
 	HRP_NEXT_IDLE,		/* nothing posted; the next post kicks */
 	HRP_NEXT_WAIT,		/* blocked; an acknowledgement or the timer goes on */
+	HRP_NEXT_AGAIN,		/* nothing to send yet; call again in a while */
 };
 
 /**
@@ -49,7 +50,11 @@ void hrp_req_start(struct hrp_qp *qp, u32 psn);
  * operations, completes what is complete by being sent (UC, UD). Entries that
  * fail put the QP into the error state (SQE for UC and UD) after all earlier
  * ones are complete. Before it returns HRP_NEXT_IDLE it has set need_kick and
- * looked at the ring once more; otherwise need_kick is 0.
+ * looked at the ring once more; otherwise need_kick is 0. In state SQD no
+ * message is begun: call again when the state is left. In a state that does
+ * not send it does nothing and returns HRP_NEXT_IDLE.
+ *
+ * HRP_NEXT_AGAIN bounds the local operations that one call executes.
  *
  * Context: send lock held, by the holder of the requester token.
  */

@@ -38,7 +38,10 @@ enum hrp_verdict {
  * @syndrome: NAK: AETH syndrome
  * @status: enum hroce_wc_status that goes with NAK or FAIL
  * @drop: DROP: enum hroce_count
- * @mem: where the payload goes; its length is 0 if there is nothing to place
+ * @skip_pkts: completer: PSNs before this response that it acknowledges
+ * @mem: where the payload goes; its length is 0 if there is nothing to place.
+ *	With ATOMIC_ACK it takes the 8 bytes of &hrp_pkt.orig, in host order,
+ *	instead of payload, and @fuse is not set
  */
 struct hrp_rx {
 	u8 verdict;
@@ -47,6 +50,7 @@ struct hrp_rx {
 	u8 syndrome;
 	u8 status;
 	u16 drop;
+	u32 skip_pkts;
 	struct hrp_mem mem;
 };
 

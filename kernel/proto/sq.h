@@ -12,6 +12,11 @@
 #include <linux/types.h>
 #include <uapi/rdma/hroce-abi.h>
 
+struct hrp_qp;
+
+/* Bytes in a message at most (IBTA 9.7.7). */
+#define HRP_MAX_MESSAGE	(1u << 31)
+
 /**
  * struct hrp_wqe - private copy of one send work queue entry
  * @wqe: the entry; @wqe.reserved0 and later reserved words are not read
@@ -19,14 +24,15 @@
  * @first_psn: PSN of its first packet (READ: of its first response packet);
  *	valid once the entry was sent
  * @last_psn: PSN of its last packet (READ: of its last response packet)
- * @nr_pkts: packets that it takes, at least 1
+ * @nr_pkts: PSNs that it takes, at least 1; 0 for LOCAL_INV and REG_MR
  * @status: enum hroce_wc_status; not SUCCESS: the entry failed locally and is
  *	to be completed so when its turn comes
- * @responded: response packets received so far (READ, atomics)
+ * @started: @first_psn and @last_psn are valid
+ * @done: LOCAL_INV, REG_MR: executed
  * @sges: pieces, or the inline data
  *
  * Written by whoever runs the requester (only one context at a time, see
- * struct hrp_req), read by the completer under the send lock.
+ * req.h), read by the completer under the send lock.
  */
 struct hrp_wqe {
 	struct hroce_sq_wqe wqe;
@@ -34,8 +40,9 @@ struct hrp_wqe {
 	u32 first_psn;
 	u32 last_psn;
 	u32 nr_pkts;
-	u32 responded;
 	u8 status;
+	u8 started;
+	u8 done;
 	struct hroce_sge sges[];
 };
 
@@ -49,9 +56,11 @@ struct hrp_wqe {
  * @copy_stride: bytes from one copy to the next
  * @max_sges: most pieces an entry may have
  * @max_inline: most inline bytes an entry may have
+ * @posted: producer index as last read and found plausible; private
  * @head: entries taken
  * @next: entry that is being sent
  * @tail: oldest entry that is not complete
+ * @kick_asked: @hdr->need_kick is 1
  *
  * Guarded by the send lock.
  */
@@ -64,9 +73,18 @@ struct hrp_sq {
 	u32 copy_stride;
 	u32 max_sges;
 	u32 max_inline;
+	u32 posted;
 	u32 head;
 	u32 next;
 	u32 tail;
+	bool kick_asked;
+};
+
+/* What hrp_sq_look() found in the ring. */
+enum hrp_look {
+	HRP_LOOK_EMPTY,
+	HRP_LOOK_POSTED,
+	HRP_LOOK_CORRUPT,	/* the producer index cannot be true */
 };
 
 /**
@@ -85,6 +103,56 @@ u32 hrp_sq_stride(u32 max_sges, u32 max_inline);
  * Return: bytes, a multiple of 64.
  */
 u32 hrp_sq_copy_stride(u32 stride);
+
+/**
+ * hrp_sq_reset - forget all entries, also those still in the ring
+ * @sq: send queue
+ *
+ * Leaves the ring empty, asking for a kick.
+ */
+void hrp_sq_reset(struct hrp_sq *sq);
+
+/**
+ * hrp_sq_look - are there entries to take?
+ * @sq: send queue
+ *
+ * Reads the producer index only if nothing is known to be posted.
+ *
+ * Return: what was found.
+ */
+enum hrp_look hrp_sq_look(struct hrp_sq *sq);
+
+/**
+ * hrp_sq_ask_kick - have the next post kick
+ * @sq: send queue
+ *
+ * To be followed by hrp_sq_look(): what was posted before the producer could
+ * see this is found there.
+ */
+void hrp_sq_ask_kick(struct hrp_sq *sq);
+
+/**
+ * hrp_sq_spare_kick - tell the producer that it need not kick
+ * @sq: send queue
+ */
+void hrp_sq_spare_kick(struct hrp_sq *sq);
+
+/**
+ * hrp_sq_take - copy and check the next entry
+ * @qp: queue pair; hrp_sq_look() returned HRP_LOOK_POSTED
+ *
+ * Return: private copy; its status says whether it may be executed.
+ */
+struct hrp_wqe *hrp_sq_take(struct hrp_qp *qp);
+
+/**
+ * hrp_sq_complete - complete the oldest entry
+ * @qp: queue pair; at least one entry was taken and is not complete
+ * @status: enum hroce_wc_status
+ *
+ * Gives its slot back first, so that whoever polls the completion finds room.
+ */
+void hrp_sq_complete(struct hrp_qp *qp, u8 status);
 
 /* The copy of entry @idx. */
 static inline struct hrp_wqe *hrp_sq_wqe(const struct hrp_sq *sq, u32 idx)

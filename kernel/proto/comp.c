@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Completer: responses in, completions out (IBTA 9.7.5.1, 9.7.6, 9.9.2).
+ *
+ * A response with PSN n acknowledges every request before n, and an ACK also
+ * that with n. An unanswered READ or atomic stands in the way: its data is
+ * missing, so a response to anything later is an implied NAK, and the requester
+ * asks again from the first PSN that is missing.
+ */
+#include <linux/types.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include "env.h"
+#include "req.h"
+#include "req_priv.h"
+#include "table.h"
+
+/* PSNs from the oldest unacknowledged one to @psn. */
+static u32 comp_distance(const struct hrp_req *req, u32 psn)
+{
+	return (psn - req->psn_una) & HRP_PSN_MASK;
+}
+
+static void rx_drop(struct hrp_rx *rx, enum hroce_count why)
+{
+	rx->verdict = HRP_RX_DROP;
+	rx->drop = why;
+}
+
+static void rx_fail(struct hrp_rx *rx, u8 status)
+{
+	rx->verdict = HRP_RX_FAIL;
+	rx->status = status;
+}
+
+/* Syndromes that mean something; the others are reserved, hence ignored. */
+static bool comp_knows_syndrome(u8 syndrome)
+{
+	switch (syndrome & HRP_SYN_TYPE_MASK) {
+	case HRP_SYN_ACK:
+	case HRP_SYN_RNR:
+		return true;
+	case HRP_SYN_NAK:
+		return syndrome <= HRP_NAK_REM_OP;
+	}
+	return false;
+}
+
+/*
+ * The entry that a response @dist PSNs after the oldest unacknowledged one
+ * speaks about: that which holds its PSN, or an unanswered READ or atomic
+ * before. *@dist becomes the distance from where that entry stands, and
+ * *@skip the PSNs before.
+ */
+static const struct hrp_wqe *comp_find(const struct hrp_req *req, u32 *dist,
+				       u32 *skip)
+{
+	const struct hrp_sq *sq = &req->sq;
+	u32 psn = req->psn_una;
+	u32 idx = sq->tail;
+	const struct hrp_wqe *w;
+	u32 left;
+
+	*skip = 0;
+	for (;; idx++) {
+		w = hrp_sq_wqe(sq, idx);
+		if (!w->nr_pkts)
+			continue;
+		left = ((w->last_psn - psn) & HRP_PSN_MASK) + 1;
+		if (hrp_wqe_is_answered(w) || *dist < left)
+			return w;
+		*dist -= left;
+		*skip += left;
+		psn = hrp_psn_add(psn, left);
+	}
+}
+
+/* Does a READ response begin and end where one may? */
+static bool comp_fits_read(const struct hrp_req *req, const struct hrp_wqe *w,
+			   const struct hrp_pkt *pkt)
+{
+	u32 offset = (pkt->psn - w->first_psn) & HRP_PSN_MASK;
+	bool last = !((offset + 1) & (HRP_READ_CHUNK - 1)) ||
+		    offset + 1 == w->nr_pkts;
+
+	if (!!(pkt->info & HRP_OI_LAST) != last)
+		return false;
+	if (!(offset & (HRP_READ_CHUNK - 1)))
+		return pkt->info & HRP_OI_FIRST;
+	/* Where the rest was asked for, the first answer may still come. */
+	return !(pkt->info & HRP_OI_FIRST) || pkt->psn == req->restart_psn;
+}
+
+static void comp_begin_read(const struct hrp_qp *qp, const struct hrp_wqe *w,
+			    const struct hrp_pkt *pkt, struct hrp_rx *rx)
+{
+	u32 offset = ((pkt->psn - w->first_psn) & HRP_PSN_MASK) <<
+		     qp->mtu_shift;
+
+	if (!comp_fits_read(&qp->req, w, pkt)) {
+		rx_fail(rx, HROCE_WC_BAD_RESP_ERR);
+		return;
+	}
+	if (pkt->payload_len != min(w->length - offset, hrp_qp_mtu(qp))) {
+		rx_fail(rx, HROCE_WC_LOC_LEN_ERR);
+		return;
+	}
+	rx->verdict = HRP_RX_ACCEPT;
+	rx->fuse = 1;
+	rx->mem.offset = offset;
+	rx->mem.len = pkt->payload_len;
+}
+
+static void comp_begin_data(const struct hrp_qp *qp, const struct hrp_pkt *pkt,
+			    struct hrp_rx *rx, u32 dist)
+{
+	const struct hrp_wqe *w = comp_find(&qp->req, &dist, &rx->skip_pkts);
+	bool read = w->wqe.opcode == HROCE_WR_READ;
+
+	if (!hrp_wqe_is_answered(w)) {
+		rx_fail(rx, HROCE_WC_BAD_RESP_ERR);
+		return;
+	}
+	if (dist) {
+		rx->verdict = HRP_RX_GO_BACK;
+		return;
+	}
+	if (read != !!(pkt->info & HRP_OI_READ)) {
+		rx_fail(rx, HROCE_WC_BAD_RESP_ERR);
+		return;
+	}
+	if (read) {
+		comp_begin_read(qp, w, pkt, rx);
+	} else {
+		rx->verdict = HRP_RX_ACCEPT;
+		rx->mem.len = sizeof(u64);
+	}
+	rx->mem.sges = w->sges;
+	rx->mem.nr_sges = w->wqe.nr_sges;
+	rx->mem.access = HRP_ACCESS_LOCAL_WRITE;
+}
+
+void hrp_comp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+		    struct hrp_rx *rx)
+{
+	const struct hrp_req *req = &qp->req;
+	u32 dist = comp_distance(req, pkt->psn);
+
+	memset(rx, 0, sizeof(*rx));
+	if (qp->type != HRP_TYPE_RC || !(pkt->info & HRP_OI_RESPONSE)) {
+		rx_drop(rx, HROCE_DROP_OPCODE);
+		return;
+	}
+	if (qp->state != HRP_RTS && qp->state != HRP_SQD) {
+		rx_drop(rx, HROCE_DROP_QP_STATE);
+		return;
+	}
+	if (dist >= comp_distance(req, req->psn_max)) {
+		rx_drop(rx, HROCE_DROP_STALE_ACK);
+		return;
+	}
+	if (pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC))
+		comp_begin_data(qp, pkt, rx, dist);
+	else if (comp_knows_syndrome(pkt->syndrome))
+		rx->verdict = HRP_RX_ACCEPT;
+	else
+		rx_drop(rx, HROCE_DROP_STALE_ACK);
+}
+
+/* Acknowledge @n PSNs; returns how many of them an unanswered entry holds up. */
+static u32 comp_ack(struct hrp_qp *qp, u32 n)
+{
+	struct hrp_req *req = &qp->req;
+	const struct hrp_wqe *w;
+	u32 step, left;
+
+	while (n) {
+		w = hrp_sq_wqe(&req->sq, req->sq.tail);
+		/* Nor can the peer vouch for what we could not send. */
+		if (hrp_wqe_is_answered(w) || w->status != HROCE_WC_SUCCESS)
+			break;
+		left = ((w->last_psn - req->psn_una) & HRP_PSN_MASK) + 1;
+		step = min(n, left);
+		req->psn_una = hrp_psn_add(req->psn_una, step);
+		n -= step;
+		if (step == left)
+			hrp_req_complete(qp);
+	}
+	return n;
+}
+
+/* The next response to the oldest entry, a READ or atomic, is in place. */
+static void comp_answered(struct hrp_qp *qp)
+{
+	struct hrp_req *req = &qp->req;
+	const struct hrp_wqe *w = hrp_sq_wqe(&req->sq, req->sq.tail);
+	bool last = req->psn_una == w->last_psn;
+
+	req->psn_una = hrp_psn_add(req->psn_una, 1);
+	/* Both are 0 if the request is about to be sent again. */
+	if (req->rd_pkts)
+		req->rd_pkts--;
+	if (last) {
+		if (req->nr_rd_atomic)
+			req->nr_rd_atomic--;
+		hrp_req_complete(qp);
+	}
+}
+
+/* Something was acknowledged: there is a peer, and it is ready. */
+static void comp_progress(struct hrp_req *req, u64 now_ns)
+{
+	req->retries = req->retry_cnt;
+	req->rnr_retries = req->rnr_retry;
+	req->went_back = 0;
+	/* No need to resend what is acknowledged by now. */
+	if (hrp_psn_diff(req->psn, req->psn_una) < 0)
+		hrp_req_rewind(req);
+	hrp_req_rearm(req, now_ns);
+}
+
+/*
+ * A sequence NAK, or an implied one. Each loss shows itself in many of these:
+ * one is acted upon. Nor is there a need while the peer asked to wait.
+ */
+static void comp_go_back(struct hrp_qp *qp, u64 now_ns)
+{
+	if (!qp->req.went_back && qp->req.timer != HRP_TIMER_RNR)
+		hrp_req_retry(qp, now_ns);
+}
+
+static void comp_rnr(struct hrp_qp *qp, u8 code, u64 now_ns)
+{
+	struct hrp_req *req = &qp->req;
+
+	if (req->timer == HRP_TIMER_RNR)
+		return;
+	hrp_env_count(qp, HROCE_EV_RNR_RCVD);
+	if (req->rnr_retry != HRP_INFINITE_RNR_RETRY) {
+		if (!req->rnr_retries) {
+			hrp_req_fail(qp, HROCE_WC_RNR_RETRY_EXC_ERR);
+			return;
+		}
+		req->rnr_retries--;
+	}
+	/* The peer is alive, however often packets were lost before. */
+	req->retries = req->retry_cnt;
+	hrp_req_rewind(req);
+	req->timer = HRP_TIMER_RNR;
+	req->deadline_ns = now_ns + hrp_rnr_delay_ns(code);
+}
+
+static void comp_nak(struct hrp_qp *qp, u8 syndrome, u64 now_ns)
+{
+	switch (syndrome) {
+	case HRP_NAK_PSN_SEQ:
+		hrp_env_count(qp, HROCE_EV_NAK_SEQ_RCVD);
+		comp_go_back(qp, now_ns);
+		break;
+	case HRP_NAK_INV_REQ:
+		hrp_req_fail(qp, HROCE_WC_REM_INV_REQ_ERR);
+		break;
+	case HRP_NAK_REM_ACCESS:
+		hrp_req_fail(qp, HROCE_WC_REM_ACCESS_ERR);
+		break;
+	case HRP_NAK_REM_OP:
+		hrp_req_fail(qp, HROCE_WC_REM_OP_ERR);
+		break;
+	}
+}
+
+static void comp_commit_ack(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+			    u64 now_ns)
+{
+	u8 type = pkt->syndrome & HRP_SYN_TYPE_MASK;
+	struct hrp_req *req = &qp->req;
+	u32 n, held;
+
+	n = comp_distance(req, pkt->psn) + (type == HRP_SYN_ACK);
+	held = comp_ack(qp, n);
+	if (held != n)
+		comp_progress(req, now_ns);
+	if (held)
+		comp_go_back(qp, now_ns);
+	else if (type == HRP_SYN_RNR)
+		comp_rnr(qp, pkt->syndrome & HRP_SYN_VALUE_MASK, now_ns);
+	else if (type == HRP_SYN_NAK)
+		comp_nak(qp, pkt->syndrome, now_ns);
+}
+
+static void comp_commit_data(struct hrp_qp *qp, const struct hrp_rx *rx,
+			     u64 now_ns, u8 status)
+{
+	struct hrp_req *req = &qp->req;
+	u32 held = comp_ack(qp, rx->skip_pkts);
+
+	if (held != rx->skip_pkts)
+		comp_progress(req, now_ns);
+	/* The requester will come to the entry that it cannot send. */
+	if (held)
+		return;
+
+	if (rx->verdict == HRP_RX_GO_BACK) {
+		comp_go_back(qp, now_ns);
+	} else if (rx->verdict == HRP_RX_FAIL) {
+		hrp_req_fail(qp, rx->status);
+	} else if (status != HROCE_WC_SUCCESS) {
+		hrp_req_fail(qp, HROCE_WC_LOC_PROT_ERR);
+	} else {
+		comp_answered(qp);
+		comp_progress(req, now_ns);
+	}
+}
+
+/* Can the requester do something that it could not do before? */
+static bool comp_wakes_requester(const struct hrp_qp *qp)
+{
+	const struct hrp_sq *sq = &qp->req.sq;
+
+	if (qp->state != HRP_RTS)
+		return qp->state == HRP_SQD;
+	if (qp->req.timer == HRP_TIMER_RNR)
+		return false;
+	/* If the ring was found empty, the next post kicks. */
+	return sq->next != sq->head || !sq->kick_asked;
+}
+
+bool hrp_comp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+		     const struct hrp_rx *rx, u64 now_ns, u8 status)
+{
+	if (pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC))
+		comp_commit_data(qp, rx, now_ns, status);
+	else
+		comp_commit_ack(qp, pkt, now_ns);
+	return comp_wakes_requester(qp);
+}

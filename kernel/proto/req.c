@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requester: work requests in, bursts of packets out (IBTA 9.7.2, 9.7.3).
+ *
+ * PSNs of RC pass through psn_una <= psn <= psn_max. Entry sq.next is being
+ * sent, req.offset of its PSNs are. To send again is to rewind psn to psn_una,
+ * and sq.next and offset with it; what was counted between psn_una and psn
+ * (READs, atomics and the PSNs of their responses) is zero then. Entries keep
+ * the PSNs that they had the first time.
+ *
+ * UC and UD wait for nothing: an entry is complete when its last packet is
+ * out, so psn_una, psn and psn_max are one.
+ */
+#include <linux/types.h>
+#include <linux/compiler.h>
+#include <linux/minmax.h>
+#include <asm/barrier.h>
+#include "env.h"
+#include "req.h"
+#include "req_priv.h"
+
+/* Most PSNs between the oldest unacknowledged one and the next (9.7.1). */
+#define PSN_ROOM	(HRP_PSN_WINDOW - 1)
+
+/* What became of the entry at the head of the line. */
+enum req_step {
+	STEP_BURST,	/* there is a burst to send */
+	STEP_NEXT,	/* done with it, look at the next one */
+	STEP_WAIT,	/* something must happen first */
+	STEP_STOP,	/* the queue pair is in error */
+};
+
+struct req_ops {
+	u8 first;
+	u8 middle;
+	u8 last;
+	u8 only;
+};
+
+static const struct req_ops data_ops[] = {
+	[HROCE_WR_SEND] = {
+		HRP_OP_SEND_FIRST, HRP_OP_SEND_MIDDLE,
+		HRP_OP_SEND_LAST, HRP_OP_SEND_ONLY,
+	},
+	[HROCE_WR_SEND_IMM] = {
+		HRP_OP_SEND_FIRST, HRP_OP_SEND_MIDDLE,
+		HRP_OP_SEND_LAST_IMM, HRP_OP_SEND_ONLY_IMM,
+	},
+	[HROCE_WR_SEND_INV] = {
+		HRP_OP_SEND_FIRST, HRP_OP_SEND_MIDDLE,
+		HRP_OP_SEND_LAST_INV, HRP_OP_SEND_ONLY_INV,
+	},
+	[HROCE_WR_WRITE] = {
+		HRP_OP_WRITE_FIRST, HRP_OP_WRITE_MIDDLE,
+		HRP_OP_WRITE_LAST, HRP_OP_WRITE_ONLY,
+	},
+	[HROCE_WR_WRITE_IMM] = {
+		HRP_OP_WRITE_FIRST, HRP_OP_WRITE_MIDDLE,
+		HRP_OP_WRITE_LAST_IMM, HRP_OP_WRITE_ONLY_IMM,
+	},
+};
+
+static const u8 services[] = {
+	[HRP_TYPE_RC] = HRP_SVC_RC,
+	[HRP_TYPE_UC] = HRP_SVC_UC,
+	[HRP_TYPE_UD] = HRP_SVC_UD,
+};
+
+void hrp_req_reset(struct hrp_qp *qp)
+{
+	hrp_sq_reset(&qp->req.sq);
+	hrp_req_start(qp, 0);
+}
+
+void hrp_req_start(struct hrp_qp *qp, u32 psn)
+{
+	struct hrp_req *req = &qp->req;
+
+	req->psn = psn & HRP_PSN_MASK;
+	req->psn_una = req->psn;
+	req->psn_max = req->psn;
+	req->offset = 0;
+	req->unasked_pkts = 0;
+	req->rd_pkts = 0;
+	req->nr_rd_atomic = 0;
+	req->retries = req->retry_cnt;
+	req->rnr_retries = req->rnr_retry;
+	req->went_back = 0;
+	req->timer = HRP_TIMER_OFF;
+}
+
+void hrp_req_rewind(struct hrp_req *req)
+{
+	const struct hrp_sq *sq = &req->sq;
+	const struct hrp_wqe *w = hrp_sq_wqe(sq, sq->tail);
+
+	req->sq.next = sq->tail;
+	req->psn = req->psn_una;
+	req->offset = 0;
+	if (sq->tail != sq->head && w->started)
+		req->offset = (req->psn_una - w->first_psn) & HRP_PSN_MASK;
+	req->unasked_pkts = 0;
+	req->rd_pkts = 0;
+	req->nr_rd_atomic = 0;
+}
+
+void hrp_req_rearm(struct hrp_req *req, u64 now_ns)
+{
+	if (!req->timeout_ns || !hrp_req_is_pending(req)) {
+		req->timer = HRP_TIMER_OFF;
+		return;
+	}
+	req->timer = HRP_TIMER_ACK;
+	req->deadline_ns = now_ns + req->timeout_ns;
+}
+
+void hrp_req_complete(struct hrp_qp *qp)
+{
+	const struct hrp_sq *sq = &qp->req.sq;
+
+	do {
+		hrp_sq_complete(qp, HROCE_WC_SUCCESS);
+	} while (sq->tail != sq->head && hrp_sq_wqe(sq, sq->tail)->done);
+}
+
+static void req_stop(struct hrp_qp *qp, u8 state)
+{
+	qp->state = state;
+	qp->req.timer = HRP_TIMER_OFF;
+	hrp_env_error(qp);
+}
+
+void hrp_req_fail(struct hrp_qp *qp, u8 status)
+{
+	hrp_sq_complete(qp, status);
+	qp->req.psn_una = qp->req.psn_max;
+	hrp_req_rewind(&qp->req);
+	req_stop(qp, qp->type == HRP_TYPE_RC ? HRP_ERR : HRP_SQE);
+}
+
+bool hrp_req_retry(struct hrp_qp *qp, u64 now_ns)
+{
+	struct hrp_req *req = &qp->req;
+
+	if (!req->retries) {
+		hrp_req_fail(qp, HROCE_WC_RETRY_EXC_ERR);
+		return false;
+	}
+	req->retries--;
+	req->went_back = 1;
+	hrp_env_count(qp, HROCE_EV_RETRANSMITS);
+	hrp_req_rewind(req);
+	hrp_req_rearm(req, now_ns);
+	return true;
+}
+
+/* Packets of SEND and WRITE that may be sent now; 0: the window is closed. */
+static u32 req_room(const struct hrp_req *req)
+{
+	u32 dist = (req->psn - req->psn_una) & HRP_PSN_MASK;
+	u32 inflight_pkts = dist - req->rd_pkts;
+
+	if (inflight_pkts >= req->window_pkts)
+		return 0;
+	return min(req->window_pkts - inflight_pkts, PSN_ROOM - dist);
+}
+
+static void req_start_message(struct hrp_req *req, struct hrp_wqe *w)
+{
+	if (w->started)
+		return;
+	w->started = true;
+	w->first_psn = req->psn;
+	w->last_psn = hrp_psn_add(req->psn, w->nr_pkts - 1);
+}
+
+/* @n PSNs of the entry are sent. */
+static void req_advance(struct hrp_req *req, const struct hrp_wqe *w, u32 n)
+{
+	req->burst_idx = req->sq.next;
+	req->psn = hrp_psn_add(req->psn, n);
+	if (hrp_psn_diff(req->psn, req->psn_max) > 0)
+		req->psn_max = req->psn;
+	req->offset += n;
+	if (req->offset == w->nr_pkts) {
+		req->sq.next++;
+		req->offset = 0;
+	}
+}
+
+/* Ask for an acknowledgement often enough to keep the window open. */
+static void req_ask_ack(struct hrp_req *req, struct hrp_burst *b, bool needed)
+{
+	req->unasked_pkts += b->nr_pkts;
+	if (!needed && req->unasked_pkts < req->window_pkts / 4)
+		return;
+	req->unasked_pkts = 0;
+	b->ackreq_last = 1;
+}
+
+static void req_set_mem(const struct hrp_wqe *w, struct hrp_burst *b,
+			u32 offset_pkts, bool end)
+{
+	u32 offset = offset_pkts * b->mtu;
+
+	if (w->wqe.flags & HROCE_WRF_INLINE) {
+		b->mem.bytes = w->sges;
+		b->copy = 1;
+	} else {
+		b->mem.sges = w->sges;
+		b->mem.nr_sges = w->wqe.nr_sges;
+	}
+	b->mem.offset = offset;
+	b->mem.len = end ? w->length - offset : b->nr_pkts * b->mtu;
+	b->mem.access = HRP_ACCESS_LOCAL_READ;
+}
+
+static void req_set_headers(const struct hrp_qp *qp, const struct hrp_wqe *w,
+			    struct hrp_burst *b)
+{
+	const struct hroce_sq_wqe *wqe = &w->wqe;
+	struct hrp_pkt *first = &b->first;
+
+	first->va = wqe->rdma.remote_addr;
+	first->rkey = wqe->rdma.rkey;
+	first->dmalen = w->length;
+	first->imm = (__force __be32)wqe->imm_data;
+	first->inv_rkey = wqe->imm_data;
+	if (qp->type != HRP_TYPE_UD)
+		return;
+	first->dqpn = wqe->ud.qpn & HRP_PSN_MASK;
+	first->sqpn = qp->qpn;
+	/* The high bit selects the Q_Key of the queue pair (10.2.5). */
+	first->qkey = wqe->ud.qkey >> 31 ? qp->qkey : wqe->ud.qkey;
+	b->ah = wqe->ud.ah;
+}
+
+static bool req_is_solicited(const struct hroce_sq_wqe *wqe)
+{
+	return wqe->flags & HROCE_WRF_SOLICITED &&
+	       wqe->opcode != HROCE_WR_WRITE;
+}
+
+static u8 req_first_op(const struct req_ops *ops, bool begin, bool end)
+{
+	if (begin)
+		return end ? ops->only : ops->first;
+	return end ? ops->last : ops->middle;
+}
+
+/* SEND and WRITE */
+static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
+			      struct hrp_burst *b)
+{
+	const struct req_ops *ops = &data_ops[w->wqe.opcode];
+	u32 n = min(w->nr_pkts - qp->req.offset, qp->req.burst_pkts);
+	u8 svc = services[qp->type];
+	struct hrp_req *req = &qp->req;
+	bool begin = !req->offset;
+	bool end, reliable;
+	u32 room = n;
+
+	reliable = qp->type == HRP_TYPE_RC;
+	if (reliable) {
+		room = req_room(req);
+		if (!room)
+			return STEP_WAIT;
+		n = min(n, room);
+	}
+	req_start_message(req, w);
+	end = req->offset + n == w->nr_pkts;
+
+	hrp_burst_begin(b, qp, svc | req_first_op(ops, begin, end && n == 1),
+			req->psn);
+	b->nr_pkts = n;
+	b->op_middle = svc | ops->middle;
+	b->op_last = svc | (end ? ops->last : ops->middle);
+	b->se_last = end && req_is_solicited(&w->wqe);
+	/* Done when sent, or perhaps while it is sent once more. */
+	b->copy = !reliable || req->psn != req->psn_max;
+	req_set_headers(qp, w, b);
+	req_set_mem(w, b, req->offset, end);
+	if (reliable)
+		req_ask_ack(req, b, end || n == room);
+
+	req_advance(req, w, n);
+	if (!reliable) {
+		req->psn_una = req->psn;
+		req->psn_max = req->psn;
+	}
+	return STEP_BURST;
+}
+
+static enum req_step req_read(struct hrp_qp *qp, struct hrp_wqe *w,
+			      struct hrp_burst *b)
+{
+	struct hrp_req *req = &qp->req;
+	u32 dist = (req->psn - req->psn_una) & HRP_PSN_MASK;
+	u32 into_chunk = req->offset & (HRP_READ_CHUNK - 1);
+	u32 n = min(w->nr_pkts - req->offset, HRP_READ_CHUNK - into_chunk);
+	u32 start = req->offset << qp->mtu_shift;
+	u32 len = min(w->length - start, n << qp->mtu_shift);
+
+	/* A further piece waits for all before it. */
+	if (req->offset && dist)
+		return STEP_WAIT;
+	if (!req->offset && (req->nr_rd_atomic >= req->max_rd_atomic ||
+			     n > PSN_ROOM - dist))
+		return STEP_WAIT;
+	req_start_message(req, w);
+	if (into_chunk)
+		req->restart_psn = req->psn;
+
+	hrp_burst_begin(b, qp, HRP_SVC_RC | HRP_OP_READ_REQ, req->psn);
+	b->ackreq_last = 1;
+	b->first.va = w->wqe.rdma.remote_addr + start;
+	b->first.rkey = w->wqe.rdma.rkey;
+	b->first.dmalen = len;
+
+	/* With an offset, this entry alone is outstanding. */
+	req->nr_rd_atomic = req->offset ? 1 : req->nr_rd_atomic + 1;
+	req->rd_pkts += n;
+	req->unasked_pkts = 0;
+	req_advance(req, w, n);
+	return STEP_BURST;
+}
+
+static enum req_step req_atomic(struct hrp_qp *qp, struct hrp_wqe *w,
+				struct hrp_burst *b)
+{
+	bool cas = w->wqe.opcode == HROCE_WR_CMP_SWAP;
+	struct hrp_req *req = &qp->req;
+
+	if (req->nr_rd_atomic >= req->max_rd_atomic ||
+	    ((req->psn - req->psn_una) & HRP_PSN_MASK) >= PSN_ROOM)
+		return STEP_WAIT;
+	req_start_message(req, w);
+
+	hrp_burst_begin(b, qp, HRP_SVC_RC | (cas ? HRP_OP_CMP_SWAP :
+						   HRP_OP_FETCH_ADD),
+			req->psn);
+	b->ackreq_last = 1;
+	b->first.va = w->wqe.rdma.remote_addr;
+	b->first.rkey = w->wqe.rdma.rkey;
+	if (cas) {
+		b->first.swap_add = w->wqe.rdma.swap;
+		b->first.compare = w->wqe.rdma.compare_add;
+	} else {
+		b->first.swap_add = w->wqe.rdma.compare_add;
+	}
+
+	req->nr_rd_atomic++;
+	req->rd_pkts++;
+	req->unasked_pkts = 0;
+	req_advance(req, w, 1);
+	return STEP_BURST;
+}
+
+/*
+ * An entry that cannot be executed is completed after all before it. So is
+ * LOCAL_INV, which must not take the key away from a request that may have to
+ * be sent again (strong ordering, IBTA 10.8.3.3).
+ */
+static bool req_must_be_oldest(const struct hrp_wqe *w)
+{
+	return w->status != HROCE_WC_SUCCESS ||
+	       w->wqe.opcode == HROCE_WR_LOCAL_INV;
+}
+
+static enum req_step req_local(struct hrp_qp *qp, struct hrp_wqe *w)
+{
+	struct hrp_sq *sq = &qp->req.sq;
+
+	if (!w->done) {
+		w->status = hrp_env_local_op(qp, w);
+		if (w->status != HROCE_WC_SUCCESS)
+			return STEP_NEXT;
+		w->done = true;
+	}
+	sq->next++;
+	if (sq->tail == sq->next - 1)
+		hrp_req_complete(qp);
+	return STEP_NEXT;
+}
+
+static enum req_step req_step(struct hrp_qp *qp, struct hrp_wqe *w,
+			      struct hrp_burst *b)
+{
+	struct hrp_req *req = &qp->req;
+
+	if (req_must_be_oldest(w) && req->sq.tail != req->sq.next)
+		return STEP_WAIT;
+	if (w->status != HROCE_WC_SUCCESS) {
+		hrp_req_fail(qp, w->status);
+		return STEP_STOP;
+	}
+	if (w->wqe.flags & HROCE_WRF_FENCE && !req->offset && req->nr_rd_atomic)
+		return STEP_WAIT;
+
+	switch ((enum hroce_wr_op)w->wqe.opcode) {
+	case HROCE_WR_SEND:
+	case HROCE_WR_SEND_IMM:
+	case HROCE_WR_SEND_INV:
+	case HROCE_WR_WRITE:
+	case HROCE_WR_WRITE_IMM:
+		return req_data(qp, w, b);
+	case HROCE_WR_READ:
+		return req_read(qp, w, b);
+	case HROCE_WR_CMP_SWAP:
+	case HROCE_WR_FETCH_ADD:
+		return req_atomic(qp, w, b);
+	case HROCE_WR_LOCAL_INV:
+	case HROCE_WR_REG_MR:
+	case HROCE_WR_NR:
+		break;
+	}
+	return req_local(qp, w);
+}
+
+/* The send queue is drained once all that was begun is complete (10.3.1.5). */
+static void req_check_drained(struct hrp_qp *qp)
+{
+	struct hrp_req *req = &qp->req;
+
+	if (!req->drained_event || req->sq.tail != req->sq.next)
+		return;
+	req->drained_event = 0;
+	hrp_env_event(qp, HRP_EVENT_SQ_DRAINED);
+}
+
+/* The entry to go on with; NULL: none, @ret says what to return. */
+static struct hrp_wqe *req_entry(struct hrp_qp *qp, enum hrp_next *ret)
+{
+	struct hrp_sq *sq = &qp->req.sq;
+	struct hrp_wqe *w = NULL;
+	enum hrp_look look;
+
+	if (sq->next != sq->head)
+		w = hrp_sq_wqe(sq, sq->next);
+	if (qp->state == HRP_SQD && !(w && (w->started || w->done))) {
+		req_check_drained(qp);
+		*ret = HRP_NEXT_WAIT;
+		return NULL;
+	}
+	if (w)
+		return w;
+
+	*ret = HRP_NEXT_IDLE;
+	look = hrp_sq_look(sq);
+	if (look == HRP_LOOK_EMPTY && !sq->kick_asked) {
+		hrp_sq_ask_kick(sq);
+		look = hrp_sq_look(sq);
+	}
+	if (look == HRP_LOOK_POSTED)
+		return hrp_sq_take(qp);
+	if (look == HRP_LOOK_CORRUPT) {
+		req_stop(qp, HRP_ERR);
+		hrp_env_event(qp, HRP_EVENT_QP_FATAL);
+	}
+	return NULL;
+}
+
+static enum hrp_next req_run(struct hrp_qp *qp, u64 now_ns,
+			     struct hrp_burst *b)
+{
+	struct hrp_req *req = &qp->req;
+	u32 budget = req->sq.nr_entries;
+	struct hrp_wqe *w;
+	enum hrp_next ret;
+
+	do {
+		w = req_entry(qp, &ret);
+		if (!w)
+			return ret;
+		switch (req_step(qp, w, b)) {
+		case STEP_BURST:
+			if (req->timer == HRP_TIMER_OFF)
+				hrp_req_rearm(req, now_ns);
+			return HRP_NEXT_BURST;
+		case STEP_NEXT:
+			break;
+		case STEP_WAIT:
+			return HRP_NEXT_WAIT;
+		case STEP_STOP:
+			return HRP_NEXT_IDLE;
+		}
+	} while (budget--);
+	return HRP_NEXT_AGAIN;
+}
+
+enum hrp_next hrp_req_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
+{
+	enum hrp_next ret = HRP_NEXT_WAIT;
+
+	if (qp->state != HRP_RTS && qp->state != HRP_SQD)
+		return HRP_NEXT_IDLE;
+	if (qp->req.timer != HRP_TIMER_RNR)
+		ret = req_run(qp, now_ns, b);
+	if (ret != HRP_NEXT_IDLE)
+		hrp_sq_spare_kick(&qp->req.sq);
+	return ret;
+}
+
+/* Come back to the entry of @b, to fail it, unless that is ahead anyway. */
+static void req_return_to(struct hrp_req *req, const struct hrp_burst *b,
+			  const struct hrp_wqe *w)
+{
+	if (hrp_psn_diff(req->psn, b->first.psn) <= 0)
+		return;
+	req->sq.next = req->burst_idx;
+	req->psn = b->first.psn;
+	req->offset = (req->psn - w->first_psn) & HRP_PSN_MASK;
+}
+
+void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
+{
+	struct hrp_req *req = &qp->req;
+	struct hrp_sq *sq = &req->sq;
+	u32 idx = req->burst_idx;
+	struct hrp_wqe *w;
+
+	if (qp->type == HRP_TYPE_RC && status == HROCE_WC_SUCCESS)
+		return;
+	/* Complete meanwhile, or the queue pair was reset? */
+	if (idx - sq->tail >= sq->head - sq->tail)
+		return;
+	w = hrp_sq_wqe(sq, idx);
+	if (status == HROCE_WC_SUCCESS) {
+		if (sq->next != idx)
+			hrp_req_complete(qp);
+		return;
+	}
+	w->status = status;
+	if (qp->type == HRP_TYPE_RC) {
+		req_return_to(req, b, w);
+		return;
+	}
+	sq->next = idx;
+	req->offset = 0;
+}
+
+bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns)
+{
+	struct hrp_req *req = &qp->req;
+
+	if (qp->state != HRP_RTS && qp->state != HRP_SQD)
+		return false;
+	if (req->timer == HRP_TIMER_OFF || now_ns < req->deadline_ns)
+		return false;
+	if (req->timer == HRP_TIMER_RNR) {
+		req->timer = HRP_TIMER_OFF;
+		req->went_back = 0;
+		return true;
+	}
+	hrp_env_count(qp, HROCE_EV_TIMEOUTS);
+	return hrp_req_retry(qp, now_ns);
+}
+
+void hrp_req_flush(struct hrp_qp *qp)
+{
+	struct hrp_sq *sq = &qp->req.sq;
+
+	qp->req.timer = HRP_TIMER_OFF;
+	while (sq->tail != sq->head)
+		hrp_sq_complete(qp, HROCE_WC_WR_FLUSH_ERR);
+	/* What is posted after the look comes with a kick of its own. */
+	hrp_sq_ask_kick(sq);
+	if (hrp_sq_look(sq) == HRP_LOOK_POSTED) {
+		while (sq->head != sq->posted) {
+			hrp_sq_take(qp);
+			hrp_sq_complete(qp, HROCE_WC_WR_FLUSH_ERR);
+		}
+	}
+	sq->next = sq->tail;
+	qp->req.offset = 0;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What requester and completer share; all with the send lock held. */
+#ifndef HRP_REQ_PRIV_H
+#define HRP_REQ_PRIV_H
+
+#include "psn.h"
+#include "qp.h"
+
+/*
+ * Response packets that one READ request asks for at most. A longer READ is
+ * asked for piece by piece, so that its PSNs stay within half of the valid
+ * region (IBTA 9.7.1): 2^31 bytes in packets of 256 would fill all of it.
+ */
+#define HRP_READ_CHUNK	(1u << 22)
+
+/* READs and atomics: the responder answers each with packets of its own. */
+static inline bool hrp_wqe_is_answered(const struct hrp_wqe *w)
+{
+	return w->wqe.opcode == HROCE_WR_READ ||
+	       w->wqe.opcode == HROCE_WR_CMP_SWAP ||
+	       w->wqe.opcode == HROCE_WR_FETCH_ADD;
+}
+
+/* Is something sent and not acknowledged? */
+static inline bool hrp_req_is_pending(const struct hrp_req *req)
+{
+	return req->psn_una != req->psn_max;
+}
+
+/**
+ * hrp_req_rewind - make the oldest unacknowledged packet the next to send
+ * @req: requester
+ */
+void hrp_req_rewind(struct hrp_req *req);
+
+/**
+ * hrp_req_rearm - let the timer run if there is something to wait for
+ * @req: requester
+ * @now_ns: current time
+ *
+ * Begins the local ACK timeout anew; ends the wait for a peer not ready.
+ */
+void hrp_req_rearm(struct hrp_req *req, u64 now_ns);
+
+/**
+ * hrp_req_complete - complete the oldest entry and local operations behind it
+ * @qp: queue pair
+ */
+void hrp_req_complete(struct hrp_qp *qp);
+
+/**
+ * hrp_req_fail - complete the oldest entry in error and stop sending
+ * @qp: queue pair in state RTS or SQD; an entry is taken
+ * @status: enum hroce_wc_status
+ */
+void hrp_req_fail(struct hrp_qp *qp, u8 status);
+
+/**
+ * hrp_req_retry - send again from the oldest unacknowledged packet
+ * @qp: queue pair; something is pending
+ * @now_ns: current time
+ *
+ * Return: true; false if no retry was left and the request has failed.
+ */
+bool hrp_req_retry(struct hrp_qp *qp, u64 now_ns);
+
+#endif /* HRP_REQ_PRIV_H */

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Send queue: entries out of the mapped ring, checked, and back as completions
+ * (IBTA 10.8, 11.4.1.1). The ring belongs to the application and may change at
+ * any moment: each word of an entry is read once, into a private copy, and
+ * only the copy is believed.
+ */
+#include <linux/types.h>
+#include <linux/build_bug.h>
+#include <linux/compiler.h>
+#include <linux/math.h>
+#include <linux/minmax.h>
+#include <linux/stddef.h>
+#include <linux/string.h>
+#include <asm/barrier.h>
+#include "env.h"
+#include "qp.h"
+#include "sq.h"
+
+#define STRIDE_UNIT	64
+
+#define OP_BIT(op)	(1u << (op))
+
+/* Operations that a service offers (IBTA table 85). */
+#define OPS_LOCAL	(OP_BIT(HROCE_WR_LOCAL_INV) | OP_BIT(HROCE_WR_REG_MR))
+#define OPS_ATOMIC	(OP_BIT(HROCE_WR_CMP_SWAP) | OP_BIT(HROCE_WR_FETCH_ADD))
+#define OPS_UD		(OP_BIT(HROCE_WR_SEND) | OP_BIT(HROCE_WR_SEND_IMM))
+#define OPS_UC		(OPS_UD | OPS_LOCAL | OP_BIT(HROCE_WR_WRITE) | \
+			 OP_BIT(HROCE_WR_WRITE_IMM))
+#define OPS_RC		(OPS_UC | OPS_ATOMIC | OP_BIT(HROCE_WR_READ) | \
+			 OP_BIT(HROCE_WR_SEND_INV))
+#define OPS_INLINE	(OPS_UD | OP_BIT(HROCE_WR_SEND_INV) | \
+			 OP_BIT(HROCE_WR_WRITE) | OP_BIT(HROCE_WR_WRITE_IMM))
+
+static const u32 ops_offered[] = {
+	[HRP_TYPE_RC] = OPS_RC,
+	[HRP_TYPE_UC] = OPS_UC,
+	[HRP_TYPE_UD] = OPS_UD,
+};
+
+static const u8 wc_opcodes[HROCE_WR_NR] = {
+	[HROCE_WR_SEND] = HROCE_WC_SEND,
+	[HROCE_WR_SEND_IMM] = HROCE_WC_SEND,
+	[HROCE_WR_SEND_INV] = HROCE_WC_SEND,
+	[HROCE_WR_WRITE] = HROCE_WC_WRITE,
+	[HROCE_WR_WRITE_IMM] = HROCE_WC_WRITE,
+	[HROCE_WR_READ] = HROCE_WC_READ,
+	[HROCE_WR_CMP_SWAP] = HROCE_WC_CMP_SWAP,
+	[HROCE_WR_FETCH_ADD] = HROCE_WC_FETCH_ADD,
+	[HROCE_WR_LOCAL_INV] = HROCE_WC_LOCAL_INV,
+	[HROCE_WR_REG_MR] = HROCE_WC_REG_MR,
+};
+
+u32 hrp_sq_stride(u32 max_sges, u32 max_inline)
+{
+	u32 room = max_t(u32, max_sges * sizeof(struct hroce_sge), max_inline);
+
+	return round_up((u32)sizeof(struct hroce_sq_wqe) + room, STRIDE_UNIT);
+}
+
+u32 hrp_sq_copy_stride(u32 stride)
+{
+	u32 room = stride - sizeof(struct hroce_sq_wqe);
+
+	return round_up((u32)sizeof(struct hrp_wqe) + room, STRIDE_UNIT);
+}
+
+void hrp_sq_reset(struct hrp_sq *sq)
+{
+	u32 prod = READ_ONCE(sq->hdr->prod);
+
+	sq->posted = prod;
+	sq->head = prod;
+	sq->next = prod;
+	sq->tail = prod;
+	WRITE_ONCE(sq->hdr->cons, prod);
+	WRITE_ONCE(sq->hdr->need_kick, 1);
+	sq->kick_asked = true;
+}
+
+enum hrp_look hrp_sq_look(struct hrp_sq *sq)
+{
+	u32 prod;
+
+	if (sq->posted != sq->head)
+		return HRP_LOOK_POSTED;
+	/* Pairs with the release of the producer: entries before the index. */
+	prod = smp_load_acquire(&sq->hdr->prod);
+	if (prod == sq->head)
+		return HRP_LOOK_EMPTY;
+	/*
+	 * Not more than the ring holds beside what is taken and not complete,
+	 * for these have copies that must not be overwritten. An index that
+	 * went backwards fails this, too.
+	 */
+	if (prod - sq->head > sq->nr_entries - (sq->head - sq->tail))
+		return HRP_LOOK_CORRUPT;
+	sq->posted = prod;
+	return HRP_LOOK_POSTED;
+}
+
+void hrp_sq_ask_kick(struct hrp_sq *sq)
+{
+	if (sq->kick_asked)
+		return;
+	WRITE_ONCE(sq->hdr->need_kick, 1);
+	sq->kick_asked = true;
+	/* Pairs with the producer, which stores prod and loads need_kick. */
+	smp_mb();
+}
+
+void hrp_sq_spare_kick(struct hrp_sq *sq)
+{
+	if (!sq->kick_asked)
+		return;
+	WRITE_ONCE(sq->hdr->need_kick, 0);
+	sq->kick_asked = false;
+}
+
+/* Read each word of hostile memory once; @len is a multiple of 8. */
+static void sq_copy(void *dst, const void *src, u32 len)
+{
+	const u64 *from = src;
+	u64 *to = dst;
+	u32 i;
+
+	for (i = 0; i < len / sizeof(u64); i++)
+		to[i] = READ_ONCE(from[i]);
+}
+
+static u8 sq_check_op(const struct hrp_qp *qp, const struct hroce_sq_wqe *wqe)
+{
+	u32 op;
+
+	if (wqe->opcode >= HROCE_WR_NR || wqe->flags & ~HROCE_WRF_ALL)
+		return HROCE_WC_LOC_QP_OP_ERR;
+	op = OP_BIT(wqe->opcode);
+	if (!(ops_offered[qp->type] & op))
+		return HROCE_WC_LOC_QP_OP_ERR;
+	if (wqe->opcode == HROCE_WR_REG_MR && hrp_env_user_queue(qp))
+		return HROCE_WC_LOC_QP_OP_ERR;
+	if (op & (OPS_ATOMIC | OP_BIT(HROCE_WR_READ)) && !qp->req.max_rd_atomic)
+		return HROCE_WC_LOC_QP_OP_ERR;
+	if (op & OPS_ATOMIC && wqe->rdma.remote_addr % sizeof(u64))
+		return HROCE_WC_LOC_QP_OP_ERR;
+	if (op & OPS_LOCAL && wqe->nr_sges)
+		return HROCE_WC_LOC_QP_OP_ERR;
+	if (qp->type == HRP_TYPE_UD && !wqe->ud.ah)
+		return HROCE_WC_LOC_QP_OP_ERR;
+	return HROCE_WC_SUCCESS;
+}
+
+/* Check the bounds of what follows the entry in the ring, and copy that. */
+static u8 sq_copy_data(const struct hrp_sq *sq, struct hrp_wqe *w,
+		       const void *data)
+{
+	const struct hroce_sq_wqe *wqe = &w->wqe;
+	u64 length = 0;
+	u32 i;
+
+	if (wqe->flags & HROCE_WRF_INLINE) {
+		if (!(OPS_INLINE & OP_BIT(wqe->opcode)) || wqe->nr_sges)
+			return HROCE_WC_LOC_QP_OP_ERR;
+		if (wqe->inline_len > sq->max_inline)
+			return HROCE_WC_LOC_LEN_ERR;
+		/* The stride is a multiple of 64, so this stays within. */
+		sq_copy(w->sges, data, round_up(wqe->inline_len, 8u));
+		w->length = wqe->inline_len;
+		return HROCE_WC_SUCCESS;
+	}
+
+	if (wqe->inline_len || wqe->nr_sges > sq->max_sges)
+		return HROCE_WC_LOC_QP_OP_ERR;
+	sq_copy(w->sges, data, wqe->nr_sges * sizeof(w->sges[0]));
+	for (i = 0; i < wqe->nr_sges; i++)
+		length += w->sges[i].length;
+	if (length > HRP_MAX_MESSAGE)
+		return HROCE_WC_LOC_LEN_ERR;
+	w->length = length;
+	return HROCE_WC_SUCCESS;
+}
+
+static u8 sq_check_length(const struct hrp_qp *qp, struct hrp_wqe *w)
+{
+	u32 op = OP_BIT(w->wqe.opcode);
+	u32 mtu = hrp_qp_mtu(qp);
+
+	if (op & OPS_LOCAL)
+		return HROCE_WC_SUCCESS;
+	if (op & OPS_ATOMIC && w->length != sizeof(u64))
+		return HROCE_WC_LOC_LEN_ERR;
+	if (qp->type == HRP_TYPE_UD && w->length > mtu)
+		return HROCE_WC_LOC_LEN_ERR;
+	w->nr_pkts = max(1u, (w->length + mtu - 1) >> qp->mtu_shift);
+	return HROCE_WC_SUCCESS;
+}
+
+struct hrp_wqe *hrp_sq_take(struct hrp_qp *qp)
+{
+	struct hrp_sq *sq = &qp->req.sq;
+	struct hrp_wqe *w = hrp_sq_wqe(sq, sq->head);
+	const void *entry;
+
+	BUILD_BUG_ON(sizeof(struct hroce_sq_wqe) != STRIDE_UNIT);
+
+	entry = sq->ring + (size_t)(sq->head & (sq->nr_entries - 1)) *
+			   sq->stride;
+	sq_copy(&w->wqe, entry, sizeof(w->wqe));
+	w->length = 0;
+	w->nr_pkts = 0;
+	w->started = false;
+	w->done = false;
+	w->status = sq_check_op(qp, &w->wqe);
+	if (w->status == HROCE_WC_SUCCESS)
+		w->status = sq_copy_data(sq, w, entry + sizeof(w->wqe));
+	if (w->status == HROCE_WC_SUCCESS)
+		w->status = sq_check_length(qp, w);
+	sq->head++;
+	return w;
+}
+
+void hrp_sq_complete(struct hrp_qp *qp, u8 status)
+{
+	struct hrp_sq *sq = &qp->req.sq;
+	const struct hrp_wqe *w = hrp_sq_wqe(sq, sq->tail);
+	struct hroce_cqe cqe;
+
+	sq->tail++;
+	/* Pairs with the acquire of the producer before it reuses the slot. */
+	smp_store_release(&sq->hdr->cons, sq->tail);
+	if (status == HROCE_WC_SUCCESS && !(w->wqe.flags & HROCE_WRF_SIGNALED))
+		return;
+
+	memset(&cqe, 0, sizeof(cqe));
+	cqe.wr_id = w->wqe.wr_id;
+	cqe.qpn = qp->qpn;
+	cqe.status = status;
+	if (w->wqe.opcode < HROCE_WR_NR)
+		cqe.opcode = wc_opcodes[w->wqe.opcode];
+	if (status == HROCE_WC_SUCCESS)
+		cqe.byte_len = w->length;
+	hrp_env_send_done(qp, &cqe);
+}
