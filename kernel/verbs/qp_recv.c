@@ -99,6 +99,13 @@ void hroce_qp_recv_stop(struct hroce_qp *qp)
 
 /* Packets. */
 
+/* The answer to an atomic operation is in its header. */
+static u8 recv_place_orig(struct hroce_mem_iter *it, u64 orig)
+{
+	return hroce_mem_copy_in(it, &orig, sizeof(orig)) ? HROCE_WC_SUCCESS :
+							    it->status;
+}
+
 /* Place the payload and check the ICRC; false if that was wrong. */
 static bool recv_place(struct hroce_qp *qp, const struct hroce_rx *rx,
 		       const struct hrp_rx *d, u8 *status)
@@ -113,8 +120,12 @@ static bool recv_place(struct hroce_qp *qp, const struct hroce_rx *rx,
 
 	if (d->mem.len) {
 		hroce_mem_begin(&it, keys, qp->ib.pd, &d->mem);
-		*status = fuse ? hroce_rx_place_fused(rx, &it, &icrc_ok) :
-				 hroce_rx_place(rx, &it);
+		if (rx->pkt.info & HRP_OI_ATOMICACKETH)
+			*status = recv_place_orig(&it, rx->pkt.orig);
+		else if (fuse)
+			*status = hroce_rx_place_fused(rx, &it, &icrc_ok);
+		else
+			*status = hroce_rx_place(rx, &it);
 		hroce_mem_end(&it);
 	}
 	if (d->grh && *status == HROCE_WC_SUCCESS) {

@@ -56,6 +56,7 @@ static void send_loop(struct hroce_qp *qp)
 {
 	u64 now_ns = ktime_get_ns();
 	int budget = SEND_BUDGET;
+	enum hrp_next next;
 	struct hrp_burst b;
 	u8 status;
 
@@ -66,8 +67,12 @@ static void send_loop(struct hroce_qp *qp)
 			hrp_req_flush(&qp->proto);
 			continue;
 		}
-		while (!qp->dead && !send_must_pause(qp, &budget) &&
-		       hrp_req_next(&qp->proto, now_ns, &b) == HRP_NEXT_BURST) {
+		while (!qp->dead && !send_must_pause(qp, &budget)) {
+			next = hrp_req_next(&qp->proto, now_ns, &b);
+			if (next == HRP_NEXT_AGAIN)
+				continue;
+			if (next != HRP_NEXT_BURST)
+				break;
 			spin_unlock(&qp->send.lock);
 			status = send_burst(qp, &b);
 			spin_lock(&qp->send.lock);
