@@ -9,14 +9,16 @@
  *
  * Barriers. A producer stores its entry, then stores the index (or, in a CQ,
  * the entry's owner word) with release semantics; the consumer loads that word
- * with acquire semantics before it reads the entry. Three words need a full
+ * with acquire semantics before it reads the entry. Some words need a full
  * barrier between a store and a load on both sides, since each side stores one
  * word and then looks at the other's:
  *   - SQ:  user stores prod, then loads need_kick;
  *          kernel stores need_kick, then loads prod.
  *   - CQ:  user stores arm, then polls the next CQE;
  *          kernel stores a CQE, then loads arm.
- *   - RQ/SRQ: none; an empty queue is reported to the peer as RNR.
+ *   - RQ:  user stores prod, then loads need_kick;
+ *          kernel stores need_kick, then loads prod.
+ *   - SRQ: none; an empty queue is reported to the peer as RNR.
  *
  * The kernel never trusts what it reads here: it copies an entry once, checks
  * the copy and keeps its own progress in private memory.
@@ -239,12 +241,15 @@ struct hroce_sq_hdr {
  * struct hroce_rq_hdr - header of a receive queue or shared receive queue
  * @prod: entries posted so far [user]
  * @cons: entries taken so far; their slots may be overwritten [kernel]
+ * @need_kick: RQ of a queue pair in the error state: posting must be followed
+ *	by HROCE_IOC_KICK, so that the entries are flushed [kernel]
  */
 struct hroce_rq_hdr {
 	__u32 prod;
 	__u32 reserved0[15];
 	__u32 cons;
-	__u32 reserved1[15];
+	__u32 need_kick;
+	__u32 reserved1[14];
 };
 
 /* Values of hroce_cq_hdr.arm */
@@ -355,8 +360,8 @@ enum hroce_kick_alloc_attrs {
 
 /*
  * ioctl on the kick descriptor; the argument is the queue pair's number, by
- * value. Sends what the queue holds, as far as windows allow; the rest follows
- * by itself. Errors: EINVAL no such queue pair of this context, EIO the device
+ * value. Sends what the send queue holds, as far as windows allow; the rest
+ * follows by itself. In the error state flushes both queues. Errors: EINVAL no such queue pair of this context, EIO the device
  * is gone, ENOTTY unknown command.
  */
 #define HROCE_IOC_KICK			_IO(0x1b, 0xe0)
