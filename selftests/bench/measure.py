@@ -18,6 +18,7 @@ import argparse
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -399,11 +400,14 @@ def main():
     systems = args.systems.split(",")
     args.workloads = args.workloads.split(",") if args.workloads else []
 
-    set_namespaces_up()
-    if "hroce" in systems:
-        set_hroce_up()
-    if "rxe" in systems:
-        set_rxe_up()
+    try:
+        set_namespaces_up()
+        if "hroce" in systems:
+            set_hroce_up()
+        if "rxe" in systems:
+            set_rxe_up()
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"measure: {shlex.join(error.cmd)}: status {error.returncode}")
     ways = paths(systems)
     for (topology, system), path in ways.items():
         for end in (path.server, path.client):
