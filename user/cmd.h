@@ -39,6 +39,8 @@ static_assert(sizeof(struct hroce_sge) == 16, "ABI");
 static_assert(sizeof(struct hroce_sq_wqe) == 64, "ABI");
 static_assert(sizeof(struct hroce_rq_wqe) == 16, "ABI");
 static_assert(sizeof(struct hroce_cqe) == 64, "ABI");
+static_assert(offsetof(struct hroce_cqe, owner) + sizeof(__u32) ==
+	      sizeof(struct hroce_cqe), "ABI");
 static_assert(sizeof(struct hroce_sq_hdr) == 2 * HROCE_CACHE_LINE, "ABI");
 static_assert(sizeof(struct hroce_rq_hdr) == 2 * HROCE_CACHE_LINE, "ABI");
 static_assert(sizeof(struct hroce_cq_hdr) == 2 * HROCE_CACHE_LINE, "ABI");

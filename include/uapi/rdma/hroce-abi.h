@@ -217,7 +217,7 @@ struct hroce_cqe {
 	__u8 status;
 	__u8 opcode;
 	__u8 sl;
-	__u8 reserved[13];
+	__u8 reserved[17];
 	__u32 owner;
 };
 
