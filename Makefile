@@ -11,8 +11,8 @@ KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) \
 KVER = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 
 tree := $(CURDIR)
-build ?= $(tree)/build
-kbuild = $(build)/kernel-$(KVER)
+HROCE_BUILD ?= $(tree)/build
+kbuild = $(HROCE_BUILD)/kernel-$(KVER)
 jobs ?= $(shell nproc)
 
 # A user-mode Linux wants to be built for its own architecture.
@@ -56,7 +56,7 @@ modules: mirror
 	+@flock $(kbuild)/.lock $(MAKE) -C $(KDIR) M=$(kbuild) $(arch) -j$(jobs) modules
 
 user:
-	+@$(MAKE) -C user BUILD=$(build)/user -j$(jobs)
+	+@$(MAKE) -C user BUILD=$(HROCE_BUILD)/user -j$(jobs)
 
 modules-stock: prepare
 	+@cache=$${HROCE_CACHE:-$$HOME/.cache/hroce}; \
@@ -72,12 +72,12 @@ module-dir = $(DESTDIR)/lib/modules/$(KVER)/updates
 install: all
 	install -D -m 644 $(kbuild)/hroce.ko $(module-dir)/hroce.ko
 	$(if $(DESTDIR),,depmod -a $(KVER))
-	+$(MAKE) -C user BUILD=$(build)/user DESTDIR=$(DESTDIR) install
+	+$(MAKE) -C user BUILD=$(HROCE_BUILD)/user DESTDIR=$(DESTDIR) install
 
 uninstall:
 	rm -f $(module-dir)/hroce.ko
 	$(if $(DESTDIR),,depmod -a $(KVER))
-	+$(MAKE) -C user BUILD=$(build)/user DESTDIR=$(DESTDIR) uninstall
+	+$(MAKE) -C user BUILD=$(HROCE_BUILD)/user DESTDIR=$(DESTDIR) uninstall
 
 prepare:
 	@selftests/vm/prepare
@@ -104,7 +104,7 @@ vm: prepare modules-stock user
 	@selftests/vm/run -i -- bash -i
 
 clean:
-	rm -rf $(build)
+	rm -rf $(HROCE_BUILD)
 
 .PHONY: all help mirror modules user modules-stock modules-debug install uninstall prepare check check-debug \
 	check-vectors style demo bench vm clean

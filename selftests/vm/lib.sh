@@ -4,6 +4,7 @@
 # Shared by the scripts of selftests/vm: where things are, and how they are fetched.
 
 vm_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+# shellcheck disable=SC2034
 tree=$(cd "$vm_dir/../.." && pwd -P)
 cache=${HROCE_CACHE:-$HOME/.cache/hroce}
 

@@ -418,7 +418,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(prog="run", usage="run [-n NODES] [-k 6.12|6.1|debug|PATH] [-c CPUS] "
                                      "[-t SECONDS] [-e NAME=VALUE] [--no-load] [-i] -- COMMAND...")
     parser.add_argument("-n", dest="nodes", type=int, default=1, metavar="NODES")
-    parser.add_argument("-k", dest="kernel", default="6.12", metavar="KERNEL")
+    parser.add_argument("-k", dest="kernel", default=os.environ.get("VM_KERNEL") or "6.12", metavar="KERNEL")
     parser.add_argument("-c", dest="cpus", type=int, default=2, metavar="CPUS")
     parser.add_argument("-t", dest="time", type=int, default=120, metavar="SECONDS")
     parser.add_argument("-e", dest="env", action="append", default=[], metavar="NAME=VALUE")
