@@ -48,6 +48,9 @@ void hrp_resp_uc_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		fault = HRP_FAULT_SEQUENCE;
 	if (likely(!fault)) {
 		rx->verdict = HRP_RX_ACCEPT;
+		/* Damaged, it must not touch a message that goes on. */
+		if (resp->in_msg && (pkt->info & HRP_OI_FIRST))
+			rx->fuse = 0;
 		return;
 	}
 	rx->verdict = HRP_RX_IGNORE;

@@ -37,7 +37,7 @@ static enum hrp_fault msg_send_begin(struct hrp_qp *qp,
 
 	if (!hrp_resp_take(qp))
 		return HRP_FAULT_NO_ENTRY;
-	if (end > HRP_MAX_MSG_LEN)
+	if (end > HRP_MAX_MESSAGE)
 		return HRP_FAULT_LENGTH;
 	if (end > qp->resp.rwqe->length)
 		return HRP_FAULT_TOO_LONG;
@@ -51,7 +51,7 @@ static enum hrp_fault msg_write_first(struct hrp_qp *qp,
 {
 	if (!(qp->access & HRP_QP_REMOTE_WRITE))
 		return HRP_FAULT_DENIED;
-	if (pkt->dmalen > HRP_MAX_MSG_LEN)
+	if (pkt->dmalen > HRP_MAX_MESSAGE)
 		return HRP_FAULT_LENGTH;
 	if (pkt->dmalen && !hrp_env_mem_check(qp, pkt->rkey, pkt->va,
 					      pkt->dmalen,

@@ -8,9 +8,6 @@
 #include "psn.h"
 #include "resp.h"
 
-/* The longest message (IBTA 9.7.2, C9-9). */
-#define HRP_MAX_MSG_LEN		(1u << 31)
-
 /* What is wrong with a request; each service has its own answer to it. */
 enum hrp_fault {
 	HRP_FAULT_NONE,

@@ -54,7 +54,7 @@ static enum hrp_fault rc_read_begin(struct hrp_qp *qp,
 {
 	if (!(qp->access & HRP_QP_REMOTE_READ))
 		return HRP_FAULT_DENIED;
-	if (pkt->dmalen > HRP_MAX_MSG_LEN)
+	if (pkt->dmalen > HRP_MAX_MESSAGE)
 		return HRP_FAULT_LENGTH;
 	if (pkt->dmalen && !hrp_env_mem_check(qp, pkt->rkey, pkt->va,
 					      pkt->dmalen,
