@@ -556,6 +556,17 @@ bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns)
 	return hrp_req_retry(qp, now_ns);
 }
 
+/* Complete what the last look into the ring has shown. */
+static void req_flush_posted(struct hrp_qp *qp)
+{
+	struct hrp_sq *sq = &qp->req.sq;
+
+	while (sq->head != sq->posted) {
+		hrp_sq_take(qp);
+		hrp_sq_complete(qp, HROCE_WC_WR_FLUSH_ERR);
+	}
+}
+
 void hrp_req_flush(struct hrp_qp *qp)
 {
 	struct hrp_sq *sq = &qp->req.sq;
@@ -563,14 +574,11 @@ void hrp_req_flush(struct hrp_qp *qp)
 	qp->req.timer = HRP_TIMER_OFF;
 	while (sq->tail != sq->head)
 		hrp_sq_complete(qp, HROCE_WC_WR_FLUSH_ERR);
-	/* What is posted after the look comes with a kick of its own. */
+	req_flush_posted(qp);
+	/* What is posted after this look comes with a kick of its own. */
 	hrp_sq_ask_kick(sq);
-	if (hrp_sq_look(sq) == HRP_LOOK_POSTED) {
-		while (sq->head != sq->posted) {
-			hrp_sq_take(qp);
-			hrp_sq_complete(qp, HROCE_WC_WR_FLUSH_ERR);
-		}
-	}
+	if (hrp_sq_look(sq) == HRP_LOOK_POSTED)
+		req_flush_posted(qp);
 	sq->next = sq->tail;
 	qp->req.offset = 0;
 }
