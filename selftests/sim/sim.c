@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Runs of the simulator:
+ *	sim [--seed N] [--scale N]	all runs, as TAP
+ *	sim --run NAME --seed N [-v]	one run, as printed by one that failed
+ */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include "sim.h"
+#include "tap.h"
+
+static const struct sim_opts runs[] = {
+	{ .name = "rc_clean", .nr_pairs = 2, .nr_ops = 1500 },
+	{ .name = "rc_rnr", .nr_pairs = 2, .nr_ops = 800, .pause_us = 300 },
+	{ .name = "rc_loss_1", .nr_pairs = 2, .nr_ops = 1500,
+	  .drop_ppm = 10000, .pause_us = 50 },
+	{ .name = "rc_loss_5", .nr_pairs = 2, .nr_ops = 1000,
+	  .drop_ppm = 50000 },
+	{ .name = "rc_loss_20", .nr_pairs = 2, .nr_ops = 600,
+	  .drop_ppm = 200000, .pause_us = 100 },
+	{ .name = "rc_reorder", .nr_pairs = 2, .nr_ops = 1000,
+	  .reorder_ppm = 100000 },
+	{ .name = "rc_duplicate", .nr_pairs = 2, .nr_ops = 1000,
+	  .dup_ppm = 200000, .reorder_ppm = 20000 },
+	{ .name = "rc_damage", .nr_pairs = 2, .nr_ops = 1000,
+	  .damage_ppm = 100000 },
+	{ .name = "rc_all_5", .nr_pairs = 3, .nr_ops = 800, .drop_ppm = 50000,
+	  .dup_ppm = 50000, .reorder_ppm = 50000, .damage_ppm = 50000,
+	  .pause_us = 100 },
+	{ .name = "rc_all_20", .nr_pairs = 2, .nr_ops = 400,
+	  .drop_ppm = 200000, .dup_ppm = 200000, .reorder_ppm = 200000,
+	  .damage_ppm = 200000, .pause_us = 100 },
+	{ .name = "rc_reads", .nr_pairs = 2, .nr_ops = 300, .mtu_shift = 8,
+	  .max_msg = 65536, .big_read = true, .drop_ppm = 10000,
+	  .dup_ppm = 10000, .reorder_ppm = 10000, .damage_ppm = 10000 },
+	{ .name = "rc_srq", .nr_pairs = 6, .nr_ops = 400, .srq = true,
+	  .drop_ppm = 20000, .dup_ppm = 20000, .pause_us = 100 },
+	{ .name = "rc_one_killed", .nr_pairs = 3, .nr_ops = 800,
+	  .drop_ppm = 10000, .kill_one = true },
+	{ .name = "rc_both_killed", .nr_pairs = 3, .nr_ops = 800,
+	  .drop_ppm = 10000, .dup_ppm = 20000, .kill_both = true },
+	{ .name = "uc_clean", .type = HRP_TYPE_UC, .nr_pairs = 2,
+	  .nr_ops = 1000 },
+	{ .name = "uc_all_5", .type = HRP_TYPE_UC, .nr_pairs = 2,
+	  .nr_ops = 2000, .drop_ppm = 50000, .dup_ppm = 50000,
+	  .reorder_ppm = 50000, .damage_ppm = 50000, .pause_us = 50 },
+	{ .name = "ud_clean", .type = HRP_TYPE_UD, .nr_pairs = 2,
+	  .nr_ops = 1000 },
+	{ .name = "ud_all_5", .type = HRP_TYPE_UD, .nr_pairs = 2,
+	  .nr_ops = 2000, .drop_ppm = 50000, .dup_ppm = 50000,
+	  .reorder_ppm = 50000, .damage_ppm = 50000, .srq = true },
+};
+
+#define NR_RUNS	(sizeof(runs) / sizeof(runs[0]))
+
+static u64 nr_frames;
+
+/* Each run several times, with other seeds and hence other sizes. */
+static void run_case(const struct sim_opts *run, u64 seed, u32 scale,
+		     bool verbose)
+{
+	struct sim_opts opts = *run;
+	u32 i;
+
+	for (i = 0; i < scale; i++) {
+		u64 frames;
+
+		opts.seed = seed + i;
+		opts.verbose = verbose;
+		frames = sim_run(&opts);
+		nr_frames += frames;
+		if (!tap_ok(frames))
+			break;
+	}
+	tap_end(run->name);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "seed", required_argument, NULL, 's' },
+		{ "scale", required_argument, NULL, 'n' },
+		{ "run", required_argument, NULL, 'r' },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ }
+	};
+	const char *name = NULL;
+	bool verbose = false;
+	u32 scale = 1;
+	u64 seed = 1;
+	size_t i;
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "v", options, NULL)) != -1) {
+		switch (opt) {
+		case 's':
+			seed = strtoull(optarg, NULL, 0);
+			break;
+		case 'n':
+			scale = strtoul(optarg, NULL, 0);
+			break;
+		case 'r':
+			name = optarg;
+			break;
+		case 'v':
+			verbose = true;
+			break;
+		default:
+			return 2;
+		}
+	}
+	tap_plan(name ? 1 : NR_RUNS);
+	for (i = 0; i < NR_RUNS; i++)
+		if (!name || !strcmp(name, runs[i].name))
+			run_case(&runs[i], seed, scale, verbose);
+	printf("# %llu frames\n", (unsigned long long)nr_frames);
+	return tap_exit();
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Simulator: nodes with real protocol engines on a bad network, in virtual
+ * time. Everything random comes from one seed, so that each run repeats.
+ *
+ *	sim_core.c	events, random numbers, failure
+ *	sim_mem.c	memory of a node and its keys
+ *	sim_net.c	frames, and what the network does to them
+ *	sim_qp.c	one queue pair: drives the engine as the module does
+ *	sim_work.c	posts random work, knows what has to come of it
+ *	sim_check.c	compares completions and memory with that
+ *	sim.c		the runs of the test, and the command line
+ */
+#ifndef SIM_H
+#define SIM_H
+
+#include <linux/minmax.h>
+#include <linux/types.h>
+#include <uapi/rdma/hroce-abi.h>
+#include "proto/env.h"
+#include "proto/req.h"
+#include "proto/resp.h"
+
+#define SIM_US		1000ull
+#define SIM_MS		1000000ull
+#define SIM_SEC		1000000000ull
+#define SIM_PPM		1000000u
+#define SIM_MAX_PIECES	5
+#define SIM_WIN_SIZE	(64u << 10)
+#define SIM_NR_COUNTERS	8
+#define SIM_MAX_FRAME	(sizeof(struct hrw_bth) + 4096 + 64)
+
+struct sim;
+struct sim_qp;
+
+/* What a run is like. Rates are per million frames. */
+struct sim_opts {
+	const char *name;
+	u64 seed;
+	u32 type;		/* enum hrp_type */
+	u32 nr_pairs;		/* connections between the two nodes */
+	u32 nr_ops;		/* per direction and connection */
+	u32 mtu_shift;		/* 0: random */
+	u32 max_msg;		/* bytes; 0: eight packets */
+	u32 drop_ppm;
+	u32 dup_ppm;
+	u32 reorder_ppm;
+	u32 damage_ppm;
+	u32 pause_us;		/* mean time that a receiver posts nothing */
+	bool srq;
+	bool big_read;		/* mostly READs, many packets each */
+	bool kill_one;		/* one side goes to ERR on the way */
+	bool kill_both;
+	bool verbose;
+};
+
+/* Random numbers. */
+struct sim_rng {
+	u64 state;
+};
+
+u64 sim_rand(struct sim_rng *rng);
+/* 0 to @n - 1 */
+u32 sim_below(struct sim_rng *rng, u32 n);
+bool sim_chance(struct sim_rng *rng, u32 ppm);
+
+/* Keys. Access is a mask of (1 << enum hrp_access). */
+struct sim_mr {
+	u32 key;
+	u32 access;
+	u64 va;
+	u32 base;
+	u32 len;
+	bool valid;
+	bool one_shot;		/* may be invalidated by the peer */
+};
+
+#define SIM_NR_MRS	1024
+#define SIM_MEM_SIZE	(24u << 20)
+
+struct sim_node {
+	struct sim *sim;
+	u32 id;
+	u8 *mem;
+	u32 mem_used;
+	struct sim_mr mrs[SIM_NR_MRS];
+	u32 mr_hint;
+	struct sim_rq *srq;
+	u32 shared_base;	/* counters that all connections add to */
+	u32 shared_key;
+	u64 shared_sum[SIM_NR_COUNTERS];
+};
+
+struct sim_piece {
+	u32 base;
+	u32 len;
+};
+
+/* Memory of a message, in pieces that are not adjacent. */
+struct sim_buf {
+	u32 nr;
+	struct sim_piece piece[SIM_MAX_PIECES];
+};
+
+/* Receive queues: slots of equal size, in the order of posting. */
+struct sim_slot {
+	u32 base;
+	struct sim_buf buf;
+	enum { SIM_SLOT_FREE, SIM_SLOT_POSTED, SIM_SLOT_TAKEN } state;
+};
+
+#define SIM_NR_SLOTS	32
+
+struct sim_rq {
+	struct sim_node *node;
+	u32 key;
+	u32 room;
+	struct sim_slot slot[SIM_NR_SLOTS];
+	u32 fifo[SIM_NR_SLOTS];
+	u32 head;
+	u32 tail;
+	bool dead;
+};
+
+/* One work request and what is known about its outcome. */
+struct sim_wr {
+	u8 op;
+	u8 flags;
+	bool received;
+	bool shared;		/* atomic on a shared counter */
+	u32 len;
+	u32 imm;
+	u64 arena_end;
+	struct sim_buf buf;
+	u8 *want;		/* message, or what a READ or atomic brings */
+	u32 remote_off;		/* WRITE: in the window */
+};
+
+/* Work posted to one queue pair, and the model of what it does. */
+struct sim_work {
+	struct sim_wr *wr;
+	u32 nr;
+	u32 posted;
+	u32 done;		/* completed or known to be */
+	u32 recv_next;		/* RC: the next message to arrive */
+	u32 unsignaled;
+	bool failed;		/* an error was completed */
+	u32 arena_base;
+	u32 arena_size;
+	u32 arena_key;
+	u64 arena_head;
+	u64 arena_tail;
+	/* At the peer: a window to write and read, one to read, counters. */
+	u32 win_base;
+	u32 win_key;
+	u32 fixed_base;
+	u32 fixed_key;
+	u32 count_base;
+	u32 count_key;
+	u8 *win_model;
+	u8 *fixed_model;
+	u64 count_model[SIM_NR_COUNTERS];
+	bool reads_window;	/* a READ of it may still be answered */
+};
+
+struct sim_qp {
+	struct hrp_qp hrp;
+	struct sim_node *node;
+	struct sim_qp *peer;
+	struct sim_work work;
+	struct sim_rq *rq;
+	struct hroce_sq_hdr *hdr;
+	u32 prod;
+	/* Tokens: who holds one transmits, others ask it to go on. */
+	bool req_busy;
+	bool req_again;
+	bool resp_busy;
+	bool answer_planned;
+	bool flush_due;
+	bool req_filled;	/* frames made when the burst was handed out */
+	bool resp_filled;
+	u8 req_status;
+	u8 resp_status;
+	struct hrp_burst req_burst;
+	struct hrp_burst resp_burst;
+	u8 *req_bytes;
+	u8 *resp_bytes;
+	u64 timer_ns;		/* when the timer event planned last fires */
+	u32 nr_events[HRP_EVENT_LAST_WQE + 1];
+};
+
+struct sim_event {
+	u64 at_ns;
+	u64 order;
+	void (*fn)(void *ctx);
+	void *ctx;
+};
+
+struct sim {
+	struct sim_opts opts;
+	struct sim_rng rng;
+	u64 now_ns;
+	u64 order;
+	struct sim_event *heap;
+	u32 nr_events;
+	u32 max_events;
+	struct sim_node node[2];
+	u32 nr_qps;
+	struct sim_qp *qp[64];
+	u64 link_free_ns[2];
+	u64 nr_frames;
+	u64 nr_sent;
+	bool stopped;		/* all work is done: let everything run dry */
+	u64 count[HROCE_COUNT_NR];
+};
+
+/* sim_core.c */
+#define sim_check(sim, cond) \
+	do { \
+		if (!(cond)) \
+			sim_fail(sim, __FILE__, __LINE__, #cond); \
+	} while (0)
+void __attribute__((__noreturn__))
+sim_fail(struct sim *sim, const char *file, int line, const char *what);
+void sim_at(struct sim *sim, u64 delay_ns, void (*fn)(void *ctx), void *ctx);
+bool sim_step(struct sim *sim);
+/* Run @opts to its end. Return: frames delivered; 0 if something was wrong. */
+u64 sim_run(const struct sim_opts *opts);
+
+/* sim_mem.c */
+u32 sim_mem_alloc(struct sim_node *node, u32 len);
+u32 sim_mr_add(struct sim_node *node, u32 base, u32 len, u32 access);
+struct sim_mr *sim_mr_find(struct sim_node *node, u32 key);
+u8 sim_mem_copy(struct sim_node *node, const struct hrp_mem *mem, u8 *buf,
+		bool to_mem);
+void sim_buf_split(struct sim *sim, struct sim_buf *buf, u32 base, u32 len,
+		   bool gaps);
+void sim_buf_fill(struct sim_node *node, const struct sim_buf *buf,
+		  const u8 *bytes);
+bool sim_buf_equal(struct sim_node *node, const struct sim_buf *buf,
+		   const u8 *bytes, u32 len);
+u32 sim_buf_sges(struct sim_node *node, const struct sim_buf *buf, u32 key,
+		 struct hroce_sge *sges);
+
+/* sim_net.c */
+void sim_net_send(struct sim_qp *from, const struct hrp_burst *b,
+		  const u8 *payload);
+
+/* sim_qp.c */
+struct sim_qp *sim_qp_new(struct sim_node *node, u32 qpn, struct sim_rq *rq);
+void sim_qp_connect(struct sim_qp *qp, struct sim_qp *peer, u32 psn,
+		    u32 peer_psn);
+void sim_qp_free(struct sim_qp *qp);
+void sim_qp_kick(struct sim_qp *qp);
+void sim_qp_error(struct sim_qp *qp);
+void sim_qp_receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
+		    bool damaged);
+struct sim_rq *sim_rq_new(struct sim_node *node, u32 room);
+void sim_rq_post(struct sim_rq *rq, u32 max);
+
+/* sim_work.c */
+void sim_work_init(struct sim_qp *qp);
+void sim_work_free(struct sim_qp *qp);
+
+/* sim_check.c */
+void sim_send_done(struct sim_qp *qp, const struct hroce_cqe *cqe);
+void sim_recv_done(struct sim_qp *qp, const struct hroce_cqe *cqe,
+		   bool solicited);
+bool sim_work_done(struct sim *sim);
+void sim_check_end(struct sim *sim);
+
+static inline struct sim_qp *to_sim_qp(const struct hrp_qp *hrp)
+{
+	return (struct sim_qp *)((char *)hrp - offsetof(struct sim_qp, hrp));
+}
+
+#endif /* SIM_H */

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The oracle: every request completes exactly once, in order, and has done
+ * what the model says.
+ */
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include "sim.h"
+
+static const u8 wc_op[HROCE_WR_NR] = {
+	[HROCE_WR_SEND] = HROCE_WC_SEND,
+	[HROCE_WR_SEND_IMM] = HROCE_WC_SEND,
+	[HROCE_WR_SEND_INV] = HROCE_WC_SEND,
+	[HROCE_WR_WRITE] = HROCE_WC_WRITE,
+	[HROCE_WR_WRITE_IMM] = HROCE_WC_WRITE,
+	[HROCE_WR_READ] = HROCE_WC_READ,
+	[HROCE_WR_CMP_SWAP] = HROCE_WC_CMP_SWAP,
+	[HROCE_WR_FETCH_ADD] = HROCE_WC_FETCH_ADD,
+	[HROCE_WR_LOCAL_INV] = HROCE_WC_LOCAL_INV,
+};
+
+static bool uses_recv(const struct sim_wr *wr)
+{
+	return wr->op == HROCE_WR_SEND || wr->op == HROCE_WR_SEND_IMM ||
+	       wr->op == HROCE_WR_SEND_INV || wr->op == HROCE_WR_WRITE_IMM;
+}
+
+static bool may_fail(const struct sim *sim)
+{
+	return sim->opts.kill_one || sim->opts.kill_both;
+}
+
+/* A request has succeeded: has it done what it had to? */
+static void check_outcome(struct sim_qp *qp, const struct sim_wr *wr)
+{
+	struct sim *sim = qp->node->sim;
+
+	switch ((enum hroce_wr_op)wr->op) {
+	case HROCE_WR_SEND:
+	case HROCE_WR_SEND_IMM:
+	case HROCE_WR_SEND_INV:
+	case HROCE_WR_WRITE_IMM:
+		sim_check(sim, wr->received || qp->hrp.type != HRP_TYPE_RC);
+		break;
+	case HROCE_WR_CMP_SWAP:
+	case HROCE_WR_FETCH_ADD:
+		if (wr->shared)
+			break;
+		sim_check(sim, sim_buf_equal(qp->node, &wr->buf, wr->want, 8));
+		break;
+	case HROCE_WR_READ:
+		sim_check(sim, sim_buf_equal(qp->node, &wr->buf, wr->want,
+					     wr->len));
+		break;
+	case HROCE_WR_WRITE:
+	case HROCE_WR_LOCAL_INV:
+	case HROCE_WR_REG_MR:
+	case HROCE_WR_NR:
+		break;
+	}
+}
+
+static void finish(struct sim_qp *qp, bool success)
+{
+	struct sim_work *w = &qp->work;
+	struct sim_wr *wr = &w->wr[w->done];
+
+	if (success)
+		check_outcome(qp, wr);
+	w->arena_tail = wr->arena_end;
+	w->done++;
+	if (qp->hrp.type == HRP_TYPE_RC && !may_fail(qp->node->sim)) {
+		free(wr->want);
+		wr->want = NULL;
+	}
+}
+
+void sim_send_done(struct sim_qp *qp, const struct hroce_cqe *cqe)
+{
+	struct sim *sim = qp->node->sim;
+	struct sim_work *w = &qp->work;
+	const struct sim_wr *wr;
+
+	sim_check(sim, cqe->qpn == qp->hrp.qpn);
+	sim_check(sim, cqe->wr_id >= w->done && cqe->wr_id < w->posted);
+	sim_check(sim, cqe->status == HROCE_WC_SUCCESS || may_fail(sim));
+	/* Those between are complete without a completion: all was well. */
+	while (w->done != cqe->wr_id) {
+		sim_check(sim, !w->failed);
+		sim_check(sim, !(w->wr[w->done].flags & HROCE_WRF_SIGNALED));
+		finish(qp, true);
+	}
+	wr = &w->wr[w->done];
+	sim_check(sim, cqe->opcode == wc_op[wr->op]);
+	if (cqe->status != HROCE_WC_SUCCESS) {
+		sim_check(sim, !w->failed ||
+			       cqe->status == HROCE_WC_WR_FLUSH_ERR);
+		w->failed = true;
+	} else {
+		sim_check(sim, !w->failed);
+		sim_check(sim, wr->flags & HROCE_WRF_SIGNALED);
+		sim_check(sim, cqe->byte_len == wr->len ||
+			       wc_op[wr->op] == HROCE_WC_SEND ||
+			       wc_op[wr->op] == HROCE_WC_WRITE);
+	}
+	finish(qp, cqe->status == HROCE_WC_SUCCESS);
+}
+
+void hrp_env_send_done(struct hrp_qp *hrp, const struct hroce_cqe *cqe)
+{
+	sim_send_done(to_sim_qp(hrp), cqe);
+}
+
+/* Which request of the peer has been received? */
+static struct sim_wr *find_message(struct sim_qp *from, struct sim_slot *slot,
+				   const struct hroce_cqe *cqe)
+{
+	struct sim_work *w = &from->work;
+	struct sim *sim = from->node->sim;
+	u32 idx, i;
+
+	if (from->hrp.type == HRP_TYPE_RC) {
+		while (w->recv_next < w->posted &&
+		       !uses_recv(&w->wr[w->recv_next]))
+			w->recv_next++;
+		idx = w->recv_next++;
+	} else if (cqe->flags & HROCE_WCF_IMM) {
+		idx = ntohl(cqe->imm_data);
+	} else {
+		u32 skip = from->hrp.type == HRP_TYPE_UD ? HRW_GRH_LEN : 0;
+		u8 bytes[4];
+
+		for (i = 0, idx = 0; idx < 4; skip++) {
+			while (skip >= slot->buf.piece[i].len)
+				skip -= slot->buf.piece[i++].len;
+			bytes[idx++] = from->peer->node->mem[skip +
+				slot->buf.piece[i].base];
+		}
+		memcpy(&idx, bytes, 4);
+	}
+	sim_check(sim, idx < w->posted);
+	return &w->wr[idx];
+}
+
+static void check_message(struct sim_qp *qp, struct sim_slot *slot,
+			  struct sim_wr *wr, const struct hroce_cqe *cqe)
+{
+	struct sim_node *node = qp->node;
+	struct sim *sim = node->sim;
+	u32 skip = 0;
+	u8 *bytes;
+
+	if (wr->op == HROCE_WR_WRITE_IMM) {
+		sim_check(sim, cqe->byte_len == wr->len);
+		/* Nothing that was sent later has been placed yet. */
+		sim_check(sim, !memcmp(node->mem + qp->peer->work.win_base +
+				       wr->remote_off, wr->want, wr->len));
+		return;
+	}
+	if (qp->hrp.type == HRP_TYPE_UD)
+		skip = HRW_GRH_LEN;
+	sim_check(sim, cqe->byte_len == skip + wr->len);
+	bytes = calloc(1, skip + wr->len + 1);
+	memcpy(bytes + skip, wr->want, wr->len);
+	skip = sim_buf_equal(node, &slot->buf, bytes, skip + wr->len);
+	free(bytes);
+	sim_check(sim, skip);
+}
+
+static void check_recv_flags(struct sim_qp *qp, const struct sim_wr *wr,
+			     const struct hroce_cqe *cqe, bool solicited)
+{
+	struct sim *sim = qp->node->sim;
+	u32 flags = 0;
+
+	if (wr->op == HROCE_WR_SEND_IMM || wr->op == HROCE_WR_WRITE_IMM)
+		flags |= HROCE_WCF_IMM;
+	if (wr->op == HROCE_WR_SEND_INV)
+		flags |= HROCE_WCF_INV;
+	if (qp->hrp.type == HRP_TYPE_UD) {
+		flags |= HROCE_WCF_GRH;
+		sim_check(sim, cqe->src_qpn == qp->peer->hrp.qpn);
+	}
+	sim_check(sim, cqe->flags == flags);
+	sim_check(sim, !(flags & ~HROCE_WCF_GRH) || cqe->imm_data == wr->imm);
+	sim_check(sim, solicited == !!(wr->flags & HROCE_WRF_SOLICITED));
+	sim_check(sim, cqe->opcode == (wr->op == HROCE_WR_WRITE_IMM ?
+				       HROCE_WC_RECV_WRITE_IMM :
+				       HROCE_WC_RECV));
+}
+
+void sim_recv_done(struct sim_qp *qp, const struct hroce_cqe *cqe,
+		   bool solicited)
+{
+	struct sim *sim = qp->node->sim;
+	struct sim_slot *slot;
+	struct sim_wr *wr;
+
+	sim_check(sim, cqe->qpn == qp->hrp.qpn);
+	sim_check(sim, cqe->wr_id < SIM_NR_SLOTS);
+	slot = &qp->rq->slot[cqe->wr_id];
+	sim_check(sim, slot->state == SIM_SLOT_TAKEN);
+	slot->state = SIM_SLOT_FREE;
+	if (cqe->status != HROCE_WC_SUCCESS) {
+		sim_check(sim, may_fail(sim));
+		sim_check(sim, cqe->status == HROCE_WC_WR_FLUSH_ERR);
+		qp->rq->dead |= !sim->opts.srq;
+		return;
+	}
+	sim_check(sim, qp->hrp.state != HRP_ERR);
+	wr = find_message(qp->peer, slot, cqe);
+	sim_check(sim, wr->want && uses_recv(wr));
+	sim_check(sim, !wr->received || sim->opts.dup_ppm);
+	check_message(qp, slot, wr, cqe);
+	check_recv_flags(qp, wr, cqe, solicited);
+	wr->received = true;
+	if (!sim->opts.pause_us)
+		sim_rq_post(qp->rq, 1);
+}
+
+void hrp_env_recv_done(struct hrp_qp *hrp, const struct hroce_cqe *cqe,
+		       bool solicited)
+{
+	sim_recv_done(to_sim_qp(hrp), cqe, solicited);
+}
+
+bool sim_work_done(struct sim *sim)
+{
+	u32 i;
+
+	for (i = 0; i < sim->nr_qps; i++) {
+		struct sim_work *w = &sim->qp[i]->work;
+
+		if (w->done != w->nr && !(w->failed && w->done == w->posted))
+			return false;
+	}
+	return true;
+}
+
+static void check_idle(struct sim *sim, struct sim_qp *qp)
+{
+	const struct hrp_sq *sq = &qp->hrp.req.sq;
+	struct hrp_burst b;
+
+	sim_check(sim, qp->hrp.req.timer == HRP_TIMER_OFF);
+	sim_check(sim, sq->tail == sq->head && sq->head == qp->prod);
+	sim_check(sim, qp->hdr->cons == qp->prod);
+	sim_check(sim, !hrp_resp_next(&qp->hrp, &b));
+	sim_check(sim, !qp->req_busy && !qp->resp_busy);
+	if (qp->hrp.state != HRP_ERR)
+		sim_check(sim, qp->hdr->need_kick);
+}
+
+/* Does everything of a healthy connection agree with the model? */
+static void check_memory(struct sim *sim, struct sim_qp *qp)
+{
+	struct sim_node *to = qp->peer->node;
+	struct sim_work *w = &qp->work;
+	u32 i;
+
+	sim_check(sim, !memcmp(to->mem + w->fixed_base, w->fixed_model,
+			       SIM_WIN_SIZE));
+	if (qp->hrp.type == HRP_TYPE_RC) {
+		sim_check(sim, !memcmp(to->mem + w->win_base, w->win_model,
+				       SIM_WIN_SIZE));
+		sim_check(sim, !memcmp(to->mem + w->count_base, w->count_model,
+				       8 * SIM_NR_COUNTERS));
+		sim_check(sim, qp->hrp.req.nr_rd_atomic == 0);
+	}
+	/* On a good network unreliable services are reliable. */
+	if (sim->opts.drop_ppm || sim->opts.damage_ppm ||
+	    sim->opts.reorder_ppm || sim->opts.dup_ppm || sim->opts.pause_us)
+		return;
+	for (i = 0; i < w->nr; i++)
+		sim_check(sim, !uses_recv(&w->wr[i]) || w->wr[i].received);
+	if (qp->hrp.type == HRP_TYPE_UC)
+		sim_check(sim, !memcmp(to->mem + w->win_base, w->win_model,
+				       SIM_WIN_SIZE));
+}
+
+void sim_check_end(struct sim *sim)
+{
+	u32 i, n;
+
+	for (i = 0; i < sim->nr_qps; i++) {
+		check_idle(sim, sim->qp[i]);
+		if (!may_fail(sim))
+			check_memory(sim, sim->qp[i]);
+	}
+	for (n = 0; n < 2 && !may_fail(sim); n++) {
+		struct sim_node *node = &sim->node[n];
+
+		sim_check(sim, !memcmp(node->mem + node->shared_base,
+				       node->shared_sum, 8 * SIM_NR_COUNTERS));
+	}
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The network: makes frames of bursts, and loses, doubles, delays and damages
+ * them. A damaged frame is known to be one, as the ICRC would tell, but its
+ * bytes are damaged too: they are placed where the engine lets them.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "proto/burst.h"
+#include "proto/psn.h"
+#include "sim.h"
+
+struct frame {
+	struct sim *sim;
+	struct sim_node *to;
+	u32 len;
+	bool damaged;
+	u8 bytes[] __attribute__((__aligned__(8)));
+};
+
+/*
+ * What a random bit flip hits too rarely: a frame that looks just like the one
+ * that its queue pair waits for.
+ */
+static void damage_to_fit(struct frame *f)
+{
+	static const u8 ops[] = {
+		HRP_OP_SEND_MIDDLE, HRP_OP_SEND_LAST, HRP_OP_WRITE_MIDDLE,
+		HRP_OP_WRITE_LAST, HRP_OP_READ_RESP_MIDDLE, HRP_OP_SEND_FIRST,
+		HRP_OP_WRITE_FIRST, HRP_OP_READ_RESP_LAST,
+	};
+	struct sim *sim = f->sim;
+	struct hrw_bth *bth = (struct hrw_bth *)f->bytes;
+	struct sim_qp *qp = sim->qp[bth->dqpn[2] % sim->nr_qps];
+	bool response = hrp_opcode_info(bth->opcode) & HRP_OI_RESPONSE;
+	u32 psn = response ? qp->hrp.req.psn_una : qp->hrp.resp.psn;
+	u32 i;
+
+	bth->psn[0] = psn >> 16;
+	bth->psn[1] = psn >> 8;
+	bth->psn[2] = psn;
+	if (sim_below(&sim->rng, 2))
+		bth->opcode = (bth->opcode & HRP_SVC_MASK) |
+			      ops[sim_below(&sim->rng, sizeof(ops))];
+	for (i = sizeof(*bth); i < f->len; i++)
+		f->bytes[i] ^= sim_rand(&sim->rng) & 0x11;
+}
+
+static void damage(struct frame *f)
+{
+	struct sim *sim = f->sim;
+	u32 n = 1 + sim_below(&sim->rng, 4);
+
+	f->damaged = true;
+	if (!sim_below(&sim->rng, 3)) {
+		damage_to_fit(f);
+		return;
+	}
+	while (n--)
+		f->bytes[sim_below(&sim->rng, f->len)] ^=
+			1u << sim_below(&sim->rng, 8);
+	if (!sim_below(&sim->rng, 8))
+		f->len -= sim_below(&sim->rng, f->len);
+}
+
+static void frame_arrive(void *ctx)
+{
+	struct frame *f = ctx;
+	struct sim *sim = f->sim;
+	struct hrp_pkt pkt;
+	int err;
+	u32 i;
+
+	sim->nr_frames++;
+	/* The ICRC stands at the end; nobody looks into it here. */
+	err = hrp_pkt_parse(&pkt, f->bytes, min_t(u32, f->len, HRW_MAX_HDR_LEN),
+			    f->len);
+	sim_check(sim, !err || f->damaged);
+	for (i = 0; !err && i < sim->nr_qps; i++) {
+		struct sim_qp *qp = sim->qp[i];
+
+		if (qp->node == f->to && qp->hrp.qpn == pkt.dqpn)
+			sim_qp_receive(qp, &pkt, f->bytes + pkt.hdr_len,
+				       f->damaged);
+	}
+	free(f);
+}
+
+static void frame_send(struct frame *f)
+{
+	struct sim *sim = f->sim;
+	const struct sim_opts *o = &sim->opts;
+	u64 *link = &sim->link_free_ns[f->to->id];
+	u64 delay;
+
+	/* 80 Gbit/s, and 3 us for the way. */
+	*link = max(*link, sim->now_ns) + f->len / 10 + 10;
+	delay = *link - sim->now_ns + 3 * SIM_US;
+	if (sim_chance(&sim->rng, o->drop_ppm)) {
+		free(f);
+		return;
+	}
+	if (sim_chance(&sim->rng, o->damage_ppm))
+		damage(f);
+	if (sim_chance(&sim->rng, o->reorder_ppm))
+		delay += sim_below(&sim->rng, 40 * SIM_US);
+	sim_at(sim, delay, frame_arrive, f);
+}
+
+static struct frame *frame_new(struct sim_qp *from, const struct hrp_pkt *pkt,
+			       const u8 *payload)
+{
+	struct frame *f = malloc(sizeof(*f) + SIM_MAX_FRAME);
+	u32 hdr_len = hrp_pkt_build(pkt, f->bytes);
+
+	f->sim = from->node->sim;
+	f->to = from->peer->node;
+	f->damaged = false;
+	f->len = hdr_len + pkt->payload_len + pkt->pad + HRW_ICRC_LEN;
+	sim_check(f->sim, f->len <= SIM_MAX_FRAME);
+	memcpy(f->bytes + hdr_len, payload, pkt->payload_len);
+	memset(f->bytes + hdr_len + pkt->payload_len, 0,
+	       pkt->pad + HRW_ICRC_LEN);
+	return f;
+}
+
+void sim_net_send(struct sim_qp *from, const struct hrp_burst *b,
+		  const u8 *payload)
+{
+	struct sim *sim = from->node->sim;
+	u32 done = 0;
+	u32 i;
+
+	for (i = 0; i < b->nr_pkts; i++) {
+		struct hrp_pkt pkt;
+
+		hrp_burst_pkt(b, i, &pkt);
+		sim_check(sim, pkt.info == hrp_opcode_info(pkt.opcode));
+		sim_check(sim, pkt.psn == hrp_psn_add(b->first.psn, i));
+		sim_check(sim, pkt.payload_len <= hrp_qp_mtu(&from->hrp));
+		sim_check(sim, done + pkt.payload_len <= b->mem.len);
+		sim->nr_sent++;
+		frame_send(frame_new(from, &pkt, payload + done));
+		if (sim_chance(&sim->rng, sim->opts.dup_ppm))
+			frame_send(frame_new(from, &pkt, payload + done));
+		done += pkt.payload_len;
+	}
+	sim_check(sim, done == b->mem.len);
+}

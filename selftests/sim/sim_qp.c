@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One queue pair: calls the engine in the way that the module does. Whoever
+ * transmits holds a token; a burst is handed out, time goes by, during which
+ * acknowledgements may arrive, and only then the next one is asked for.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "sim.h"
+
+#define SQ_MAX_INLINE	256
+
+static void run_requester(struct sim_qp *qp);
+
+static void timer_fired(void *ctx)
+{
+	struct sim_qp *qp = ctx;
+	struct hrp_req *req = &qp->hrp.req;
+	struct sim *sim = qp->node->sim;
+
+	if (sim->now_ns != qp->timer_ns)
+		return;		/* an earlier one was planned instead */
+	qp->timer_ns = 0;
+	if (req->timer != HRP_TIMER_OFF && req->deadline_ns <= sim->now_ns &&
+	    hrp_req_timeout(&qp->hrp, sim->now_ns))
+		run_requester(qp);
+	if (req->timer != HRP_TIMER_OFF && !qp->timer_ns) {
+		u64 at = max(req->deadline_ns, sim->now_ns + 1);
+
+		qp->timer_ns = at;
+		sim_at(sim, at - sim->now_ns, timer_fired, qp);
+	}
+}
+
+/* After each call of the engine: the deadline may have changed. */
+static void plan_timer(struct sim_qp *qp)
+{
+	struct hrp_req *req = &qp->hrp.req;
+	struct sim *sim = qp->node->sim;
+	u64 at;
+
+	if (req->timer == HRP_TIMER_OFF)
+		return;
+	/* A kernel timer is late, never early. */
+	at = max(req->deadline_ns, sim->now_ns) +
+	     sim_below(&sim->rng, 5 * SIM_US);
+	if (qp->timer_ns && qp->timer_ns <= at)
+		return;
+	qp->timer_ns = at;
+	sim_at(sim, at - sim->now_ns, timer_fired, qp);
+}
+
+static u64 transmit_time(struct sim *sim, const struct hrp_burst *b)
+{
+	return 100 + sim_below(&sim->rng, 400 * b->nr_pkts);
+}
+
+/* Fetches the payload, some time while the token is held. */
+static u8 fill(struct sim_qp *qp, const struct hrp_burst *b, u8 *bytes)
+{
+	if (!b->mem.len)
+		return HROCE_WC_SUCCESS;
+	return sim_mem_copy(qp->node, &b->mem, bytes, false);
+}
+
+static void flush(struct sim_qp *qp)
+{
+	if (qp->req_busy) {
+		qp->flush_due = true;
+		return;
+	}
+	qp->flush_due = false;
+	hrp_req_flush(&qp->hrp);
+	if (qp->hrp.state == HRP_ERR)
+		hrp_resp_flush(&qp->hrp);
+}
+
+static void requester_sent(void *ctx)
+{
+	struct sim_qp *qp = ctx;
+	struct sim *sim = qp->node->sim;
+
+	if (!qp->req_filled)
+		qp->req_status = fill(qp, &qp->req_burst, qp->req_bytes);
+	if (qp->req_status == HROCE_WC_SUCCESS)
+		sim_net_send(qp, &qp->req_burst, qp->req_bytes);
+	hrp_req_sent(&qp->hrp, &qp->req_burst, qp->req_status);
+	sim_check(sim, qp->hrp.state != HRP_RTS ||
+		       qp->req_status == HROCE_WC_SUCCESS ||
+		       qp->hrp.req.sq.tail != qp->hrp.req.sq.next);
+	qp->req_busy = false;
+	if (qp->flush_due)
+		flush(qp);
+	run_requester(qp);
+}
+
+static void run_requester(struct sim_qp *qp)
+{
+	struct sim *sim = qp->node->sim;
+	enum hrp_next next;
+
+	if (qp->req_busy)
+		return;		/* the holder asks again in any case */
+	do {
+		next = hrp_req_next(&qp->hrp, sim->now_ns, &qp->req_burst);
+	} while (next == HRP_NEXT_AGAIN);
+	plan_timer(qp);
+	sim_check(sim, next != HRP_NEXT_WAIT ||
+		       qp->hrp.req.timer != HRP_TIMER_OFF ||
+		       qp->hrp.state != HRP_RTS);
+	if (next != HRP_NEXT_BURST)
+		return;
+	sim_check(sim, qp->req_burst.nr_pkts &&
+		       qp->req_burst.nr_pkts <= qp->hrp.req.burst_pkts);
+	qp->req_busy = true;
+	qp->req_filled = sim_below(&sim->rng, 2);
+	if (qp->req_filled)
+		qp->req_status = fill(qp, &qp->req_burst, qp->req_bytes);
+	sim_at(sim, transmit_time(sim, &qp->req_burst), requester_sent, qp);
+}
+
+void sim_qp_kick(struct sim_qp *qp)
+{
+	if (qp->hrp.state == HRP_ERR || qp->hrp.state == HRP_SQE)
+		flush(qp);
+	else
+		run_requester(qp);
+}
+
+static void answer(void *ctx);
+
+static void answer_sent(void *ctx)
+{
+	struct sim_qp *qp = ctx;
+
+	if (!qp->resp_filled)
+		qp->resp_status = fill(qp, &qp->resp_burst, qp->resp_bytes);
+	if (qp->resp_status == HROCE_WC_SUCCESS)
+		sim_net_send(qp, &qp->resp_burst, qp->resp_bytes);
+	hrp_resp_sent(&qp->hrp, &qp->resp_burst, qp->resp_status);
+	qp->resp_busy = false;
+	answer(qp);
+}
+
+static void answer(void *ctx)
+{
+	struct sim_qp *qp = ctx;
+	struct sim *sim = qp->node->sim;
+
+	qp->answer_planned = false;
+	if (qp->resp_busy || !hrp_resp_next(&qp->hrp, &qp->resp_burst))
+		return;
+	sim_check(sim, qp->resp_burst.nr_pkts &&
+		       qp->resp_burst.nr_pkts <= qp->hrp.resp.burst_pkts);
+	qp->resp_busy = true;
+	/* The memory of a READ is read now or later; both are right. */
+	qp->resp_filled = sim_below(&sim->rng, 2);
+	if (qp->resp_filled)
+		qp->resp_status = fill(qp, &qp->resp_burst, qp->resp_bytes);
+	sim_at(sim, transmit_time(sim, &qp->resp_burst), answer_sent, qp);
+}
+
+/* Answers wait for the end of a batch of received packets. */
+static void plan_answer(struct sim_qp *qp)
+{
+	struct sim *sim = qp->node->sim;
+
+	if (qp->answer_planned)
+		return;
+	qp->answer_planned = true;
+	sim_at(sim, sim_below(&sim->rng, 1000), answer, qp);
+}
+
+void sim_qp_receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
+		    bool damaged)
+{
+	struct sim *sim = qp->node->sim;
+	bool response = pkt->info & HRP_OI_RESPONSE;
+	u8 status = HROCE_WC_SUCCESS;
+	u64 orig = pkt->orig;
+	struct hrp_mem grh;
+	struct hrp_rx rx;
+
+	if (response)
+		hrp_comp_begin(&qp->hrp, pkt, &rx);
+	else
+		hrp_resp_begin(&qp->hrp, pkt, &rx);
+	if (rx.verdict == HRP_RX_DROP) {
+		sim->count[rx.drop]++;
+		return;
+	}
+	if (damaged && !rx.fuse) {
+		sim->count[HROCE_DROP_ICRC]++;
+		return;
+	}
+	if (rx.mem.len && pkt->info & HRP_OI_ATOMIC) {
+		sim_check(sim, rx.mem.len == 8 && !rx.fuse);
+		payload = (u8 *)&orig;
+	} else {
+		sim_check(sim, !rx.mem.len || rx.mem.len == pkt->payload_len);
+	}
+	if (rx.mem.len)
+		status = sim_mem_copy(qp->node, &rx.mem, payload, true);
+	if (damaged) {
+		sim->count[HROCE_DROP_ICRC]++;
+		return;
+	}
+	if (rx.grh) {
+		static u8 zero[HRW_GRH_LEN];
+
+		grh = rx.mem;
+		grh.offset = 0;
+		grh.len = HRW_GRH_LEN;
+		status = sim_mem_copy(qp->node, &grh, zero, true);
+	}
+	if (!response) {
+		hrp_resp_commit(&qp->hrp, pkt, &rx, status);
+		plan_answer(qp);
+	} else if (hrp_comp_commit(&qp->hrp, pkt, &rx, sim->now_ns, status)) {
+		run_requester(qp);
+	}
+	plan_timer(qp);
+}
+
+static void error_work(void *ctx)
+{
+	flush(ctx);
+}
+
+void sim_qp_error(struct sim_qp *qp)
+{
+	if (qp->hrp.state == HRP_ERR)
+		return;
+	qp->hrp.state = HRP_ERR;
+	sim_at(qp->node->sim, 2 * SIM_US, error_work, qp);
+}
+
+void hrp_env_error(struct hrp_qp *hrp)
+{
+	struct sim_qp *qp = to_sim_qp(hrp);
+
+	sim_check(qp->node->sim, hrp->state == HRP_ERR ||
+				 hrp->state == HRP_SQE);
+	sim_at(qp->node->sim, 2 * SIM_US, error_work, qp);
+}
+
+void hrp_env_event(struct hrp_qp *hrp, enum hrp_event event)
+{
+	to_sim_qp(hrp)->nr_events[event]++;
+}
+
+void hrp_env_count(struct hrp_qp *hrp, enum hroce_count what)
+{
+	to_sim_qp(hrp)->node->sim->count[what]++;
+}
+
+bool hrp_env_user_queue(const struct hrp_qp *hrp)
+{
+	return true;
+}
+
+u8 hrp_env_local_op(struct hrp_qp *hrp, const struct hrp_wqe *wqe)
+{
+	struct sim_node *node = to_sim_qp(hrp)->node;
+	struct sim_mr *mr = sim_mr_find(node, wqe->wqe.imm_data);
+
+	sim_check(node->sim, wqe->wqe.opcode == HROCE_WR_LOCAL_INV);
+	if (!mr || !mr->one_shot)
+		return HROCE_WC_LOC_QP_OP_ERR;
+	mr->valid = false;
+	return HROCE_WC_SUCCESS;
+}
+
+bool hrp_env_recv_take(struct hrp_qp *hrp, struct hrp_rwqe *rwqe)
+{
+	struct sim_rq *rq = to_sim_qp(hrp)->rq;
+	struct sim_slot *slot;
+	u32 idx, i;
+
+	if (rq->head == rq->tail)
+		return false;
+	idx = rq->fifo[rq->head++ % SIM_NR_SLOTS];
+	slot = &rq->slot[idx];
+	sim_check(rq->node->sim, slot->state == SIM_SLOT_POSTED);
+	slot->state = SIM_SLOT_TAKEN;
+	rwqe->wr_id = idx;
+	rwqe->nr_sges = sim_buf_sges(rq->node, &slot->buf, rq->key,
+				     rwqe->sges);
+	rwqe->length = 0;
+	for (i = 0; i < rwqe->nr_sges; i++)
+		rwqe->length += rwqe->sges[i].length;
+	return true;
+}
+
+struct sim_rq *sim_rq_new(struct sim_node *node, u32 room)
+{
+	struct sim_rq *rq = calloc(1, sizeof(*rq));
+	u32 pitch = room + 33 * SIM_MAX_PIECES;
+	u32 base = sim_mem_alloc(node, pitch * SIM_NR_SLOTS);
+	u32 i;
+
+	rq->node = node;
+	rq->room = room;
+	rq->key = sim_mr_add(node, base, pitch * SIM_NR_SLOTS,
+			     1u << HRP_ACCESS_LOCAL_WRITE);
+	for (i = 0; i < SIM_NR_SLOTS; i++)
+		rq->slot[i].base = base + i * pitch;
+	return rq;
+}
+
+void sim_rq_post(struct sim_rq *rq, u32 max)
+{
+	u32 i;
+
+	for (i = 0; i < SIM_NR_SLOTS && max && !rq->dead; i++) {
+		struct sim_slot *slot = &rq->slot[i];
+
+		if (slot->state != SIM_SLOT_FREE)
+			continue;
+		sim_buf_split(rq->node->sim, &slot->buf, slot->base, rq->room,
+			      true);
+		slot->state = SIM_SLOT_POSTED;
+		rq->fifo[rq->tail++ % SIM_NR_SLOTS] = i;
+		max--;
+	}
+}
+
+static void sq_new(struct sim *sim, struct hrp_sq *sq)
+{
+	sq->max_sges = SIM_MAX_PIECES;
+	sq->max_inline = SQ_MAX_INLINE;
+	sq->nr_entries = 16u << sim_below(&sim->rng, 3);
+	sq->stride = hrp_sq_stride(sq->max_sges, sq->max_inline);
+	sq->copy_stride = hrp_sq_copy_stride(sq->stride);
+	sq->hdr = calloc(1, sizeof(*sq->hdr));
+	sq->ring = calloc(sq->nr_entries, sq->stride);
+	sq->copies = calloc(sq->nr_entries, sq->copy_stride);
+	/* The indices wrap on the way. */
+	sq->hdr->prod = -sim_below(&sim->rng, 100);
+}
+
+struct sim_qp *sim_qp_new(struct sim_node *node, u32 qpn, struct sim_rq *rq)
+{
+	struct sim *sim = node->sim;
+	struct sim_qp *qp = calloc(1, sizeof(*qp));
+	struct hrp_resp *resp = &qp->hrp.resp;
+	struct hrp_req *req = &qp->hrp.req;
+
+	qp->node = node;
+	qp->rq = rq;
+	qp->hrp.type = sim->opts.type;
+	qp->hrp.qpn = qpn;
+	qp->hrp.qkey = 0x1234;
+	qp->hrp.pkey = 0xffff;
+	qp->hrp.mtu_shift = sim->opts.mtu_shift;
+	qp->hrp.access = HRP_QP_REMOTE_WRITE | HRP_QP_REMOTE_READ |
+			 HRP_QP_REMOTE_ATOMIC;
+	sq_new(sim, &req->sq);
+	qp->hdr = req->sq.hdr;
+	qp->prod = qp->hdr->prod;
+	req->window_pkts = 8u << sim_below(&sim->rng, 6);
+	req->burst_pkts = 1u << sim_below(&sim->rng, 7);
+	resp->burst_pkts = 1u << sim_below(&sim->rng, 7);
+	req->timeout_ns = 200 * SIM_US;
+	req->retry_cnt = sim->opts.kill_one ? 7 : 255;
+	req->rnr_retry = HRP_INFINITE_RNR_RETRY;
+	resp->min_rnr_timer = 1 + sim_below(&sim->rng, 8);
+	resp->srq = sim->opts.srq;
+	resp->rwqe = calloc(1, sizeof(*resp->rwqe));
+	qp->req_bytes = malloc(128u << qp->hrp.mtu_shift);
+	qp->resp_bytes = malloc(128u << qp->hrp.mtu_shift);
+	return qp;
+}
+
+void sim_qp_connect(struct sim_qp *qp, struct sim_qp *peer, u32 psn,
+		    u32 peer_psn)
+{
+	struct hrp_resp *resp = &qp->hrp.resp;
+	struct sim *sim = qp->node->sim;
+
+	qp->peer = peer;
+	qp->hrp.dest_qpn = peer->hrp.qpn;
+	resp->max_dest_rd_atomic = 1 + sim_below(&sim->rng, 16);
+	for (resp->nr_rd = 1; resp->nr_rd < resp->max_dest_rd_atomic;)
+		resp->nr_rd *= 2;
+	resp->rd = calloc(resp->nr_rd, sizeof(*resp->rd));
+	peer->hrp.req.max_rd_atomic =
+		1 + sim_below(&sim->rng, resp->max_dest_rd_atomic);
+	hrp_req_reset(&qp->hrp);
+	hrp_resp_reset(&qp->hrp);
+	qp->hrp.state = HRP_RTR;
+	hrp_resp_start(&qp->hrp, peer_psn);
+	qp->hrp.state = HRP_RTS;
+	hrp_req_start(&qp->hrp, psn);
+}
+
+void sim_qp_free(struct sim_qp *qp)
+{
+	free(qp->hrp.req.sq.hdr);
+	free(qp->hrp.req.sq.ring);
+	free(qp->hrp.req.sq.copies);
+	free(qp->hrp.resp.rwqe);
+	free(qp->hrp.resp.rd);
+	free(qp->req_bytes);
+	free(qp->resp_bytes);
+	free(qp);
+}
