@@ -9,9 +9,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-static int tap_cases;
-static int tap_failed_cases;
-static int tap_failed_checks;
+/* One of each per program, wherever the checks are. */
+__attribute__((weak)) int tap_cases;
+__attribute__((weak)) int tap_failed_cases;
+__attribute__((weak)) int tap_failed_checks;
 
 /* Print the plan. */
 static inline void tap_plan(int nr_cases)

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/* One queue pair with a ring and a recorder, see rig.h. */
+#include <linux/kernel.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rig.h"
+#include "tap.h"
+
+#define NR_ENTRIES	16
+#define MAX_SGES	4
+#define MAX_INLINE	128
+
+struct rig rig;
+
+void rig_begin(enum hrp_type type, u32 psn)
+{
+	struct hrp_req *req = &rig.qp.req;
+	struct hrp_sq *sq = &req->sq;
+
+	memset(&rig, 0, sizeof(rig));
+	rig.now_ns = 1000;
+	rig.qp.type = type;
+	rig.qp.state = HRP_RTS;
+	rig.qp.mtu_shift = 10;
+	rig.qp.pkey = 0xffff;
+	rig.qp.qpn = RIG_QPN;
+	rig.qp.dest_qpn = RIG_PEER_QPN;
+	rig.qp.qkey = 0x11111111;
+
+	sq->hdr = &rig.hdr;
+	sq->nr_entries = NR_ENTRIES;
+	sq->max_sges = MAX_SGES;
+	sq->max_inline = MAX_INLINE;
+	sq->stride = hrp_sq_stride(MAX_SGES, MAX_INLINE);
+	sq->copy_stride = hrp_sq_copy_stride(sq->stride);
+	/* Exact sizes, so that the sanitizer sees every step beyond. */
+	rig.ring = calloc(NR_ENTRIES, sq->stride);
+	sq->ring = rig.ring;
+	sq->copies = malloc(NR_ENTRIES * sq->copy_stride);
+
+	req->window_pkts = 64;
+	req->burst_pkts = 16;
+	req->max_rd_atomic = 4;
+	req->retry_cnt = 3;
+	req->rnr_retry = 2;
+	req->timeout_ns = RIG_TIMEOUT_NS;
+	hrp_req_reset(&rig.qp);
+	hrp_req_start(&rig.qp, psn);
+}
+
+void rig_end(void)
+{
+	rig_expect_no_cqe();
+	free(rig.ring);
+	free(rig.qp.req.sq.copies);
+}
+
+struct hroce_sq_wqe *rig_slot(u8 opcode)
+{
+	const struct hrp_sq *sq = &rig.qp.req.sq;
+	struct hroce_sq_wqe *wqe;
+
+	wqe = rig.ring + (rig.hdr.prod & (NR_ENTRIES - 1)) * sq->stride;
+	memset(wqe, 0, sq->stride);
+	wqe->wr_id = rig.hdr.prod;
+	wqe->opcode = opcode;
+	wqe->flags = HROCE_WRF_SIGNALED;
+	return wqe;
+}
+
+void rig_post(struct hroce_sq_wqe *wqe, u32 len)
+{
+	struct hroce_sge *sges = (void *)(wqe + 1);
+
+	if (len) {
+		sges[0].addr = 0x10000;
+		sges[0].length = len;
+		sges[0].lkey = 5;
+		wqe->nr_sges = 1;
+	}
+	rig.hdr.prod++;
+}
+
+void rig_post_op(u8 opcode, u32 len)
+{
+	struct hroce_sq_wqe *wqe = rig_slot(opcode);
+
+	wqe->rdma.remote_addr = 0x200000;
+	wqe->rdma.rkey = 9;
+	rig_post(wqe, len);
+}
+
+enum hrp_next rig_next(void)
+{
+	enum hrp_next ret = hrp_req_next(&rig.qp, rig.now_ns, &rig.burst);
+
+	if (ret == HRP_NEXT_BURST)
+		hrp_req_sent(&rig.qp, &rig.burst, HROCE_WC_SUCCESS);
+	return ret;
+}
+
+u32 rig_drain(void)
+{
+	u32 nr_pkts = 0;
+
+	while (rig_next() == HRP_NEXT_BURST)
+		nr_pkts += rig.burst.nr_pkts;
+	return nr_pkts;
+}
+
+static bool rig_receive(struct hrp_pkt *pkt, u8 opcode, u32 psn, u8 *verdict)
+{
+	struct hrp_rx rx;
+
+	pkt->opcode = opcode;
+	pkt->info = hrp_opcode_info(opcode);
+	pkt->psn = psn & 0xffffff;
+	hrp_comp_begin(&rig.qp, pkt, &rx);
+	*verdict = rx.verdict;
+	if (rx.verdict == HRP_RX_DROP) {
+		rig.counts[rx.drop]++;
+		return false;
+	}
+	if (rx.mem.len)
+		tap_eq(rx.mem.access, HRP_ACCESS_LOCAL_WRITE);
+	return hrp_comp_commit(&rig.qp, pkt, &rx, rig.now_ns,
+			       HROCE_WC_SUCCESS);
+}
+
+bool rig_ack(u32 psn, u8 syndrome)
+{
+	struct hrp_pkt pkt = { .syndrome = syndrome };
+	u8 verdict;
+
+	return rig_receive(&pkt, HRP_OP_ACK, psn, &verdict);
+}
+
+u8 rig_read_resp(u8 opcode, u32 psn, u32 len)
+{
+	struct hrp_pkt pkt = { .payload_len = len };
+	u8 verdict;
+
+	rig_receive(&pkt, opcode, psn, &verdict);
+	return verdict;
+}
+
+u8 rig_atomic_resp(u32 psn, u64 orig)
+{
+	struct hrp_pkt pkt = { .orig = orig };
+	u8 verdict;
+
+	rig_receive(&pkt, HRP_OP_ATOMIC_ACK, psn, &verdict);
+	return verdict;
+}
+
+void rig_expect_cqe(u64 wr_id, u8 status)
+{
+	const struct hroce_cqe *cqe = &rig.cqes[rig.seen_cqes];
+
+	if (!tap_ok(rig.seen_cqes < rig.nr_cqes))
+		return;
+	rig.seen_cqes++;
+	tap_eq(cqe->wr_id, wr_id);
+	tap_eq(cqe->status, status);
+	tap_eq(cqe->qpn, RIG_QPN);
+}
+
+void rig_expect_no_cqe(void)
+{
+	tap_eq(rig.nr_cqes, rig.seen_cqes);
+}
+
+void hrp_env_send_done(struct hrp_qp *qp, const struct hroce_cqe *cqe)
+{
+	if (rig.nr_cqes < RIG_MAX_CQES)
+		rig.cqes[rig.nr_cqes++] = *cqe;
+}
+
+u8 hrp_env_local_op(struct hrp_qp *qp, const struct hrp_wqe *wqe)
+{
+	rig.local_ops++;
+	return rig.local_status;
+}
+
+void hrp_env_error(struct hrp_qp *qp)
+{
+	rig.errors++;
+}
+
+void hrp_env_event(struct hrp_qp *qp, enum hrp_event event)
+{
+	rig.events[event]++;
+}
+
+void hrp_env_count(struct hrp_qp *qp, enum hroce_count what)
+{
+	rig.counts[what]++;
+}
+
+bool hrp_env_user_queue(const struct hrp_qp *qp)
+{
+	return !rig.kernel_queue;
+}
