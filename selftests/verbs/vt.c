@@ -36,7 +36,7 @@ struct vt_undo {
 /**
  * struct vt_run - state of the case that runs in this process
  * @back: where a failed or skipped case continues
- * @pid: the process that owns the stack of @back
+ * @tid: the thread that owns the stack of @back
  * @undo: objects made so far
  * @nr_undo: how many
  * @undoing: the case itself is over
@@ -44,7 +44,7 @@ struct vt_undo {
  */
 struct vt_run {
 	jmp_buf back;
-	pid_t pid;
+	pid_t tid;
 	struct vt_undo *undo;
 	size_t nr_undo;
 	bool undoing;
@@ -127,7 +127,7 @@ void vt_fail(const char *file, int line, const char *fmt, ...)
 	fflush(stdout);
 	va_end(ap);
 	run.failed = true;
-	if (getpid() != run.pid || run.undoing)
+	if (gettid() != run.tid || run.undoing)
 		_exit(VT_EXIT_FAIL);
 	longjmp(run.back, 1);
 }
@@ -139,7 +139,7 @@ void vt_skip(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(skip_reason, 256, fmt, ap);
 	va_end(ap);
-	if (getpid() != run.pid)
+	if (gettid() != run.tid)
 		_exit(VT_EXIT_SKIP);
 	longjmp(run.back, 2);
 }
@@ -182,7 +182,7 @@ static int case_child(const struct vt_case *c)
 	int family = fam && *fam == '6' ? 6 : 4;
 	int rc;
 
-	run.pid = getpid();
+	run.tid = gettid();
 	memset(&t, 0, sizeof(t));
 	t.arg = c->arg;
 	rc = setjmp(run.back);
@@ -304,10 +304,10 @@ int vt_main(int argc, char **argv, const struct vt_case *cases, int nr)
 		       ++n, base, cases[i].name);
 		if (rc == VT_EXIT_SKIP)
 			printf(" # SKIP %s", skip_reason);
-		else
-			printf(" # time=%ums",
-			       (unsigned int)((vt_now_us() - start) / 1000));
 		printf("\n");
+		if (vt_now_us() - start > 3000000)
+			vt_note("took %llu ms", (unsigned long long)
+				(vt_now_us() - start) / 1000);
 		fflush(stdout);
 	}
 	if (failed)

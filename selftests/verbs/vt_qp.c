@@ -175,8 +175,9 @@ void vt_to_rts(struct ibv_qp *qp, const struct vt_opt *o, uint32_t sq_psn)
 void vt_to(struct ibv_qp *qp, enum ibv_qp_state state)
 {
 	struct ibv_qp_attr attr = { .qp_state = state };
+	int rc = ibv_modify_qp(qp, &attr, IBV_QP_STATE);
 
-	VT_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE), 0);
+	VT_OK(!rc, "state %d to %d: %s", vt_state(qp), state, strerror(rc));
 }
 
 /* The kernel's view of the state. */

@@ -136,7 +136,7 @@ void *vt_async_at(const char *file, int line, struct vt_end *e,
 	struct ibv_async_event ev = {};
 
 	do {
-		if (!readable(e->ctx->async_fd, 10000 * vt_scale()))
+		if (!readable(e->ctx->async_fd, 3000 * vt_scale()))
 			vt_fail(file, line, "no event (expected %s)",
 				ibv_event_type_str(type));
 		if (ibv_get_async_event(e->ctx, &ev))

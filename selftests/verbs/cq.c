@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Completion queues: sharing, notification, overrun. */
+#include "vt.h"
+
+static void send_n(struct vt_pair *p, int from, int n, unsigned int flags)
+{
+	for (int i = from; i < from + n; i++)
+		vt_send(p->qp[0], &(struct vt_wr){
+			.op = IBV_WR_SEND, .id = i, .flags = flags });
+}
+
+static void recv_n(struct vt_pair *p, int from, int n)
+{
+	for (int i = from; i < from + n; i++)
+		vt_recv(p->qp[1], i, NULL, 0, 0);
+}
+
+static void shared_by_queue_pairs(struct vt *t)
+{
+	struct ibv_cq *rcq = vt_cq(&t->b, 64, NULL);
+	struct vt_opt o = { .rcq = { NULL, rcq } };
+	struct vt_pair *p[4];
+	int seen[4] = {};
+
+	for (int i = 0; i < 4; i++) {
+		p[i] = vt_pair(t, &o);
+		recv_n(p[i], 0, 8);
+	}
+	for (int i = 0; i < 4; i++)
+		send_n(p[i], 0, 8, IBV_SEND_SIGNALED);
+	for (int n = 0; n < 32; n++) {
+		struct ibv_wc wc = vt_poll(rcq);
+		int i;
+
+		VT_EQ(wc.status, IBV_WC_SUCCESS);
+		for (i = 0; i < 4 && p[i]->qp[1]->qp_num != wc.qp_num;)
+			i++;
+		VT_OK(i < 4, "QPN 0x%x", wc.qp_num);
+		VT_EQ(wc.wr_id, seen[i]++);
+	}
+}
+
+static void send_and_receive_share(struct vt *t)
+{
+	struct vt_opt o = { .one_cq = true };
+	struct vt_pair *p = vt_pair(t, &o);
+	int sends = 0, recvs = 0;
+
+	for (int i = 0; i < 20; i++) {
+		recv_n(p, i, 1);
+		send_n(p, i, 1, IBV_SEND_SIGNALED);
+		vt_recv(p->qp[0], i, NULL, 0, 0);
+		vt_send(p->qp[1], &(struct vt_wr){
+			.op = IBV_WR_SEND, .id = i,
+			.flags = IBV_SEND_SIGNALED });
+	}
+	for (int i = 0; i < 40; i++) {
+		struct ibv_wc wc = vt_poll(p->scq[0]);
+
+		VT_EQ(wc.status, IBV_WC_SUCCESS);
+		if (wc.opcode & IBV_WC_RECV)
+			VT_EQ(wc.wr_id, recvs++);
+		else
+			VT_EQ(wc.wr_id, sends++);
+	}
+	VT_EQ(sends, 20);
+	VT_EQ(recvs, 20);
+}
+
+static void poll_many_at_once(struct vt *t)
+{
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct ibv_wc wc[50];
+	int n = 0;
+
+	recv_n(p, 0, 50);
+	send_n(p, 0, 50, 0);
+	send_n(p, 50, 1, IBV_SEND_SIGNALED);
+	recv_n(p, 50, 1);
+	vt_expect(p->scq[0], 50, IBV_WC_SUCCESS);
+	while (n < 50) {
+		int got = ibv_poll_cq(p->rcq[1], 7, wc);
+
+		VT_OK(got >= 0 && got <= 7, "%d", got);
+		for (int i = 0; i < got; i++)
+			VT_EQ(wc[i].wr_id, n++);
+	}
+	VT_EQ(ibv_poll_cq(p->rcq[1], 0, wc), 0);
+}
+
+static void event_for_next_completion(struct vt *t)
+{
+	struct ibv_comp_channel *chan = vt_channel(&t->b);
+	struct vt_opt o = { .chan = { NULL, chan } };
+	struct vt_pair *p = vt_pair(t, &o);
+
+	for (int i = 0; i < 20; i++) {
+		recv_n(p, i, 1);
+		VT_EQ(ibv_req_notify_cq(p->rcq[1], 0), 0);
+		VT_OK(!vt_cq_event_pending(chan, 0), "early event");
+		send_n(p, i, 1, 0);
+		VT_OK(vt_cq_event(chan) == p->rcq[1], "other CQ");
+		vt_expect(p->rcq[1], i, IBV_WC_SUCCESS);
+		VT_OK(!vt_cq_event_pending(chan, 0), "second event");
+	}
+}
+
+/* One event per request, however many completions follow. */
+static void one_event_per_arming(struct vt *t)
+{
+	struct ibv_comp_channel *chan = vt_channel(&t->b);
+	struct vt_opt o = { .chan = { NULL, chan } };
+	struct vt_pair *p = vt_pair(t, &o);
+
+	recv_n(p, 0, 30);
+	VT_EQ(ibv_req_notify_cq(p->rcq[1], 0), 0);
+	send_n(p, 0, 10, 0);
+	vt_cq_event(chan);
+	for (int i = 0; i < 10; i++)
+		vt_expect(p->rcq[1], i, IBV_WC_SUCCESS);
+	send_n(p, 10, 10, 0);
+	for (int i = 10; i < 20; i++)
+		vt_expect(p->rcq[1], i, IBV_WC_SUCCESS);
+	VT_OK(!vt_cq_event_pending(chan, 20), "event without arming");
+}
+
+static void solicited_only(struct vt *t)
+{
+	struct ibv_comp_channel *chan = vt_channel(&t->b);
+	struct vt_opt o = { .chan = { NULL, chan } };
+	struct vt_pair *p = vt_pair(t, &o);
+	struct vt_mem *m = vt_mem(&t->a, 5000, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 5000, VT_ALL);
+	struct vt_wr w = {
+		.op = t->arg, .local = m, .len = 5000,
+		.remote = t->arg == IBV_WR_RDMA_WRITE_WITH_IMM ? d : NULL,
+	};
+
+	for (int i = 0; i < 4; i++)
+		vt_recv(p->qp[1], i, d, 0, 5000);
+	VT_EQ(ibv_req_notify_cq(p->rcq[1], 1), 0);
+	vt_send(p->qp[0], &w);
+	vt_expect(p->rcq[1], 0, IBV_WC_SUCCESS);
+	VT_OK(!vt_cq_event_pending(chan, 20), "unsolicited event");
+	w.flags = IBV_SEND_SOLICITED;
+	vt_send(p->qp[0], &w);
+	vt_cq_event(chan);
+	vt_expect(p->rcq[1], 1, IBV_WC_SUCCESS);
+}
+
+/* Errors count as solicited. */
+static void error_wakes_solicited(struct vt *t)
+{
+	struct ibv_comp_channel *chan = vt_channel(&t->b);
+	struct vt_opt o = { .chan = { NULL, chan } };
+	struct vt_pair *p = vt_pair(t, &o);
+
+	recv_n(p, 0, 1);
+	VT_EQ(ibv_req_notify_cq(p->rcq[1], 1), 0);
+	vt_to(p->qp[1], IBV_QPS_ERR);
+	vt_cq_event(chan);
+	vt_expect(p->rcq[1], 0, IBV_WC_WR_FLUSH_ERR);
+}
+
+/*
+ * The classic loop: arm, poll until empty, wait. If a completion could slip
+ * in between without an event, the loop would hang.
+ */
+static void no_event_lost(struct vt *t)
+{
+	enum { NR = 1000, WIN = 16 };
+	struct ibv_comp_channel *chan = vt_channel(&t->b);
+	struct vt_opt o = { .chan = { NULL, chan } };
+	struct vt_pair *p = vt_pair(t, &o);
+	int sent = 0, got = 0, acked = 0;
+	struct ibv_wc wc;
+
+	recv_n(p, 0, WIN);
+	vt_srand(3);
+	VT_EQ(ibv_req_notify_cq(p->rcq[1], 0), 0);
+	while (got < NR) {
+		int burst = 1 + vt_rand() % 5;
+
+		while (burst-- && sent < NR && sent - got < WIN)
+			send_n(p, sent++, 1, IBV_SEND_SIGNALED);
+		vt_cq_event(chan);
+		VT_EQ(ibv_req_notify_cq(p->rcq[1], 0), 0);
+		while (ibv_poll_cq(p->rcq[1], 1, &wc) == 1) {
+			VT_EQ(wc.status, IBV_WC_SUCCESS);
+			VT_EQ(wc.wr_id, got);
+			if (got + WIN < NR)
+				recv_n(p, got + WIN, 1);
+			got++;
+		}
+		while (ibv_poll_cq(p->scq[0], 1, &wc) == 1)
+			VT_EQ(wc.wr_id, acked++);
+		/* All polled, nothing in flight: the next event needs a send. */
+		if (got == sent && vt_cq_event_pending(chan, 0))
+			vt_cq_event(chan);
+		if (got == sent)
+			VT_EQ(ibv_req_notify_cq(p->rcq[1], 0), 0);
+	}
+}
+
+static void channel_shared_by_cqs(struct vt *t)
+{
+	struct ibv_comp_channel *chan = vt_channel(&t->b);
+	struct vt_opt o = { .chan = { NULL, chan } };
+	struct vt_pair *p = vt_pair(t, &o), *q = vt_pair(t, &o);
+
+	recv_n(p, 0, 1);
+	recv_n(q, 0, 1);
+	VT_EQ(ibv_req_notify_cq(p->rcq[1], 0), 0);
+	VT_EQ(ibv_req_notify_cq(q->rcq[1], 0), 0);
+	send_n(q, 0, 1, 0);
+	VT_OK(vt_cq_event(chan) == q->rcq[1], "other CQ");
+	send_n(p, 0, 1, 0);
+	VT_OK(vt_cq_event(chan) == p->rcq[1], "other CQ");
+}
+
+/* Too many completions: the CQ fails and says so, others go on. */
+static void overrun_hurts_nobody_else(struct vt *t)
+{
+	struct ibv_cq *small = vt_cq(&t->a, 4, NULL);
+	struct vt_opt o = { .scq = { small, NULL }, .sq = 4096 };
+	struct vt_pair *p = vt_pair(t, &o), *other = vt_pair(t, NULL);
+	struct vt_mem *s = vt_mem(&t->a, 64, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 64, VT_ALL);
+
+	for (int i = 0; i < small->cqe + 2; i++)
+		vt_send(p->qp[0], &(struct vt_wr){
+			.id = i, .local = s, .len = 64, .remote = d,
+			.flags = IBV_SEND_SIGNALED });
+	VT_OK(vt_async(&t->a, IBV_EVENT_CQ_ERR) == (void *)small, "other CQ");
+	vt_wait_state(p->qp[0], IBV_QPS_ERR);
+	recv_n(other, 0, 10);
+	send_n(other, 0, 10, IBV_SEND_SIGNALED);
+	for (int i = 0; i < 10; i++) {
+		vt_expect(other->scq[0], i, IBV_WC_SUCCESS);
+		vt_expect(other->rcq[1], i, IBV_WC_SUCCESS);
+	}
+}
+
+/* Exactly as many completions as entries is not an overrun. */
+static void filled_to_the_brim(struct vt *t)
+{
+	struct ibv_cq *cq = vt_cq(&t->a, 7, NULL);
+	struct vt_opt o = { .scq = { cq, NULL }, .sq = 1024 };
+	struct vt_pair *p = vt_pair(t, &o);
+	struct vt_mem *s = vt_mem(&t->a, 8, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 8, VT_ALL);
+
+	for (int round = 0; round < 5; round++) {
+		for (int i = 0; i < cq->cqe; i++)
+			vt_send(p->qp[0], &(struct vt_wr){
+				.id = i, .local = s, .len = 8, .remote = d,
+				.flags = IBV_SEND_SIGNALED });
+		VT_OK(!vt_async_pending(&t->a, 20), "event");
+		for (int i = 0; i < cq->cqe; i++)
+			vt_expect(cq, i, IBV_WC_SUCCESS);
+	}
+}
+
+/* Completions of a destroyed queue pair are gone from the CQ. */
+static void destroyed_qp_leaves_no_trace(struct vt *t)
+{
+	struct ibv_cq *cq = vt_cq(&t->a, 64, NULL);
+	struct vt_opt o = { .scq = { cq, NULL } };
+	struct vt_pair *p = vt_pair(t, &o), *q = vt_pair(t, &o);
+	struct ibv_wc wc;
+
+	recv_n(p, 0, 8);
+	recv_n(q, 0, 8);
+	send_n(p, 0, 8, IBV_SEND_SIGNALED);
+	send_n(q, 100, 8, IBV_SEND_SIGNALED);
+	for (int i = 0; i < 8; i++) {
+		vt_expect(p->rcq[1], i, IBV_WC_SUCCESS);
+		vt_expect(q->rcq[1], i, IBV_WC_SUCCESS);
+	}
+	vt_forget(p->qp[0]);
+	VT_EQ(ibv_destroy_qp(p->qp[0]), 0);
+	for (int i = 0; i < 8; i++) {
+		wc = vt_poll(cq);
+		while (wc.wr_id < 100)
+			wc = vt_poll(cq);
+		VT_EQ(wc.wr_id, 100 + i);
+	}
+}
+
+static const struct vt_case cases[] = {
+	VT_CASE(shared_by_queue_pairs),
+	VT_CASE(send_and_receive_share),
+	VT_CASE(poll_many_at_once),
+	VT_CASE(event_for_next_completion),
+	VT_CASE(one_event_per_arming),
+	VT_CASE_ARG("solicited_send", solicited_only, IBV_WR_SEND),
+	VT_CASE_ARG("solicited_send_imm", solicited_only,
+		    IBV_WR_SEND_WITH_IMM),
+	VT_CASE_ARG("solicited_write_imm", solicited_only,
+		    IBV_WR_RDMA_WRITE_WITH_IMM),
+	VT_CASE(error_wakes_solicited),
+	VT_CASE(no_event_lost),
+	VT_CASE(channel_shared_by_cqs),
+	VT_CASE(overrun_hurts_nobody_else),
+	VT_CASE(filled_to_the_brim),
+	VT_CASE(destroyed_qp_leaves_no_trace),
+};
+
+VT_MAIN(cases)

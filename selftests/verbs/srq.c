@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Shared receive queues: order, limit event, life. */
+#include "vt.h"
+
+#define NR_QP 4
+
+/* Pairs whose b side receives from one shared queue into one CQ. */
+static void srq_pairs(struct vt *t, struct vt_pair **p, int n,
+		      struct ibv_srq *srq, struct ibv_cq *rcq)
+{
+	struct vt_opt o = { .srq = { NULL, srq }, .rcq = { NULL, rcq } };
+
+	for (int i = 0; i < n; i++)
+		p[i] = vt_pair(t, &o);
+}
+
+static void shared_by_several(struct vt *t)
+{
+	struct ibv_srq *srq = vt_srq(&t->b, 64, 2, 0);
+	struct ibv_cq *rcq = vt_cq(&t->b, 64, NULL);
+	struct vt_mem *s = vt_mem(&t->a, 64 * 100, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 64 * 100, VT_ALL);
+	struct vt_pair *p[NR_QP];
+
+	srq_pairs(t, p, NR_QP, srq, rcq);
+	for (int i = 0; i < 32; i++)
+		vt_srq_recv(srq, i, d, 100 * i, 100);
+	for (int i = 0; i < 32; i++) {
+		struct vt_pair *q = p[i * 7 % NR_QP];
+		struct ibv_wc wc;
+
+		vt_fill(s, 100 * i, 100, i);
+		vt_send(q->qp[0], &(struct vt_wr){
+			.op = IBV_WR_SEND, .id = i, .local = s,
+			.off = 100 * i, .len = 100,
+			.flags = IBV_SEND_SIGNALED });
+		vt_expect(q->scq[0], i, IBV_WC_SUCCESS);
+		wc = vt_expect(rcq, i, IBV_WC_SUCCESS);
+		VT_EQ(wc.qp_num, q->qp[1]->qp_num);
+		vt_verify(d, 100 * i, 100, i);
+	}
+}
+
+static void limit_event_once(struct vt *t)
+{
+	struct ibv_srq *srq = vt_srq(&t->b, 64, 1, 0);
+	struct ibv_cq *rcq = vt_cq(&t->b, 64, NULL);
+	struct vt_mem *d = vt_mem(&t->b, 64, VT_ALL);
+	struct ibv_srq_attr attr = { .srq_limit = 5 };
+	struct vt_pair *p[1];
+
+	srq_pairs(t, p, 1, srq, rcq);
+	for (int i = 0; i < 10; i++)
+		vt_srq_recv(srq, i, d, 0, 64);
+	VT_EQ(ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT), 0);
+	for (int i = 0; i < 8; i++) {
+		vt_send(p[0]->qp[0], &(struct vt_wr){
+			.op = IBV_WR_SEND, .id = i,
+			.flags = IBV_SEND_SIGNALED });
+		vt_expect(p[0]->scq[0], i, IBV_WC_SUCCESS);
+		vt_expect(rcq, i, IBV_WC_SUCCESS);
+		if (i < 5)
+			VT_OK(!vt_async_pending(&t->b, 0), "event at %d left",
+			      9 - i);
+	}
+	VT_OK(vt_async(&t->b, IBV_EVENT_SRQ_LIMIT_REACHED) == srq, "object");
+	VT_OK(!vt_async_pending(&t->b, 20), "second event");
+	VT_EQ(ibv_query_srq(srq, &attr), 0);
+	VT_EQ(attr.srq_limit, 0);
+	attr.srq_limit = 5;
+	VT_EQ(ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT), 0);
+	vt_send(p[0]->qp[0], &(struct vt_wr){ .op = IBV_WR_SEND, .id = 9 });
+	vt_async(&t->b, IBV_EVENT_SRQ_LIMIT_REACHED);
+	vt_expect(rcq, 8, IBV_WC_SUCCESS);
+}
+
+/* An empty shared queue answers RNR; posting lets the sender go on. */
+static void empty_waits_for_post(struct vt *t)
+{
+	struct ibv_srq *srq = vt_srq(&t->b, 64, 1, 0);
+	struct ibv_cq *rcq = vt_cq(&t->b, 64, NULL);
+	struct vt_mem *d = vt_mem(&t->b, 64, VT_ALL);
+	struct vt_pair *p[NR_QP];
+
+	srq_pairs(t, p, NR_QP, srq, rcq);
+	for (int i = 0; i < NR_QP; i++)
+		vt_send(p[i]->qp[0], &(struct vt_wr){
+			.op = IBV_WR_SEND, .id = i,
+			.flags = IBV_SEND_SIGNALED });
+	for (int i = 0; i < NR_QP; i++)
+		vt_quiet(p[i]->scq[0], 5);
+	for (int i = 0; i < NR_QP; i++)
+		vt_srq_recv(srq, i, d, 0, 64);
+	for (int i = 0; i < NR_QP; i++) {
+		vt_expect(p[i]->scq[0], i, IBV_WC_SUCCESS);
+		vt_expect(rcq, i, IBV_WC_SUCCESS);
+	}
+}
+
+static void full_says_enomem(struct vt *t)
+{
+	struct ibv_srq *srq = vt_srq(&t->b, 10, 1, 0);
+	struct vt_mem *d = vt_mem(&t->b, 64, VT_ALL);
+	struct ibv_sge sge = { (uintptr_t)d->buf, 64, d->mr->lkey };
+	struct ibv_recv_wr *bad, wr = { .sg_list = &sge, .num_sge = 1 };
+	int n = 0, rc;
+
+	while (!(rc = ibv_post_srq_recv(srq, &wr, &bad)) && n < 1000)
+		n++;
+	VT_EQ(rc, ENOMEM);
+	VT_OK(bad == &wr, "bad_wr");
+	VT_OK(n >= 10, "%d taken", n);
+	wr.num_sge = 100;
+	rc = ibv_post_srq_recv(srq, &wr, &bad);
+	VT_OK(rc == EINVAL || rc == ENOMEM, "%d", rc);
+}
+
+/* Destroying a user leaves the entries to the others. */
+static void user_destroyed_others_go_on(struct vt *t)
+{
+	struct ibv_srq *srq = vt_srq(&t->b, 64, 1, 0);
+	struct ibv_cq *rcq = vt_cq(&t->b, 64, NULL);
+	struct vt_mem *d = vt_mem(&t->b, 64, VT_ALL);
+	struct vt_pair *p[2];
+
+	srq_pairs(t, p, 2, srq, rcq);
+	for (int i = 0; i < 4; i++)
+		vt_srq_recv(srq, i, d, 0, 64);
+	vt_forget(p[0]->qp[1]);
+	VT_EQ(ibv_destroy_qp(p[0]->qp[1]), 0);
+	for (int i = 0; i < 4; i++) {
+		vt_send(p[1]->qp[0], &(struct vt_wr){
+			.op = IBV_WR_SEND, .id = i,
+			.flags = IBV_SEND_SIGNALED });
+		vt_expect(p[1]->scq[0], i, IBV_WC_SUCCESS);
+		vt_expect(rcq, i, IBV_WC_SUCCESS);
+	}
+}
+
+/* A QP of an SRQ has nothing of its own to flush but says when it is done. */
+static void last_wqe_reached(struct vt *t)
+{
+	struct ibv_srq *srq = vt_srq(&t->b, 64, 1, 0);
+	struct ibv_cq *rcq = vt_cq(&t->b, 64, NULL);
+	struct vt_mem *d = vt_mem(&t->b, 64, VT_ALL);
+	struct vt_pair *p[1];
+
+	srq_pairs(t, p, 1, srq, rcq);
+	vt_srq_recv(srq, 1, d, 0, 64);
+	vt_to(p[0]->qp[1], IBV_QPS_ERR);
+	VT_OK(vt_async(&t->b, IBV_EVENT_QP_LAST_WQE_REACHED) == p[0]->qp[1],
+	      "other QP");
+	vt_quiet(rcq, 20);
+}
+
+static void post_recv_on_qp_refused(struct vt *t)
+{
+	struct ibv_srq *srq = vt_srq(&t->b, 64, 1, 0);
+	struct vt_pair *p[1];
+
+	srq_pairs(t, p, 1, srq, vt_cq(&t->b, 64, NULL));
+	VT_OK(vt_try_recv(p[0]->qp[1], 1, NULL, 0, 0), "accepted");
+}
+
+static void ud_uses_srq(struct vt *t)
+{
+	struct ibv_srq *srq = vt_srq(&t->b, 64, 1, 0);
+	struct vt_opt o = { .type = IBV_QPT_UD, .srq = { NULL, srq } };
+	struct vt_mem *d = vt_mem(&t->b, 64 + VT_GRH, VT_ALL);
+	struct vt_mem *s = vt_mem(&t->a, 64, VT_ALL);
+	struct vt_pair *p = vt_pair(t, &o);
+
+	vt_srq_recv(srq, 1, d, 0, 64 + VT_GRH);
+	vt_fill(s, 0, 64, 1);
+	vt_send(p->qp[0], &(struct vt_wr){
+		.op = IBV_WR_SEND, .id = 1, .local = s, .len = 64,
+		.ah = p->ah[0], .qpn = p->qp[1]->qp_num });
+	vt_expect(p->rcq[1], 1, IBV_WC_SUCCESS);
+	vt_verify(d, VT_GRH, 64, 1);
+}
+
+/* Thousands of messages through a ring of sixteen. */
+static void ring_wrap(struct vt *t)
+{
+	struct ibv_srq *srq = vt_srq(&t->b, 16, 1, 0);
+	struct ibv_cq *rcq = vt_cq(&t->b, 64, NULL);
+	struct vt_mem *s = vt_mem(&t->a, 64, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 64 * 8, VT_ALL);
+	struct vt_pair *p[2];
+
+	srq_pairs(t, p, 2, srq, rcq);
+	for (int i = 0; i < 8; i++)
+		vt_srq_recv(srq, i, d, 64 * i, 64);
+	for (int i = 0; i < 2000; i++) {
+		struct vt_pair *q = p[i & 1];
+
+		vt_fill(s, 0, 64, i);
+		vt_send(q->qp[0], &(struct vt_wr){
+			.op = IBV_WR_SEND, .id = i, .local = s, .len = 64,
+			.flags = IBV_SEND_SIGNALED });
+		vt_expect(rcq, i, IBV_WC_SUCCESS);
+		vt_expect(q->scq[0], i, IBV_WC_SUCCESS);
+		vt_verify(d, 64 * (i % 8), 64, i);
+		vt_srq_recv(srq, i + 8, d, 64 * (i % 8), 64);
+	}
+}
+
+static const struct vt_case cases[] = {
+	VT_CASE(shared_by_several),
+	VT_CASE(limit_event_once),
+	VT_CASE(empty_waits_for_post),
+	VT_CASE(full_says_enomem),
+	VT_CASE(user_destroyed_others_go_on),
+	VT_CASE(last_wqe_reached),
+	VT_CASE(post_recv_on_qp_refused),
+	VT_CASE(ud_uses_srq),
+	VT_CASE(ring_wrap),
+};
+
+VT_MAIN(cases)

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Threads and processes: everything may be called from everywhere. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "vt.h"
+
+#define NT	4
+#define PER_T	400
+
+/**
+ * struct job - what a thread works on
+ * @t: the case
+ * @p: pair shared by all threads
+ * @s: memory on a
+ * @d: memory on b
+ * @id: number of the thread
+ * @seen: completions, counted by wr_id
+ * @done: completions of all threads
+ */
+struct job {
+	struct vt *t;
+	struct vt_pair *p;
+	struct vt_mem *s;
+	struct vt_mem *d;
+	int id;
+	atomic_int *seen;
+	atomic_int *done;
+};
+
+static void start(pthread_t *th, void *(*fn)(void *), struct job *jobs)
+{
+	for (int i = 0; i < NT; i++) {
+		jobs[i].id = i;
+		VT_EQ(pthread_create(&th[i], NULL, fn, &jobs[i]), 0);
+	}
+}
+
+static void join(pthread_t *th)
+{
+	for (int i = 0; i < NT; i++)
+		pthread_join(th[i], NULL);
+}
+
+static void *post_many(void *arg)
+{
+	struct job *j = arg;
+	unsigned int spins = 0;
+
+	for (int i = 0; i < PER_T; i++) {
+		struct vt_wr w = {
+			.id = j->id * PER_T + i, .local = j->s,
+			.off = 64 * j->id, .len = 64, .remote = j->d,
+			.roff = 64 * j->id, .flags = IBV_SEND_SIGNALED,
+		};
+		int rc;
+
+		while ((rc = vt_try_send(j->p->qp[0], &w)) == ENOMEM)
+			vt_pause(&spins);
+		VT_EQ(rc, 0);
+	}
+	return NULL;
+}
+
+/* Several threads post on one queue pair, one polls: order per thread. */
+static void post_on_one_qp(struct vt *t)
+{
+	struct vt_opt o = { .sq = 128, .cqe = NT * PER_T };
+	struct vt_pair *p = vt_pair(t, &o);
+	struct vt_mem *s = vt_mem(&t->a, 64 * NT, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 64 * NT, VT_ALL);
+	struct job jobs[NT];
+	int next[NT] = {};
+	pthread_t th[NT];
+
+	vt_fill(s, 0, 64 * NT, 1);
+	for (int i = 0; i < NT; i++)
+		jobs[i] = (struct job){ .t = t, .p = p, .s = s, .d = d };
+	start(th, post_many, jobs);
+	for (int i = 0; i < NT * PER_T; i++) {
+		struct ibv_wc wc = vt_poll(p->scq[0]);
+		int who = wc.wr_id / PER_T;
+
+		VT_EQ(wc.status, IBV_WC_SUCCESS);
+		VT_EQ(wc.wr_id % PER_T, next[who]++);
+	}
+	join(th);
+	vt_quiet(p->scq[0], 5);
+	vt_verify(d, 0, 64 * NT, 1);
+}
+
+static void *poll_some(void *arg)
+{
+	struct job *j = arg;
+	unsigned int spins = 0;
+	struct ibv_wc wc[8];
+
+	while (atomic_load(j->done) < NT * PER_T) {
+		int n = ibv_poll_cq(j->p->scq[0], 8, wc);
+
+		VT_OK(n >= 0, "poll: %d", n);
+		for (int i = 0; i < n; i++) {
+			VT_EQ(wc[i].status, IBV_WC_SUCCESS);
+			atomic_fetch_add(&j->seen[wc[i].wr_id], 1);
+			atomic_fetch_add(j->done, 1);
+		}
+		if (!n)
+			vt_pause(&spins);
+	}
+	return NULL;
+}
+
+/* Several threads poll one queue: each completion is seen exactly once. */
+static void poll_one_cq(struct vt *t)
+{
+	static atomic_int seen[NT * PER_T];
+	static atomic_int done;
+	struct vt_opt o = { .sq = 128, .cqe = NT * PER_T };
+	struct vt_pair *p = vt_pair(t, &o);
+	struct vt_mem *s = vt_mem(&t->a, 64 * NT, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 64 * NT, VT_ALL);
+	struct job jobs[NT], own;
+	pthread_t th[NT];
+
+	for (int i = 0; i < NT; i++)
+		jobs[i] = (struct job){ .t = t, .p = p, .s = s, .d = d,
+					.seen = seen, .done = &done };
+	start(th, poll_some, jobs);
+	for (int i = 0; i < NT; i++) {
+		own = jobs[0];
+		own.id = i;
+		post_many(&own);
+	}
+	join(th);
+	for (int i = 0; i < NT * PER_T; i++)
+		VT_EQ(atomic_load(&seen[i]), 1);
+}
+
+static void *own_pair(void *arg)
+{
+	struct job *j = arg;
+
+	for (int i = 0; i < PER_T; i++) {
+		uint32_t seed = j->id * 1000 + i;
+
+		vt_fill(j->s, 0, 3000, seed);
+		vt_recv(j->p->qp[1], i, j->d, 0, 3000);
+		vt_send(j->p->qp[0], &(struct vt_wr){
+			.op = IBV_WR_SEND, .id = i, .local = j->s,
+			.len = 3000, .flags = IBV_SEND_SIGNALED });
+		vt_expect(j->p->scq[0], i, IBV_WC_SUCCESS);
+		vt_expect(j->p->rcq[1], i, IBV_WC_SUCCESS);
+		vt_verify(j->d, 0, 3000, seed);
+	}
+	return NULL;
+}
+
+static void pairs_in_parallel(struct vt *t)
+{
+	struct job jobs[NT];
+	pthread_t th[NT];
+
+	for (int i = 0; i < NT; i++)
+		jobs[i] = (struct job){
+			.t = t, .p = vt_pair(t, NULL),
+			.s = vt_mem(&t->a, 3000, VT_ALL),
+			.d = vt_mem(&t->b, 3000, VT_ALL),
+		};
+	start(th, own_pair, jobs);
+	join(th);
+}
+
+static void *make_and_destroy(void *arg)
+{
+	struct job *j = arg;
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC, .cap = { 8, 8, 1, 1, 0 },
+	};
+
+	for (int i = 0; i < 40; i++) {
+		struct ibv_cq *cq = ibv_create_cq(j->t->a.ctx, 16, NULL, NULL,
+						  0);
+		struct ibv_mr *mr;
+		struct ibv_qp *qp;
+		char mem[256];
+
+		VT_OK(cq, "%s", strerror(errno));
+		mr = ibv_reg_mr(j->t->a.pd, mem, sizeof(mem), VT_ALL);
+		VT_OK(mr, "%s", strerror(errno));
+		attr.send_cq = cq;
+		attr.recv_cq = cq;
+		qp = ibv_create_qp(j->t->a.pd, &attr);
+		VT_OK(qp, "%s", strerror(errno));
+		VT_EQ(ibv_destroy_qp(qp), 0);
+		VT_EQ(ibv_destroy_cq(cq), 0);
+		VT_EQ(ibv_dereg_mr(mr), 0);
+	}
+	return NULL;
+}
+
+static void objects_in_parallel(struct vt *t)
+{
+	struct job jobs[NT];
+	pthread_t th[NT];
+
+	for (int i = 0; i < NT; i++)
+		jobs[i] = (struct job){ .t = t };
+	start(th, make_and_destroy, jobs);
+	join(th);
+}
+
+static void round_trip(struct vt_pair *p, struct vt_mem *s, struct vt_mem *d,
+		       uint32_t seed)
+{
+	vt_fill(s, 0, s->len, seed);
+	vt_recv(p->qp[1], seed, d, 0, d->len);
+	vt_send(p->qp[0], &(struct vt_wr){
+		.op = IBV_WR_SEND, .id = seed, .local = s, .len = s->len,
+		.flags = IBV_SEND_SIGNALED });
+	vt_expect(p->scq[0], seed, IBV_WC_SUCCESS);
+	vt_expect(p->rcq[1], seed, IBV_WC_SUCCESS);
+	vt_verify(d, 0, d->len, seed);
+}
+
+/* A child that scribbles over its copy does not change what the parent has. */
+static void fork_after_use(struct vt *t)
+{
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct vt_mem *s = vt_mem(&t->a, 20000, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 20000, VT_ALL);
+	int go[2], status;
+	pid_t pid;
+
+	round_trip(p, s, d, 1);
+	VT_EQ(pipe(go), 0);
+	pid = fork();
+	VT_OK(pid >= 0, "fork");
+	if (!pid) {
+		char c;
+
+		memset(s->buf, 0x11, s->len);
+		memset(d->buf, 0x22, d->len);
+		close(go[1]);
+		_exit(read(go[0], &c, 1) == 1 ? 0 : 1);
+	}
+	for (int i = 2; i < 30; i++)
+		round_trip(p, s, d, i);
+	VT_EQ(write(go[1], "x", 1), 1);
+	VT_EQ(waitpid(pid, &status, 0), pid);
+	VT_EQ(status, 0);
+	for (int i = 30; i < 40; i++)
+		round_trip(p, s, d, i);
+}
+
+/* A child opens the device for itself while the parent keeps using it. */
+static void child_uses_own_context(struct vt *t)
+{
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct vt_mem *s = vt_mem(&t->a, 5000, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 5000, VT_ALL);
+	int status;
+	pid_t pid;
+
+	round_trip(p, s, d, 1);
+	pid = fork();
+	VT_OK(pid >= 0, "fork");
+	if (!pid) {
+		struct vt u = {};
+		struct vt_pair *q;
+
+		vt_open(&u.a, vt_dev_name(0), 4);
+		vt_open(&u.b, vt_dev_name(1), 4);
+		q = vt_pair(&u, NULL);
+		s = vt_mem(&u.a, 5000, VT_ALL);
+		d = vt_mem(&u.b, 5000, VT_ALL);
+		for (int i = 0; i < 50; i++)
+			round_trip(q, s, d, 1000 + i);
+		_exit(0);
+	}
+	for (int i = 2; i < 50; i++)
+		round_trip(p, s, d, i);
+	VT_EQ(waitpid(pid, &status, 0), pid);
+	VT_EQ(status, 0);
+}
+
+/* Killed in the middle of traffic: the neighbour sees nothing of it. */
+static void sigkill_under_traffic(struct vt *t)
+{
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct vt_mem *s = vt_mem(&t->a, 5000, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 5000, VT_ALL);
+
+	for (int i = 0; i < 10; i++) {
+		int status, ready[2];
+		pid_t pid;
+		char c;
+
+		VT_EQ(pipe(ready), 0);
+		pid = fork();
+		VT_OK(pid >= 0, "fork");
+		if (!pid) {
+			struct vt u = {};
+			struct vt_pair *q;
+
+			vt_open(&u.a, vt_dev_name(0), 4);
+			vt_open(&u.b, vt_dev_name(1), 4);
+			q = vt_pair(&u, NULL);
+			s = vt_mem(&u.a, 1 << 20, VT_ALL);
+			d = vt_mem(&u.b, 1 << 20, VT_ALL);
+			for (uint32_t n = 0;; n++) {
+				if (n == 1 && write(ready[1], "x", 1) != 1)
+					_exit(1);
+				round_trip(q, s, d, n);
+			}
+		}
+		VT_EQ(read(ready[0], &c, 1), 1);
+		round_trip(p, s, d, 100 + i);
+		VT_EQ(kill(pid, SIGKILL), 0);
+		VT_EQ(waitpid(pid, &status, 0), pid);
+		close(ready[0]);
+		close(ready[1]);
+		round_trip(p, s, d, 200 + i);
+	}
+}
+
+static const struct vt_case cases[] = {
+	VT_CASE(post_on_one_qp),
+	VT_CASE(poll_one_cq),
+	VT_CASE(pairs_in_parallel),
+	VT_CASE(objects_in_parallel),
+	VT_CASE(fork_after_use),
+	VT_CASE(child_uses_own_context),
+	VT_CASE(sigkill_under_traffic),
+};
+
+VT_MAIN(cases)
