@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A libibverbs and a kernel for unit tests of the provider.
+ *
+ * The provider's sources are linked with this instead of libibverbs and of
+ * kick.c. Queues live in a memfd, which takes the place of the command
+ * descriptor; a test plays the kernel on the same memory.
+ */
+#ifndef HROCE_FAKE_H
+#define HROCE_FAKE_H
+
+#include <infiniband/driver.h>
+#include <rdma/hroce-abi.h>
+
+/**
+ * struct fake_ring - the kernel's view of one queue
+ * @base: the header
+ * @nr_entries: power of two
+ * @stride: bytes from one entry to the next
+ * @len_bytes: of the mapping
+ */
+struct fake_ring {
+	uint8_t *base;
+	uint32_t nr_entries;
+	uint32_t stride;
+	uint32_t len_bytes;
+};
+
+/**
+ * struct fake - knobs and records; cleared by fake_open()
+ * @ops: what the provider registered
+ * @mode: answered to alloc_ucontext
+ * @layout_shift: bytes by which the library's struct verbs_qp is larger
+ * @skip_ops: the library's verbs table has other offsets: it copies nothing
+ * @spoil: changes the answer to a creation before the provider sees it
+ * @kicked: called by hroce_kick()
+ * @nr_objects: created and not yet destroyed
+ * @nr_kicks: calls of hroce_kick()
+ * @kicked_qpn: of the last one
+ * @sq: send queue of the QP created last
+ * @rq: its receive queue
+ * @srq: SRQ created last
+ * @cq: CQs in the order of creation
+ * @nr_cqs: how many
+ * @next_qpn: number of the next QP
+ */
+struct fake {
+	const struct verbs_device_ops *ops;
+	uint32_t mode;
+	size_t layout_shift;
+	bool skip_ops;
+	void (*spoil)(struct hroce_ring_info *info);
+	void (*kicked)(uint32_t qpn);
+	int nr_objects;
+	int nr_kicks;
+	uint32_t kicked_qpn;
+	struct fake_ring sq;
+	struct fake_ring rq;
+	struct fake_ring srq;
+	struct fake_ring cq[4];
+	int nr_cqs;
+	uint32_t next_qpn;
+};
+
+extern struct fake fake;
+
+/**
+ * fake_open - open the device
+ *
+ * Keeps what the test has set in @fake's knobs.
+ * Return: the context, or NULL with errno set.
+ */
+struct ibv_context *fake_open(void);
+
+/* Close it; the knobs go back to their defaults. */
+void fake_close(struct ibv_context *context);
+
+void *fake_entry(const struct fake_ring *ring, uint32_t idx);
+
+/**
+ * fake_complete - write a completion
+ * @ring: CQ
+ * @idx: free-running index of the entry
+ * @cqe: all but the owner word
+ */
+void fake_complete(const struct fake_ring *ring, uint32_t idx,
+		   const struct hroce_cqe *cqe);
+
+#endif /* HROCE_FAKE_H */

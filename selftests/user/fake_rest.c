@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Commands that the provider hands on unchanged. They are linked, but no test
+ * calls them; without the header, since the prototypes do not matter.
+ */
+#include <stdlib.h>
+
+#define NOT_CALLED(name)	\
+	void name(void);	\
+	void name(void)		\
+	{			\
+		abort();	\
+	}
+
+NOT_CALLED(ibv_cmd_query_device_any)
+NOT_CALLED(ibv_cmd_query_port)
+NOT_CALLED(ibv_cmd_reg_mr)
+NOT_CALLED(ibv_cmd_dereg_mr)
+NOT_CALLED(ibv_cmd_modify_srq)
+NOT_CALLED(ibv_cmd_query_srq)
+NOT_CALLED(ibv_cmd_query_qp)
+NOT_CALLED(ibv_cmd_attach_mcast)
+NOT_CALLED(ibv_cmd_detach_mcast)

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* One context with a PD, a CQ and a QP, and what tests do with them. */
+#ifndef HROCE_FIXTURE_H
+#define HROCE_FIXTURE_H
+
+#include <errno.h>
+#include <string.h>
+
+#include "ah.h"
+#include "cq.h"
+#include "fake.h"
+#include "pd.h"
+#include "qp.h"
+#include "srq.h"
+#include "tap.h"
+
+#define MAX_WR		5	/* granted as it is; the ring has 8 */
+#define RING_ENTRIES	8
+#define MAX_SGES	3
+#define MAX_INLINE	64
+
+struct fixture {
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+};
+
+static inline void fixture_qp_attr(struct fixture *f,
+				   struct ibv_qp_init_attr_ex *attr,
+				   enum ibv_qp_type type)
+{
+	*attr = (struct ibv_qp_init_attr_ex) {
+		.send_cq = f->cq,
+		.recv_cq = f->cq,
+		.cap.max_send_wr = MAX_WR,
+		.cap.max_recv_wr = MAX_WR,
+		.cap.max_send_sge = MAX_SGES,
+		.cap.max_recv_sge = MAX_SGES,
+		.cap.max_inline_data = MAX_INLINE,
+		.qp_type = type,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = f->pd,
+	};
+}
+
+static inline struct fixture fixture_open(enum ibv_qp_type type,
+					  uint64_t send_ops)
+{
+	struct ibv_qp_init_attr_ex attr;
+	struct fixture f = {};
+
+	f.context = fake_open();
+	f.pd = hroce_alloc_pd(f.context);
+	f.cq = hroce_create_cq(f.context, RING_ENTRIES, NULL, 0);
+	fixture_qp_attr(&f, &attr, type);
+	if (send_ops) {
+		attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+		attr.send_ops_flags = send_ops;
+	}
+	f.qp = hroce_create_qp_ex(f.context, &attr);
+	f.qp->state = IBV_QPS_RTS;
+	return f;
+}
+
+static inline void fixture_close(struct fixture *f)
+{
+	tap_eq(hroce_destroy_qp(f->qp), 0);
+	tap_eq(hroce_destroy_cq(f->cq), 0);
+	tap_eq(hroce_dealloc_pd(f->pd), 0);
+	tap_eq(fake.nr_objects, 0);
+	fake_close(f->context);
+}
+
+/* Entry @idx of the send queue, as the kernel would read it. */
+static inline struct hroce_sq_wqe *sent(uint32_t idx)
+{
+	return fake_entry(&fake.sq, idx);
+}
+
+static inline struct hroce_sq_hdr *sq_hdr(void)
+{
+	return (struct hroce_sq_hdr *)fake.sq.base;
+}
+
+static inline struct hroce_rq_hdr *rq_hdr(void)
+{
+	return (struct hroce_rq_hdr *)fake.rq.base;
+}
+
+static inline struct hroce_cq_hdr *cq_hdr(int idx)
+{
+	return (struct hroce_cq_hdr *)fake.cq[idx].base;
+}
+
+#endif /* HROCE_FIXTURE_H */
