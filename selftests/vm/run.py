@@ -146,7 +146,7 @@ class Guest:
         run = self.run
         command = [
             "qemu-system-x86_64", "-accel", ACCEL, "-cpu", CPU, "-smp", str(run.args.cpus), "-m", MEMORY,
-            "-nodefaults", "-display", "none", "-no-reboot", "-no-user-config",
+            "-M", "q35", "-nodefaults", "-display", "none", "-no-reboot", "-no-user-config",
             "-kernel", run.kernel.image, "-initrd", run.initrd, "-append", self.command_line(),
             "-serial", "file:" + self.console,
             "-chardev", "stdio,id=output,signal=off",
