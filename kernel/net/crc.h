@@ -9,42 +9,67 @@
 
 #include <linux/types.h>
 
-/* Choose the methods; logs the choice once. Context: process, may sleep. */
+/**
+ * struct hroce_crc_method - one way to compute it
+ * @name: for sysfs and the log
+ * @vector: needs vector registers
+ * @usable: whether this CPU can; NULL means always
+ * @update: as hroce_crc_update()
+ * @copy: as hroce_crc_copy()
+ */
+struct hroce_crc_method {
+	const char *name;
+	bool vector;
+	bool (*usable)(void);
+	u32 (*update)(u32 state, const void *p, size_t len);
+	u32 (*copy)(u32 state, void *dst, const void *src, size_t len);
+};
+
+/* Choose the method; logs the choice once. Context: process, may sleep. */
 void hroce_crc_init(void);
 
 /* Name of the method in use, for sysfs and the log. */
 const char *hroce_crc_name(void);
 
 /**
- * hroce_crc_begin - make vector registers usable, if the method needs them
+ * hroce_crc_begin - make vector registers usable, if that pays
+ * @len: bytes that are going to be summed
  *
- * May be nested with nothing else that uses them. Disables preemption if so;
- * one section serves a whole super-packet.
+ * Disables preemption if it returns true. Sections do not nest: an interrupting
+ * softirq gets false. One section may serve a whole super-packet.
+ * Context: any but hard interrupt.
+ * Return: what to pass to the other functions as @vector.
  */
-void hroce_crc_begin(void);
+bool hroce_crc_begin(size_t len);
 
-/* End of hroce_crc_begin(). */
-void hroce_crc_end(void);
+/**
+ * hroce_crc_end - counterpart of hroce_crc_begin()
+ * @vector: what hroce_crc_begin() returned
+ */
+void hroce_crc_end(bool vector);
 
 /**
  * hroce_crc_update - continue a CRC
+ * @vector: what hroce_crc_begin() returned
  * @state: CRC state
  * @p: bytes
  * @len: number of bytes
  *
- * Context: between hroce_crc_begin() and hroce_crc_end(). Return: new state.
+ * Return: new state.
  */
-u32 hroce_crc_update(u32 state, const void *p, size_t len);
+u32 hroce_crc_update(bool vector, u32 state, const void *p, size_t len);
 
 /**
  * hroce_crc_copy - copy and continue a CRC in one pass
+ * @vector: what hroce_crc_begin() returned
  * @state: CRC state
  * @dst: destination; what is copied is what the CRC covers
  * @src: source
  * @len: number of bytes
  *
- * Context: between hroce_crc_begin() and hroce_crc_end(). Return: new state.
+ * Return: new state.
  */
-u32 hroce_crc_copy(u32 state, void *dst, const void *src, size_t len);
+u32 hroce_crc_copy(bool vector, u32 state, void *dst, const void *src,
+		   size_t len);
 
 #endif /* HROCE_CRC_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* One way to one peer: addresses, route, neighbour, header fields. */
+/* One way to one peer: addresses, route, header fields, back-pressure. */
 #ifndef HROCE_FLOW_H
 #define HROCE_FLOW_H
 
@@ -7,7 +7,9 @@
 #include <linux/in6.h>
 #include <net/dst_cache.h>
 
+struct hroce_flow_queue;
 struct hroce_port;
+struct sk_buff;
 
 /**
  * struct hroce_flow_key - what the address vector says
@@ -16,7 +18,7 @@ struct hroce_port;
  * @flow_label: 20 bits (IPv6)
  * @sport: UDP source port
  * @tclass: TOS or traffic class, ECN bits included
- * @hop_limit: TTL or hop limit
+ * @hop_limit: TTL or hop limit; 0 means the default
  * @sl: service level; becomes skb->priority
  */
 struct hroce_flow_key {
@@ -35,32 +37,32 @@ struct hroce_flow_key {
  * @key: addresses and header fields
  * @dst: route, per CPU
  * @ip_id: next IPv4 identification; each packet of a super-packet takes one
- * @queued: bytes handed to the network and not yet freed
- * @wake: called, in any context but hard interrupt, when @queued falls below
- *	@queued_low after hroce_flow_full() said true; may be NULL
- * @full: hroce_flow_full() said true since the last @wake
+ * @queue: what is queued below; frames refer to it and may outlive the flow
+ * @wake: called, in any context but hard interrupt and under RCU, when enough
+ *	of what was queued is gone after hroce_flow_full() said true; NULL if
+ *	nobody asks hroce_flow_full()
  */
 struct hroce_flow {
 	struct hroce_port *port;
 	struct hroce_flow_key key;
 	struct dst_cache dst;
 	atomic_t ip_id;
-	atomic_t queued;
-	atomic_t full;
+	struct hroce_flow_queue *queue;
 	void (*wake)(struct hroce_flow *flow);
 };
 
 /**
  * hroce_flow_init - set a flow up
- * @flow: zeroed
+ * @flow: zeroed, but for @flow->wake
  * @port: link
  * @key: address vector
+ * @gfp: address handles are created in atomic context too
  *
  * The route is looked up by the first transmission.
- * Context: process, may sleep. Return: 0, -ENOMEM, -EAFNOSUPPORT.
+ * Context: as @gfp says. Return: 0, -ENOMEM, -EAFNOSUPPORT.
  */
 int hroce_flow_init(struct hroce_flow *flow, struct hroce_port *port,
-		    const struct hroce_flow_key *key);
+		    const struct hroce_flow_key *key, gfp_t gfp);
 
 /**
  * hroce_flow_update - change the address vector (path migration, modify AH)
@@ -74,7 +76,8 @@ void hroce_flow_update(struct hroce_flow *flow,
  * hroce_flow_fini - counterpart of hroce_flow_init()
  * @flow: no transmitter uses it any more
  *
- * Waits until its frames are freed, since they refer to @flow.
+ * Does not wait for frames that are still queued somewhere. After return
+ * @flow->wake is not running and will not be called.
  * Context: process, may sleep.
  */
 void hroce_flow_fini(struct hroce_flow *flow);
@@ -89,6 +92,15 @@ void hroce_flow_fini(struct hroce_flow *flow);
 bool hroce_flow_full(struct hroce_flow *flow);
 
 /**
+ * hroce_flow_lost - the requester goes back
+ * @flow: flow
+ *
+ * For a while, frames have an ICRC even if they seem to stay on this host.
+ * Context: any.
+ */
+void hroce_flow_lost(struct hroce_flow *flow);
+
+/**
  * hroce_flow_is_peer - does a packet come from where the flow goes to?
  * @flow: flow
  * @saddr: source of the packet, IPv4 mapped
@@ -97,5 +109,37 @@ bool hroce_flow_full(struct hroce_flow *flow);
 bool hroce_flow_is_peer(const struct hroce_flow *flow,
 			const struct in6_addr *saddr,
 			const struct in6_addr *daddr);
+
+/* The rest is for net/ only. */
+
+/**
+ * hroce_flow_elides - may the next frame go without ICRC?
+ * @flow: flow
+ *
+ * Return: true if the link allows it and frames of this flow have lately
+ * arrived on this same host.
+ */
+bool hroce_flow_elides(const struct hroce_flow *flow);
+
+/**
+ * hroce_flow_charge - account a frame until it is freed
+ * @flow: flow
+ * @skb: complete frame
+ * @elided: it has no ICRC; its ip_summed must be CHECKSUM_PARTIAL
+ */
+void hroce_flow_charge(struct hroce_flow *flow, struct sk_buff *skb,
+		       bool elided);
+
+/**
+ * hroce_flow_trusts - is a received frame one of this host without ICRC?
+ * @skb: frame
+ *
+ * Tells the sender, if it is on this host, that its frame never left it.
+ * Return: true if it is known to be as it was sent.
+ */
+bool hroce_flow_trusts(const struct sk_buff *skb);
+
+/* Wait until no frame refers to this module. Context: process, sleeps. */
+void hroce_flow_drain(void);
 
 #endif /* HROCE_FLOW_H */

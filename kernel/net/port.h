@@ -6,11 +6,14 @@
 #ifndef HROCE_PORT_H
 #define HROCE_PORT_H
 
+#include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/list.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
 #include <linux/percpu.h>
+#include <linux/spinlock.h>
+#include <net/ipv6.h>
 #include "../drop.h"
 
 struct hroce_counters {
@@ -23,20 +26,20 @@ struct hroce_counters {
 /**
  * struct hroce_port - network side of one link
  * @dev: the netdev; a reference is held
+ * @dev_tracker: of that reference
  * @net: its namespace
  * @counters: per CPU; see hroce_count_add()
  * @addrs: addresses by GID index, IPv4 as ::ffff:a.b.c.d, :: where unused.
  *	Written under @addr_lock; readers tolerate a torn entry
  * @nr_addrs: one past the highest index in use
  * @addr_lock: guards writes to @addrs and @nr_addrs; softirq-safe
- * @hook: netfilter ingress hook, if @hooked
- * @hooked: @hook or the rx_handler is registered
+ * @hook: netfilter ingress hook, if that is configured
+ * @open: between hroce_port_open() and hroce_port_close()
+ * @hooked: open, and the netdev is still there; guarded by RTNL
  * @gso: send super-packets (per-link switch)
  * @elide_icrc: leave the ICRC out where a frame never leaves this host
  *	(per-link switch)
  * @node: in the list of ports of @net, RCU
- *
- * What only net/ uses may be added below by net/.
  */
 struct hroce_port {
 	struct net_device *dev;
@@ -47,6 +50,7 @@ struct hroce_port {
 	u32 nr_addrs;
 	spinlock_t addr_lock;
 	struct nf_hook_ops hook;
+	bool open;
 	bool hooked;
 	bool gso;
 	bool elide_icrc;
@@ -79,7 +83,9 @@ int hroce_port_init(struct hroce_port *port, struct net_device *dev);
  * hroce_port_open - begin to take frames
  * @port: port; the upcalls of net/rx.h may run from now on
  *
- * Context: process, may sleep. Return: 0 or negative errno.
+ * Context: process, may sleep, RTNL not held. Return: 0 or negative errno;
+ * -EBUSY if the netdev belongs to a bridge or bond and this kernel has no
+ * netfilter ingress hooks.
  */
 int hroce_port_open(struct hroce_port *port);
 
@@ -88,11 +94,11 @@ int hroce_port_open(struct hroce_port *port);
  * @port: port; may not be open, then this does nothing
  *
  * After return no upcall for this port is running or will run.
- * Context: process, may sleep.
+ * Context: process, may sleep, RTNL not held.
  */
 void hroce_port_close(struct hroce_port *port);
 
-/* Counterpart of hroce_port_init(). Waits until frames sent are freed. */
+/* Counterpart of hroce_port_init(); flows are gone, frames need not be. */
 void hroce_port_fini(struct hroce_port *port);
 
 /**
@@ -105,6 +111,45 @@ void hroce_port_fini(struct hroce_port *port);
  */
 void hroce_port_addr_set(struct hroce_port *port, u32 index,
 			 const struct in6_addr *addr);
+
+/**
+ * hroce_port_has_addr - are frames to an address for this port?
+ * @port: port
+ * @addr: unicast address, IPv4 mapped
+ *
+ * Context: any.
+ */
+bool hroce_port_has_addr(const struct hroce_port *port,
+			 const struct in6_addr *addr);
+
+/**
+ * hroce_port_find - the open port that has an address
+ * @net: namespace
+ * @addr: unicast address, IPv4 mapped
+ *
+ * Context: RCU read side. Return: port or NULL.
+ */
+struct hroce_port *hroce_port_find(struct net *net,
+				   const struct in6_addr *addr);
+
+/**
+ * hroce_port_find_dev - the open port of a netdev
+ * @dev: netdev
+ *
+ * Context: RCU read side. Return: port or NULL.
+ */
+struct hroce_port *hroce_port_find_dev(const struct net_device *dev);
+
+/**
+ * hroce_addr_is_multicast - is it a group?
+ * @addr: address, IPv4 mapped
+ */
+static inline bool hroce_addr_is_multicast(const struct in6_addr *addr)
+{
+	if (ipv6_addr_v4mapped(addr))
+		return ipv4_is_multicast(addr->s6_addr32[3]);
+	return ipv6_addr_is_multicast(addr);
+}
 
 /* Once per module: namespaces, fallback sockets. */
 int hroce_net_init(void);

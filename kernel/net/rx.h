@@ -8,6 +8,7 @@
 
 struct hroce_mem_iter;
 struct hroce_port;
+struct net;
 struct sk_buff;
 
 /**
@@ -19,16 +20,19 @@ struct sk_buff;
  * @ipv6: which of the two it was
  * @mcast: @daddr is a multicast address
  * @ce: congestion experienced (RFC 3168)
+ * @trusted: the frame never left this host and carries no ICRC
+ * @id_fixed: all packets of this super-packet have the same IPv4 ID
  * @tclass: TOS or traffic class
  * @hop_limit: TTL or hop limit
- * @trusted: the frame never left this host and carries no ICRC
  * @held: for the upcalls: state kept from packet to packet of one frame, NULL
  *	at the first one
  * @skb: the frame; never written to
- * @l3: network header in @skb
+ * @l3: IP header and behind it the UDP header, as they were on the wire for
+ *	this packet alone; a copy
+ * @bth: BTH and extended headers; a copy
  * @payload: offset of the payload in @skb, from skb->data
  * @icrc: CRC state up to where the payload begins
- * @seg_ip_id: IPv4 ID of this packet within a super-packet
+ * @seg: index of the packet in a super-packet
  */
 struct hroce_rx {
 	struct hroce_port *port;
@@ -39,14 +43,16 @@ struct hroce_rx {
 	u8 mcast:1;
 	u8 ce:1;
 	u8 trusted:1;
+	u8 id_fixed:1;
 	u8 tclass;
 	u8 hop_limit;
 	void *held;
-	const struct sk_buff *skb;
-	const void *l3;
+	struct sk_buff *skb;
+	void *l3;
+	void *bth;
 	u32 payload;
 	u32 icrc;
-	u16 seg_ip_id;
+	u32 seg;
 };
 
 /* Upcalls, supplied by verbs/. */
@@ -75,7 +81,7 @@ void hroce_rx_end(struct hroce_rx *rx);
  *
  * Return: true if it is correct or not needed.
  */
-bool hroce_rx_icrc_ok(const struct hroce_rx *rx);
+bool hroce_rx_icrc_ok(struct hroce_rx *rx);
 
 /**
  * hroce_rx_place - copy the payload into memory
@@ -94,7 +100,7 @@ u8 hroce_rx_place(const struct hroce_rx *rx, struct hroce_mem_iter *it);
  *
  * Return: enum hroce_wc_status, of the placement alone.
  */
-u8 hroce_rx_place_fused(const struct hroce_rx *rx, struct hroce_mem_iter *it,
+u8 hroce_rx_place_fused(struct hroce_rx *rx, struct hroce_mem_iter *it,
 			bool *icrc_ok);
 
 /**
@@ -103,5 +109,32 @@ u8 hroce_rx_place_fused(const struct hroce_rx *rx, struct hroce_mem_iter *it,
  * @grh: the IPv6 header; or 20 zero bytes, then the IPv4 header (A17.4.5.2)
  */
 void hroce_rx_grh(const struct hroce_rx *rx, u8 grh[HRW_GRH_LEN]);
+
+/* The rest is for net/ only. */
+
+/**
+ * hroce_rx_from_dev - a frame came in by a port's netdev
+ * @port: port
+ * @skb: frame, network header at skb->data
+ *
+ * Context: softirq, RCU read side.
+ * Return: true if it was taken; otherwise it is not for us, and untouched.
+ */
+bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb);
+
+/**
+ * hroce_rx_from_stack - a frame came up the IP stack
+ * @net: namespace
+ * @skb: frame, UDP header at skb->data, checksum verified; consumed
+ *
+ * Context: softirq, RCU read side.
+ */
+void hroce_rx_from_stack(struct net *net, struct sk_buff *skb);
+
+/**
+ * hroce_rx_icrc_begin - CRC state up to where the payload begins
+ * @rx: packet
+ */
+u32 hroce_rx_icrc_begin(const struct hroce_rx *rx);
 
 #endif /* HROCE_RX_H */

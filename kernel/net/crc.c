@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CRC-32 of the ICRC: which method, and who may use it.
+ *
+ * With tables alone the CRC takes most of the time that a packet takes, so the
+ * choice matters; and it cannot be made by asking for features, because an
+ * emulated CPU has carry-less multiplication that is slower than tables.
+ */
+#include <linux/crc32.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/static_call.h>
+#include <linux/string.h>
+
+#include "crc.h"
+#include "crc_table.h"
+
+#ifdef CONFIG_X86_64
+#include <asm/cpufeature.h>
+#include <asm/fpu/api.h>
+#include "crc_x86.h"
+#endif
+
+/* Below this the section costs more than the tables. */
+#define CRC_VECTOR_MIN		256
+
+#define CRC_TEST_LEN		4096
+#define CRC_TEST_REPEAT		8
+#define CRC_TEST_ROUNDS		4
+
+static u32 crc_library_update(u32 state, const void *p, size_t len)
+{
+	return crc32_le(state, p, len);
+}
+
+static u32 crc_library_copy(u32 state, void *dst, const void *src, size_t len)
+{
+	memcpy(dst, src, len);
+	return crc32_le(state, dst, len);
+}
+
+#ifdef CONFIG_X86_64
+static bool crc_has_pclmul(void)
+{
+	return boot_cpu_has(X86_FEATURE_PCLMULQDQ) &&
+	       boot_cpu_has(X86_FEATURE_XMM4_1);
+}
+
+static bool crc_has_vpclmul(void)
+{
+	return crc_has_pclmul() && boot_cpu_has(X86_FEATURE_VPCLMULQDQ) &&
+	       boot_cpu_has(X86_FEATURE_AVX512F);
+}
+
+static bool crc_vector_usable(void)
+{
+	return irq_fpu_usable();
+}
+
+static void crc_vector_begin(void)
+{
+	kernel_fpu_begin();
+}
+
+static void crc_vector_end(void)
+{
+	kernel_fpu_end();
+}
+#else
+static bool crc_vector_usable(void)
+{
+	return false;
+}
+
+static void crc_vector_begin(void)
+{
+}
+
+static void crc_vector_end(void)
+{
+}
+#endif
+
+static const struct hroce_crc_method crc_methods[] = {
+	{
+		.name = "table",
+		.update = hroce_crc_table_update,
+		.copy = hroce_crc_table_copy,
+	}, {
+		.name = "kernel",
+		.update = crc_library_update,
+		.copy = crc_library_copy,
+#ifdef CONFIG_X86_64
+	}, {
+		.name = "pclmul",
+		.vector = true,
+		.usable = crc_has_pclmul,
+		.update = hroce_crc_pclmul_update,
+		.copy = hroce_crc_pclmul_copy,
+	}, {
+		.name = "vpclmul",
+		.vector = true,
+		.usable = crc_has_vpclmul,
+		.update = hroce_crc_vpclmul_update,
+		.copy = hroce_crc_vpclmul_copy,
+#endif
+	},
+};
+
+static const struct hroce_crc_method *crc_best __ro_after_init;
+static DEFINE_STATIC_KEY_FALSE(crc_vector);
+DEFINE_STATIC_CALL(hroce_crc_scalar_update, hroce_crc_table_update);
+DEFINE_STATIC_CALL(hroce_crc_scalar_copy, hroce_crc_table_copy);
+DEFINE_STATIC_CALL(hroce_crc_vector_update, hroce_crc_table_update);
+DEFINE_STATIC_CALL(hroce_crc_vector_copy, hroce_crc_table_copy);
+
+bool hroce_crc_begin(size_t len)
+{
+	if (!static_branch_likely(&crc_vector) || len < CRC_VECTOR_MIN ||
+	    !crc_vector_usable())
+		return false;
+	crc_vector_begin();
+	return true;
+}
+
+void hroce_crc_end(bool vector)
+{
+	if (vector)
+		crc_vector_end();
+}
+
+u32 hroce_crc_update(bool vector, u32 state, const void *p, size_t len)
+{
+	if (vector)
+		return static_call(hroce_crc_vector_update)(state, p, len);
+	return static_call(hroce_crc_scalar_update)(state, p, len);
+}
+
+u32 hroce_crc_copy(bool vector, u32 state, void *dst, const void *src,
+		   size_t len)
+{
+	if (vector)
+		return static_call(hroce_crc_vector_copy)(state, dst, src, len);
+	return static_call(hroce_crc_scalar_copy)(state, dst, src, len);
+}
+
+const char *hroce_crc_name(void)
+{
+	return crc_best->name;
+}
+
+/* Return: time that the method takes, sections included, in ns. */
+static u64 __init crc_time(const struct hroce_crc_method *m, void *dst,
+			   const void *src)
+{
+	u64 best_ns = U64_MAX;
+	u32 state = 0;
+	int round, i;
+
+	for (round = 0; round < CRC_TEST_ROUNDS; round++) {
+		u64 begin_ns = ktime_get_ns();
+
+		for (i = 0; i < CRC_TEST_REPEAT; i++) {
+			if (m->vector)
+				crc_vector_begin();
+			state = m->copy(state, dst, src, CRC_TEST_LEN);
+			if (m->vector)
+				crc_vector_end();
+		}
+		best_ns = min(best_ns, ktime_get_ns() - begin_ns);
+	}
+	return best_ns;
+}
+
+static void __init crc_use(const struct hroce_crc_method *m)
+{
+	crc_best = m;
+	if (m->vector) {
+		static_call_update(hroce_crc_vector_update, m->update);
+		static_call_update(hroce_crc_vector_copy, m->copy);
+		static_branch_enable(&crc_vector);
+	} else {
+		static_call_update(hroce_crc_scalar_update, m->update);
+		static_call_update(hroce_crc_scalar_copy, m->copy);
+	}
+}
+
+void __init hroce_crc_init(void)
+{
+	const struct hroce_crc_method *best = &crc_methods[0];
+	u64 ns, best_ns = U64_MAX;
+	void *buf;
+	int i;
+
+	buf = kzalloc(2 * CRC_TEST_LEN, GFP_KERNEL);
+	for (i = 0; buf && i < ARRAY_SIZE(crc_methods); i++) {
+		const struct hroce_crc_method *m = &crc_methods[i];
+
+		if (m->usable && !m->usable())
+			continue;
+		ns = crc_time(m, buf + CRC_TEST_LEN, buf);
+		if (ns < best_ns) {
+			best_ns = ns;
+			best = m;
+		}
+	}
+	kfree(buf);
+	crc_use(best);
+	pr_info("ICRC by %s, %llu MB/s\n", best->name,
+		div64_u64((u64)CRC_TEST_REPEAT * CRC_TEST_LEN * 1000,
+			  max_t(u64, best_ns, 1)));
+}

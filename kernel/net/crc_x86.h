@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * CRC-32 by carry-less multiplication of vector registers. Pure computation;
+ * also built in user space for tests. Which of these the CPU has is for the
+ * caller to find out, and in the kernel that the registers may be used.
+ */
+#ifndef HROCE_CRC_X86_H
+#define HROCE_CRC_X86_H
+
+#include <linux/types.h>
+
+/* 128-bit registers: SSE4.1 and PCLMULQDQ. */
+u32 hroce_crc_pclmul_update(u32 state, const void *p, size_t len);
+u32 hroce_crc_pclmul_copy(u32 state, void *dst, const void *src, size_t len);
+
+/* 512-bit registers: AVX512F and VPCLMULQDQ. */
+u32 hroce_crc_vpclmul_update(u32 state, const void *p, size_t len);
+u32 hroce_crc_vpclmul_copy(u32 state, void *dst, const void *src, size_t len);
+
+#endif /* HROCE_CRC_X86_H */

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Flows: back-pressure, and the proof that frames stay on this host.
+ *
+ * The destructor of a frame does two jobs. It gives back what the frame was
+ * charged, and whoever receives a frame that still has it knows that the frame
+ * was sent by this module, on this host, and went through memory only: whatever
+ * crosses a wire, or is copied or split on the way, arrives without. Receivers
+ * tell the sender's flow of it, which then leaves the ICRC out. Such frames
+ * carry a different destructor, and a partial checksum: whatever wants to
+ * change or damage a frame (netem) has to complete the checksum first, and then
+ * the frame is not trusted any more.
+ */
+#include <linux/jiffies.h>
+#include <linux/rcupdate.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+#include <linux/wait_bit.h>
+#include <net/ipv6.h>
+
+#include "flow.h"
+#include "port.h"
+
+/*
+ * Charges are counted in units, so that they fit into the low bits of the
+ * pointer to the aligned queue: the truesize of a frame may change on its way.
+ */
+#define QUEUE_ALIGN	64
+#define QUEUE_UNIT	1024	/* bytes */
+#define QUEUE_HIGH	1024	/* units: full from here on */
+#define QUEUE_LOW	512	/* units: not full any more below this */
+
+/* How long the arrival of one frame on this host speaks for others. */
+#define FLOW_LOCAL_TIME	(HZ / 20 + 1)
+/* How long a loss speaks against it. */
+#define FLOW_LOST_TIME	HZ
+
+/**
+ * struct hroce_flow_queue - what frames know of their flow
+ * @used: units in frames not yet freed, and one more for the flow itself;
+ *	freed when it gets to zero
+ * @full: hroce_flow_full() said true since the last wake
+ * @local: frames have arrived on this host, until @local_until
+ * @local_until: in jiffies
+ * @lost: nothing is believed until @lost_until
+ * @lost_until: in jiffies
+ * @flow: NULL once it is gone
+ * @rcu: to free it
+ */
+struct hroce_flow_queue {
+	atomic_t used;
+	atomic_t full;
+	bool local;
+	bool lost;
+	unsigned long local_until;
+	unsigned long lost_until;
+	struct hroce_flow __rcu *flow;
+	struct rcu_head rcu;
+} __aligned(QUEUE_ALIGN);
+
+/* Queues not freed yet, by whatever link. */
+static atomic_t flow_queues = ATOMIC_INIT(0);
+
+static void queue_put(struct hroce_flow_queue *queue, unsigned int units)
+{
+	if (!atomic_sub_and_test(units, &queue->used))
+		return;
+	kfree_rcu(queue, rcu);
+	if (atomic_dec_and_test(&flow_queues))
+		wake_up_var(&flow_queues);
+}
+
+static struct hroce_flow_queue *queue_of(const struct sk_buff *skb,
+					 unsigned int *units)
+{
+	unsigned long arg = (unsigned long)skb_shinfo(skb)->destructor_arg;
+
+	*units = arg & (QUEUE_ALIGN - 1);
+	return (struct hroce_flow_queue *)(arg & ~(QUEUE_ALIGN - 1UL));
+}
+
+static void flow_free_skb(struct sk_buff *skb)
+{
+	struct hroce_flow_queue *queue;
+	struct hroce_flow *flow;
+	unsigned int units;
+	int used;
+
+	queue = queue_of(skb, &units);
+	rcu_read_lock();
+	used = atomic_sub_return(units - 1, &queue->used);
+	if (used < QUEUE_LOW && atomic_read(&queue->full) &&
+	    atomic_xchg(&queue->full, 0)) {
+		flow = rcu_dereference(queue->flow);
+		if (flow && flow->wake)
+			flow->wake(flow);
+	}
+	queue_put(queue, 1);
+	rcu_read_unlock();
+}
+
+/* Its address says that the frame has no ICRC. */
+static void flow_free_elided_skb(struct sk_buff *skb)
+{
+	flow_free_skb(skb);
+}
+
+void hroce_flow_drain(void)
+{
+	wait_var_event(&flow_queues, !atomic_read(&flow_queues));
+	/* The last destructor may not have returned yet. */
+	synchronize_rcu();
+}
+
+int hroce_flow_init(struct hroce_flow *flow, struct hroce_port *port,
+		    const struct hroce_flow_key *key, gfp_t gfp)
+{
+	struct hroce_flow_queue *queue;
+	int err;
+
+	if (ipv6_addr_v4mapped(&key->saddr) != ipv6_addr_v4mapped(&key->daddr))
+		return -EAFNOSUPPORT;
+	BUILD_BUG_ON(!is_power_of_2(sizeof(*queue)));
+	queue = kzalloc(sizeof(*queue), gfp);
+	if (!queue)
+		return -ENOMEM;
+	err = dst_cache_init(&flow->dst, gfp);
+	if (err) {
+		kfree(queue);
+		return err;
+	}
+	atomic_inc(&flow_queues);
+	atomic_set(&queue->used, 1);
+	rcu_assign_pointer(queue->flow, flow);
+	flow->queue = queue;
+	flow->port = port;
+	flow->key = *key;
+	atomic_set(&flow->ip_id, get_random_u32() & 0xffff);
+	return 0;
+}
+
+void hroce_flow_update(struct hroce_flow *flow,
+		       const struct hroce_flow_key *key)
+{
+	flow->key = *key;
+	dst_cache_reset(&flow->dst);
+	WRITE_ONCE(flow->queue->local, false);
+}
+
+void hroce_flow_fini(struct hroce_flow *flow)
+{
+	struct hroce_flow_queue *queue = flow->queue;
+
+	RCU_INIT_POINTER(queue->flow, NULL);
+	/*
+	 * A destructor keeps one unit until it has called wake; pairs with its
+	 * atomic_sub_return().
+	 */
+	smp_mb();
+	if (atomic_read(&queue->used) > 1)
+		synchronize_rcu();
+	dst_cache_destroy(&flow->dst);
+	flow->queue = NULL;
+	queue_put(queue, 1);
+}
+
+bool hroce_flow_full(struct hroce_flow *flow)
+{
+	struct hroce_flow_queue *queue = flow->queue;
+
+	if (atomic_read(&queue->used) <= QUEUE_HIGH)
+		return false;
+	atomic_set(&queue->full, 1);
+	/* Either we see what destructors gave back, or they see @full. */
+	smp_mb__after_atomic();
+	if (atomic_read(&queue->used) >= QUEUE_LOW)
+		return true;
+	/* If this fails a destructor has seen it and wakes. */
+	return !atomic_xchg(&queue->full, 0);
+}
+
+void hroce_flow_lost(struct hroce_flow *flow)
+{
+	struct hroce_flow_queue *queue = flow->queue;
+
+	if (!READ_ONCE(queue->local))
+		return;
+	WRITE_ONCE(queue->lost_until, jiffies + FLOW_LOST_TIME);
+	WRITE_ONCE(queue->lost, true);
+	WRITE_ONCE(queue->local, false);
+}
+
+bool hroce_flow_is_peer(const struct hroce_flow *flow,
+			const struct in6_addr *saddr,
+			const struct in6_addr *daddr)
+{
+	return ipv6_addr_equal(saddr, &flow->key.daddr) &&
+	       ipv6_addr_equal(daddr, &flow->key.saddr);
+}
+
+bool hroce_flow_elides(const struct hroce_flow *flow)
+{
+	const struct hroce_flow_queue *queue = flow->queue;
+
+	return READ_ONCE(flow->port->elide_icrc) && READ_ONCE(queue->local) &&
+	       time_before(jiffies, READ_ONCE(queue->local_until));
+}
+
+void hroce_flow_charge(struct hroce_flow *flow, struct sk_buff *skb,
+		       bool elided)
+{
+	/* One unit holds the queue until the destructor is through. */
+	unsigned int units = 1 + clamp_t(unsigned int,
+					 skb->truesize / QUEUE_UNIT,
+					 1, QUEUE_ALIGN - 2);
+
+	atomic_add(units, &flow->queue->used);
+	skb_shinfo(skb)->destructor_arg = (void *)flow->queue + units;
+	skb->destructor = elided ? flow_free_elided_skb : flow_free_skb;
+	/* GRO must not forget the destructor when it takes a frame apart. */
+	skb->slow_gro = 1;
+}
+
+/* Only super-packets tell, as smaller frames may go where those do not. */
+static void queue_heard(struct hroce_flow_queue *queue)
+{
+	unsigned long until = jiffies + FLOW_LOCAL_TIME;
+
+	if (READ_ONCE(queue->lost)) {
+		if (time_before(jiffies, READ_ONCE(queue->lost_until)))
+			return;
+		WRITE_ONCE(queue->lost, false);
+	}
+	/* Do not dirty the sender's cache line for every frame. */
+	if (READ_ONCE(queue->local_until) != until)
+		WRITE_ONCE(queue->local_until, until);
+	if (!READ_ONCE(queue->local))
+		WRITE_ONCE(queue->local, true);
+}
+
+bool hroce_flow_trusts(const struct sk_buff *skb)
+{
+	unsigned int units;
+	bool elided;
+
+	elided = skb->destructor == flow_free_elided_skb;
+	if ((!elided && skb->destructor != flow_free_skb) ||
+	    skb->ip_summed != CHECKSUM_PARTIAL)
+		return false;
+	if (skb_is_gso(skb))
+		queue_heard(queue_of(skb, &units));
+	return elided;
+}

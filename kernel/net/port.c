@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ports: which netdev, which addresses, and the hook that takes the frames.
+ *
+ * The hook is netfilter's ingress hook, after all others, so that an
+ * administrator's rules come first; it sees super-packets whole, which a UDP
+ * socket does not. Kernels without it have the rx_handler, which a netdev has
+ * only one of.
+ */
+#include <linux/mm.h>
+#include <linux/netdevice.h>
+#include <linux/rculist.h>
+#include <linux/rtnetlink.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+
+#include "flow.h"
+#include "port.h"
+#include "rx.h"
+#include "sock.h"
+
+/**
+ * struct hroce_netns - what belongs to one namespace
+ * @ports: ports that are hooked; changed under RTNL, RCU readers
+ * @socks: fallback sockets, held by every open port
+ */
+struct hroce_netns {
+	struct list_head ports;
+	struct hroce_socks socks;
+};
+
+static unsigned int hroce_netns_id;
+
+static struct hroce_netns *port_netns(const struct hroce_port *port)
+{
+	return net_generic(port->net, hroce_netns_id);
+}
+
+#ifdef CONFIG_NETFILTER_INGRESS
+static unsigned int port_ingress(void *priv, struct sk_buff *skb,
+				 const struct nf_hook_state *state)
+{
+	return hroce_rx_from_dev(priv, skb) ? NF_STOLEN : NF_ACCEPT;
+}
+
+static int port_hook(struct hroce_port *port)
+{
+	port->hook = (struct nf_hook_ops) {
+		.hook = port_ingress,
+		.dev = port->dev,
+		.priv = port,
+		.pf = NFPROTO_NETDEV,
+		.hooknum = NF_NETDEV_INGRESS,
+		.priority = INT_MAX,
+	};
+	return nf_register_net_hook(port->net, &port->hook);
+}
+
+static void port_unhook(struct hroce_port *port)
+{
+	nf_unregister_net_hook(port->net, &port->hook);
+}
+#else
+static rx_handler_result_t port_rx_handler(struct sk_buff **skbp)
+{
+	struct sk_buff *skb = *skbp;
+	struct hroce_port *port;
+
+	port = rcu_dereference(skb->dev->rx_handler_data);
+	return hroce_rx_from_dev(port, skb) ? RX_HANDLER_CONSUMED :
+					      RX_HANDLER_PASS;
+}
+
+static int port_hook(struct hroce_port *port)
+{
+	return netdev_rx_handler_register(port->dev, port_rx_handler, port);
+}
+
+static void port_unhook(struct hroce_port *port)
+{
+	netdev_rx_handler_unregister(port->dev);
+}
+#endif
+
+int hroce_port_init(struct hroce_port *port, struct net_device *dev)
+{
+	port->counters = alloc_percpu(struct hroce_counters);
+	if (!port->counters)
+		return -ENOMEM;
+	port->addrs = kvcalloc(HROCE_PORT_ADDRS, sizeof(*port->addrs),
+			       GFP_KERNEL);
+	if (!port->addrs) {
+		free_percpu(port->counters);
+		return -ENOMEM;
+	}
+	spin_lock_init(&port->addr_lock);
+	INIT_LIST_HEAD(&port->node);
+	port->net = dev_net(dev);
+	port->dev = dev;
+	port->gso = true;
+	port->elide_icrc = true;
+	netdev_hold(dev, &port->dev_tracker, GFP_KERNEL);
+	return 0;
+}
+
+void hroce_port_fini(struct hroce_port *port)
+{
+	netdev_put(port->dev, &port->dev_tracker);
+	kvfree(port->addrs);
+	free_percpu(port->counters);
+}
+
+static int port_attach(struct hroce_port *port)
+{
+	struct hroce_netns *hn = port_netns(port);
+	int err;
+
+	ASSERT_RTNL();
+	if (port->dev->reg_state != NETREG_REGISTERED ||
+	    !net_eq(dev_net(port->dev), port->net))
+		return -ENODEV;
+	err = port_hook(port);
+	if (err)
+		return err;
+	list_add_tail_rcu(&port->node, &hn->ports);
+	port->hooked = true;
+	return 0;
+}
+
+static void port_detach(struct hroce_port *port)
+{
+	ASSERT_RTNL();
+	if (!port->hooked)
+		return;
+	port->hooked = false;
+	port_unhook(port);
+	list_del_rcu(&port->node);
+}
+
+int hroce_port_open(struct hroce_port *port)
+{
+	struct hroce_netns *hn = port_netns(port);
+	int err;
+
+	err = hroce_socks_get(&hn->socks, port->net);
+	if (err)
+		return err;
+	rtnl_lock();
+	err = port_attach(port);
+	rtnl_unlock();
+	if (err) {
+		hroce_socks_put(&hn->socks);
+		return err;
+	}
+	port->open = true;
+	return 0;
+}
+
+void hroce_port_close(struct hroce_port *port)
+{
+	if (!port->open)
+		return;
+	port->open = false;
+	rtnl_lock();
+	port_detach(port);
+	rtnl_unlock();
+	synchronize_net();
+	/* The namespace may go when its last user has gone. */
+	hroce_socks_put(&port_netns(port)->socks);
+}
+
+/* A hook cannot be found any more once its netdev is gone or elsewhere. */
+static int port_event(struct notifier_block *nb, unsigned long event,
+		      void *info)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(info);
+	struct hroce_port *port;
+
+	if (event != NETDEV_UNREGISTER)
+		return NOTIFY_DONE;
+	rcu_read_lock();
+	port = hroce_port_find_dev(dev);
+	rcu_read_unlock();
+	if (port)
+		port_detach(port);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block port_notifier = {
+	.notifier_call = port_event,
+};
+
+void hroce_port_addr_set(struct hroce_port *port, u32 index,
+			 const struct in6_addr *addr)
+{
+	u32 nr;
+
+	if (index >= HROCE_PORT_ADDRS)
+		return;
+	spin_lock_bh(&port->addr_lock);
+	port->addrs[index] = *addr;
+	nr = max(port->nr_addrs, index + 1);
+	while (nr && ipv6_addr_any(&port->addrs[nr - 1]))
+		nr--;
+	WRITE_ONCE(port->nr_addrs, nr);
+	spin_unlock_bh(&port->addr_lock);
+}
+
+bool hroce_port_has_addr(const struct hroce_port *port,
+			 const struct in6_addr *addr)
+{
+	u32 i, nr = READ_ONCE(port->nr_addrs);
+
+	for (i = 0; i < nr; i++)
+		if (ipv6_addr_equal(&port->addrs[i], addr))
+			return !ipv6_addr_any(addr);
+	return false;
+}
+
+struct hroce_port *hroce_port_find(struct net *net,
+				   const struct in6_addr *addr)
+{
+	const struct hroce_netns *hn = net_generic(net, hroce_netns_id);
+	struct hroce_port *port;
+
+	list_for_each_entry_rcu(port, &hn->ports, node)
+		if (hroce_port_has_addr(port, addr))
+			return port;
+	return NULL;
+}
+
+struct hroce_port *hroce_port_find_dev(const struct net_device *dev)
+{
+	const struct hroce_netns *hn = net_generic(dev_net(dev),
+						   hroce_netns_id);
+	struct hroce_port *port;
+
+	list_for_each_entry_rcu(port, &hn->ports, node)
+		if (port->dev == dev)
+			return port;
+	return NULL;
+}
+
+static int __net_init netns_init(struct net *net)
+{
+	struct hroce_netns *hn = net_generic(net, hroce_netns_id);
+
+	INIT_LIST_HEAD(&hn->ports);
+	hroce_socks_init(&hn->socks);
+	return 0;
+}
+
+/*
+ * Its netdevs are gone, and with them their links; but the link of one that was
+ * moved elsewhere may still be on its way out.
+ */
+static void __net_exit netns_exit(struct net *net)
+{
+	struct hroce_netns *hn = net_generic(net, hroce_netns_id);
+
+	hroce_socks_fini(&hn->socks);
+}
+
+static struct pernet_operations hroce_netns_ops = {
+	.init = netns_init,
+	.exit = netns_exit,
+	.id = &hroce_netns_id,
+	.size = sizeof(struct hroce_netns),
+};
+
+int hroce_net_init(void)
+{
+	int err;
+
+	err = register_pernet_subsys(&hroce_netns_ops);
+	if (err)
+		return err;
+	err = register_netdevice_notifier(&port_notifier);
+	if (err)
+		unregister_pernet_subsys(&hroce_netns_ops);
+	return err;
+}
+
+void hroce_net_exit(void)
+{
+	unregister_netdevice_notifier(&port_notifier);
+	unregister_pernet_subsys(&hroce_netns_ops);
+	hroce_flow_drain();
+}

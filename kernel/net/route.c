@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Routes and neighbours.
+ *
+ * Frames go from here to the neighbour at once: netfilter's output hooks do not
+ * see them, as they do not see what RDMA hardware sends. Where the route wants
+ * more (IPsec, encapsulation) it is the usual way through the IP stack.
+ *
+ * Frames to an address of this host go to the link that has it, as if they had
+ * come in by its netdev, so packet taps see them there. If no link has it, they
+ * take the usual way, to other RoCE implementations.
+ */
+#include <linux/etherdevice.h>
+#include <linux/inetdevice.h>
+#include <linux/skbuff.h>
+#include <net/addrconf.h>
+#include <net/ip.h>
+#include <net/ip6_route.h>
+#include <net/ipv6.h>
+#include <net/ipv6_stubs.h>
+#include <net/l3mdev.h>
+#include <net/ndisc.h>
+#include <net/route.h>
+
+#include "../proto/wire.h"
+#include "flow.h"
+#include "port.h"
+#include "route.h"
+
+static __be32 route_addr4(const struct in6_addr *addr)
+{
+	return addr->s6_addr32[3];
+}
+
+static struct dst_entry *route_lookup4(struct hroce_flow *flow)
+{
+	const struct hroce_flow_key *key = &flow->key;
+	struct net_device *dev = flow->port->dev;
+	struct flowi4 fl4 = {
+		.flowi4_oif = dev->ifindex,
+		.flowi4_tos = RT_TOS(key->tclass),
+		.flowi4_proto = IPPROTO_UDP,
+		.saddr = route_addr4(&key->saddr),
+		.daddr = route_addr4(&key->daddr),
+		.fl4_sport = htons(key->sport),
+		.fl4_dport = htons(HRW_UDP_PORT),
+	};
+	struct net *net = flow->port->net;
+	struct rtable *rt;
+
+	/* The address may be that of another device of this host. */
+	if (inet_addr_type_dev_table(net, dev, fl4.daddr) == RTN_LOCAL)
+		fl4.flowi4_oif = l3mdev_master_ifindex_rcu(dev);
+	rt = ip_route_output_flow(net, &fl4, NULL);
+	if (IS_ERR(rt))
+		return ERR_CAST(rt);
+	dst_cache_set_ip4(&flow->dst, &rt->dst, fl4.saddr);
+	return &rt->dst;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+static struct dst_entry *route_lookup6(struct hroce_flow *flow)
+{
+	const struct hroce_flow_key *key = &flow->key;
+	struct net_device *dev = flow->port->dev;
+	struct flowi6 fl6 = {
+		.flowi6_oif = dev->ifindex,
+		.flowlabel = ip6_make_flowinfo(key->tclass,
+					       htonl(key->flow_label)),
+		.flowi6_proto = IPPROTO_UDP,
+		.saddr = key->saddr,
+		.daddr = key->daddr,
+		.fl6_sport = htons(key->sport),
+		.fl6_dport = htons(HRW_UDP_PORT),
+	};
+	struct net *net = flow->port->net;
+	struct dst_entry *dst;
+
+	if (!__ipv6_addr_needs_scope_id(__ipv6_addr_type(&key->daddr)) &&
+	    !IS_ERR_OR_NULL(ipv6_stub->ipv6_dev_find(net, &key->daddr, NULL)))
+		fl6.flowi6_oif = l3mdev_master_ifindex_rcu(dev);
+	dst = ipv6_stub->ipv6_dst_lookup_flow(net, NULL, &fl6, NULL);
+	if (!IS_ERR(dst))
+		dst_cache_set_ip6(&flow->dst, dst, &fl6.saddr);
+	return dst;
+}
+
+static struct dst_entry *route_cached6(struct hroce_flow *flow)
+{
+	struct in6_addr saddr;
+
+	return dst_cache_get_ip6(&flow->dst, &saddr);
+}
+
+static bool route_is_local6(struct dst_entry *dst)
+{
+	return dst_rt6_info(dst)->rt6i_flags & RTF_LOCAL;
+}
+#else
+static struct dst_entry *route_lookup6(struct hroce_flow *flow)
+{
+	return ERR_PTR(-EAFNOSUPPORT);
+}
+
+static struct dst_entry *route_cached6(struct hroce_flow *flow)
+{
+	return NULL;
+}
+
+static bool route_is_local6(struct dst_entry *dst)
+{
+	return false;
+}
+#endif
+
+static struct dst_entry *route_cached4(struct hroce_flow *flow)
+{
+	struct rtable *rt;
+	__be32 saddr;
+
+	rt = dst_cache_get_ip4(&flow->dst, &saddr);
+	return rt ? &rt->dst : NULL;
+}
+
+static bool route_is_local4(struct dst_entry *dst)
+{
+	return container_of(dst, struct rtable, dst)->rt_flags & RTCF_LOCAL;
+}
+
+/* Copying is cheaper than to let the stack linearize, checksum and split. */
+static void route_features(struct hroce_route *route, bool gso)
+{
+	netdev_features_t csum = route->ipv6 ? NETIF_F_IPV6_CSUM :
+					       NETIF_F_IP_CSUM;
+	netdev_features_t features = route->dev->features;
+
+	route->sg = features & NETIF_F_SG;
+	route->gso = gso && ((features & NETIF_F_GSO_UDP_L4) ||
+			     (route->sg &&
+			      (features & (csum | NETIF_F_HW_CSUM))));
+}
+
+int hroce_route_get(struct hroce_flow *flow, struct hroce_route *route)
+{
+	const struct in6_addr *daddr = &flow->key.daddr;
+	bool ipv6 = !ipv6_addr_v4mapped(daddr);
+	bool gso = READ_ONCE(flow->port->gso);
+	struct dst_entry *dst;
+	bool local;
+
+	dst = ipv6 ? route_cached6(flow) : route_cached4(flow);
+	if (!dst)
+		dst = ipv6 ? route_lookup6(flow) : route_lookup4(flow);
+	if (IS_ERR(dst))
+		return PTR_ERR(dst);
+
+	route->dst = dst;
+	route->dev = dst->dev;
+	route->to = NULL;
+	route->mtu = min_t(u32, dst_mtu(dst), IP_MAX_MTU);
+	route->ipv6 = ipv6;
+	route->mcast = hroce_addr_is_multicast(daddr);
+	local = ipv6 ? route_is_local6(dst) : route_is_local4(dst);
+	if (local && !route->mcast)
+		route->to = hroce_port_find(flow->port->net, daddr);
+	if (route->to) {
+		route->dev = route->to->dev;
+		route->sg = true;
+		route->gso = gso;
+	} else {
+		route_features(route, gso);
+	}
+	return 0;
+}
+
+void hroce_route_put(struct hroce_route *route)
+{
+	dst_release(route->dst);
+}
+
+/* As if it had come in by @dev. */
+static bool route_deliver(struct net_device *dev, struct sk_buff *skb)
+{
+	struct ethhdr *eth;
+
+	if (!netif_running(dev)) {
+		kfree_skb(skb);
+		return false;
+	}
+	skb->dev = dev;
+	if (dev->type == ARPHRD_ETHER) {
+		eth = skb_push(skb, ETH_HLEN);
+		ether_addr_copy(eth->h_dest, dev->dev_addr);
+		ether_addr_copy(eth->h_source, dev->dev_addr);
+		eth->h_proto = skb->protocol;
+		skb->protocol = eth_type_trans(skb, dev);
+	} else {
+		skb_reset_mac_header(skb);
+		skb->pkt_type = PACKET_HOST;
+	}
+	return netif_rx(skb) == NET_RX_SUCCESS;
+}
+
+static struct neighbour *route_neigh(const struct hroce_route *route,
+				     const struct in6_addr *daddr,
+				     bool *skip_cache)
+{
+	struct rtable *rt;
+
+	*skip_cache = false;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (route->ipv6)
+		return ip_neigh_gw6(route->dev,
+				    rt6_nexthop(dst_rt6_info(route->dst),
+						daddr));
+#endif
+	rt = container_of(route->dst, struct rtable, dst);
+	if (likely(!rt->rt_gw_family))
+		return ip_neigh_gw4(route->dev, route_addr4(daddr));
+	if (rt->rt_gw_family == AF_INET)
+		return ip_neigh_gw4(route->dev, rt->rt_gw4);
+	/* The cached header would be that of the other protocol. */
+	*skip_cache = true;
+	return ip_neigh_gw6(route->dev, &rt->rt_gw6);
+}
+
+static bool route_xmit_neigh(const struct hroce_flow *flow,
+			     const struct hroce_route *route,
+			     struct sk_buff *skb)
+{
+	struct neighbour *neigh;
+	bool skip_cache;
+
+	neigh = route_neigh(route, &flow->key.daddr, &skip_cache);
+	if (IS_ERR(neigh)) {
+		kfree_skb(skb);
+		return false;
+	}
+	skb->dev = route->dev;
+	skb_dst_set_noref(skb, route->dst);
+	return !net_xmit_eval(neigh_output(neigh, skb, skip_cache));
+}
+
+static bool route_xmit_stack(const struct hroce_flow *flow,
+			     const struct hroce_route *route,
+			     struct sk_buff *skb)
+{
+	struct net *net = flow->port->net;
+
+	skb->dev = route->dev;
+	skb_dst_set(skb, dst_clone(route->dst));
+#if IS_ENABLED(CONFIG_IPV6)
+	if (route->ipv6)
+		return !net_xmit_eval(ip6_local_out(net, NULL, skb));
+#endif
+	return !net_xmit_eval(ip_local_out(net, NULL, skb));
+}
+
+bool hroce_route_xmit(const struct hroce_flow *flow,
+		      const struct hroce_route *route, struct sk_buff *skb)
+{
+	struct sk_buff *copy;
+
+	if (route->to)
+		return route_deliver(route->dev, skb);
+	if (dst_xfrm(route->dst) || route->dst->lwtstate ||
+	    route->dev->flags & IFF_LOOPBACK)
+		return route_xmit_stack(flow, route, skb);
+	if (route->mcast) {
+		/* Other queue pairs of this link may be in the group. */
+		copy = skb_copy(skb, GFP_ATOMIC);
+		if (copy)
+			route_deliver(flow->port->dev, copy);
+	}
+	return route_xmit_neigh(flow, route, skb);
+}

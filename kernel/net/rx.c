@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Frames to packets.
+ *
+ * A frame may be cloned (packet taps), and may be a super-packet that a sender
+ * on this host or GRO made: it is never written to and never linearized. What
+ * the ICRC covers of the headers of each packet in it is restored in a copy.
+ */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/skbuff.h>
+#include <linux/udp.h>
+#include <net/checksum.h>
+#include <net/inet_ecn.h>
+#include <net/ip.h>
+#include <net/ip6_checksum.h>
+
+#include "crc.h"
+#include "flow.h"
+#include "icrc.h"
+#include "port.h"
+#include "rx.h"
+
+/**
+ * struct rx_frame - what all packets of a frame have in common
+ * @skb: frame
+ * @l3: offset of the IP header from skb->data; negative if it came by the stack
+ * @l3_len: its length
+ * @udp_len: bytes behind the IP header
+ * @ip_id: of the first packet
+ * @hdr: IP and UDP header as received
+ */
+struct rx_frame {
+	struct sk_buff *skb;
+	int l3;
+	u32 l3_len;
+	u32 udp_len;
+	u16 ip_id;
+	union {
+		struct iphdr ip4;
+		struct ipv6hdr ip6;
+		u8 bytes[sizeof(struct ipv6hdr) + sizeof(struct udphdr)];
+	} hdr;
+};
+
+static struct udphdr *rx_udp(struct rx_frame *f)
+{
+	return (struct udphdr *)(f->hdr.bytes + f->l3_len);
+}
+
+static bool rx_load(struct rx_frame *f, u32 l3_len)
+{
+	f->l3_len = l3_len;
+	return !skb_copy_bits(f->skb, f->l3, f->hdr.bytes,
+			      l3_len + sizeof(struct udphdr));
+}
+
+/* Is it a whole UDP datagram? Fragments and options are for the IP stack. */
+static bool rx_ipv4(struct rx_frame *f, struct hroce_rx *rx)
+{
+	const struct iphdr *ip = &f->hdr.ip4;
+	u32 tot_len;
+
+	if (!rx_load(f, sizeof(*ip)) || ip->version != 4 || ip->ihl != 5 ||
+	    ip->protocol != IPPROTO_UDP || ip_is_fragment(ip) ||
+	    ip_fast_csum(ip, ip->ihl))
+		return false;
+	tot_len = ntohs(ip->tot_len);
+	if (tot_len < sizeof(*ip))
+		return false;
+	f->udp_len = tot_len - sizeof(*ip);
+	f->ip_id = ntohs(ip->id);
+	ipv6_addr_set_v4mapped(ip->saddr, &rx->saddr);
+	ipv6_addr_set_v4mapped(ip->daddr, &rx->daddr);
+	rx->tclass = ip->tos;
+	rx->hop_limit = ip->ttl;
+	return true;
+}
+
+static bool rx_ipv6(struct rx_frame *f, struct hroce_rx *rx)
+{
+	const struct ipv6hdr *ip = &f->hdr.ip6;
+
+	if (!rx_load(f, sizeof(*ip)) || ip->version != 6 ||
+	    ip->nexthdr != IPPROTO_UDP)
+		return false;
+	f->udp_len = ntohs(ip->payload_len);
+	rx->saddr = ip->saddr;
+	rx->daddr = ip->daddr;
+	rx->tclass = ipv6_get_dsfield(ip);
+	rx->hop_limit = ip->hop_limit;
+	rx->ipv6 = true;
+	return true;
+}
+
+/* Read the network headers. False: not ours, let it pass. */
+static bool rx_headers(struct rx_frame *f, struct hroce_rx *rx)
+{
+	if (f->skb->protocol == htons(ETH_P_IP)) {
+		if (!rx_ipv4(f, rx))
+			return false;
+	} else if (f->skb->protocol == htons(ETH_P_IPV6)) {
+		if (!rx_ipv6(f, rx))
+			return false;
+	} else {
+		return false;
+	}
+	rx->ce = INET_ECN_is_ce(rx->tclass);
+	rx->mcast = hroce_addr_is_multicast(&rx->daddr);
+	return rx_udp(f)->dest == htons(HRW_UDP_PORT);
+}
+
+static __wsum rx_pseudo_sum(const struct rx_frame *f, bool ipv6, u32 udp_len)
+{
+	if (ipv6)
+		return ~csum_unfold(csum_ipv6_magic(&f->hdr.ip6.saddr,
+						    &f->hdr.ip6.daddr, udp_len,
+						    IPPROTO_UDP, 0));
+	return csum_tcpudp_nofold(f->hdr.ip4.saddr, f->hdr.ip4.daddr, udp_len,
+				  IPPROTO_UDP, 0);
+}
+
+/* Zero means none, also with IPv6: RoCE hardware sends it so. */
+static bool rx_udp_sum_ok(struct rx_frame *f, bool ipv6)
+{
+	const struct sk_buff *skb = f->skb;
+	u32 udp_len = ntohs(rx_udp(f)->len);
+	__wsum sum;
+
+	if (!rx_udp(f)->check || skb_csum_unnecessary(skb))
+		return true;
+	if (skb->ip_summed == CHECKSUM_COMPLETE &&
+	    skb->len == f->l3_len + udp_len)
+		sum = csum_sub(skb->csum,
+			       csum_partial(f->hdr.bytes, f->l3_len, 0));
+	else
+		sum = skb_checksum(skb, f->l3 + f->l3_len, udp_len, 0);
+	return !csum_fold(csum_add(sum, rx_pseudo_sum(f, ipv6, udp_len)));
+}
+
+/* Make the headers in the copy those of one packet of @len bytes of UDP. */
+static void rx_restore_headers(struct rx_frame *f, const struct hroce_rx *rx,
+			       u32 len)
+{
+	rx_udp(f)->len = htons(len);
+	if (rx->ipv6) {
+		f->hdr.ip6.payload_len = htons(len);
+		return;
+	}
+	f->hdr.ip4.tot_len = htons(f->l3_len + len);
+	f->hdr.ip4.id = htons(f->ip_id + (rx->id_fixed ? 0 : rx->seg));
+	ip_send_check(&f->hdr.ip4);
+}
+
+u32 hroce_rx_icrc_begin(const struct hroce_rx *rx)
+{
+	u32 l3_len = rx->ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
+	u32 state;
+
+	state = hroce_icrc_headers(rx->l3, rx->ipv6, rx->l3 + l3_len, rx->bth);
+	return hroce_crc_update(false, state, rx->bth + sizeof(struct hrw_bth),
+				rx->pkt.hdr_len - sizeof(struct hrw_bth));
+}
+
+static void rx_packet(struct rx_frame *f, struct hroce_rx *rx, u32 offset,
+		      u32 len)
+{
+	u8 bth[HRW_MAX_HDR_LEN] __aligned(4);
+	u32 avail = min_t(u32, len, sizeof(bth));
+	int err;
+
+	hroce_count(rx->port, HROCE_EV_RX_PACKETS);
+	if (skb_copy_bits(f->skb, offset, bth, avail)) {
+		hroce_count(rx->port, HROCE_DROP_SHORT);
+		return;
+	}
+	err = hrp_pkt_parse(&rx->pkt, bth, avail, len);
+	if (err) {
+		hroce_count(rx->port, -err - 1);
+		return;
+	}
+	rx->bth = bth;
+	rx->payload = offset + rx->pkt.hdr_len;
+	if (!rx->trusted) {
+		if (skb_is_gso(f->skb))
+			rx_restore_headers(f, rx,
+					   sizeof(struct udphdr) + len);
+		rx->icrc = hroce_rx_icrc_begin(rx);
+	}
+	hroce_rx_packet(rx);
+}
+
+/* The lengths must fit: what is cut off here would make no sense later. */
+static bool rx_lengths_ok(struct rx_frame *f, const struct hroce_rx *rx)
+{
+	u32 udp_len = ntohs(rx_udp(f)->len);
+	enum hroce_count reason;
+
+	if (f->l3 + (int)(f->l3_len + f->udp_len) > (int)f->skb->len)
+		reason = HROCE_DROP_SHORT;
+	else if (udp_len < sizeof(struct udphdr) || udp_len > f->udp_len)
+		reason = HROCE_DROP_LENGTH;
+	else
+		return true;
+	hroce_count(rx->port, HROCE_EV_RX_PACKETS);
+	hroce_count(rx->port, reason);
+	return false;
+}
+
+static void rx_frame(struct rx_frame *f, struct hroce_rx *rx)
+{
+	u32 offset = f->l3 + f->l3_len + sizeof(struct udphdr);
+	u32 len = ntohs(rx_udp(f)->len) - sizeof(struct udphdr);
+	u32 seg_len = skb_is_gso(f->skb) ? skb_shinfo(f->skb)->gso_size : len;
+
+	rx->skb = f->skb;
+	rx->l3 = f->hdr.bytes;
+	rx->trusted = hroce_flow_trusts(f->skb);
+	if (!len)
+		rx_packet(f, rx, offset, 0);
+	for (; len; rx->seg++) {
+		seg_len = min(seg_len, len);
+		rx_packet(f, rx, offset, seg_len);
+		offset += seg_len;
+		len -= seg_len;
+	}
+	if (rx->held)
+		hroce_rx_end(rx);
+}
+
+/* Super-packets of which we know how they were put together. */
+static bool rx_gso_ok(const struct sk_buff *skb)
+{
+	const struct skb_shared_info *shinfo = skb_shinfo(skb);
+
+	return !skb_is_gso(skb) ||
+	       (shinfo->gso_type & SKB_GSO_UDP_L4 && shinfo->gso_size);
+}
+
+bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb)
+{
+	struct rx_frame f = { .skb = skb };
+	struct hroce_rx rx;
+
+	/* A tag that is still there belongs to another netdev. */
+	if (skb->pkt_type == PACKET_OTHERHOST || skb_vlan_tag_get_id(skb) ||
+	    !rx_gso_ok(skb))
+		return false;
+	memset(&rx, 0, sizeof(rx));
+	rx.port = port;
+	if (!rx_headers(&f, &rx) ||
+	    (!rx.mcast && !hroce_port_has_addr(port, &rx.daddr)))
+		return false;
+	if (rx_lengths_ok(&f, &rx)) {
+		/* The IP stack counts, and drops, what is wrong there. */
+		if (!rx_udp_sum_ok(&f, rx.ipv6))
+			return false;
+		rx_frame(&f, &rx);
+	}
+	consume_skb(skb);
+	return true;
+}
+
+void hroce_rx_from_stack(struct net *net, struct sk_buff *skb)
+{
+	struct rx_frame f = { .skb = skb, .l3 = skb_network_offset(skb) };
+	struct hroce_rx rx;
+
+	memset(&rx, 0, sizeof(rx));
+	if (rx_gso_ok(skb) && rx_headers(&f, &rx)) {
+		rx.port = rx.mcast ? hroce_port_find_dev(skb->dev) :
+				     hroce_port_find(net, &rx.daddr);
+		if (rx.port && rx_lengths_ok(&f, &rx))
+			rx_frame(&f, &rx);
+	}
+	consume_skb(skb);
+}
