@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Switches for those who want to see packets, or to compare. They are no
+ * promise to anybody, hence debugfs.
+ */
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+#include "../net/crc.h"
+#include "debug.h"
+#include "device.h"
+
+static struct dentry *debug_root;
+
+static int icrc_method_show(struct seq_file *file, void *unused)
+{
+	seq_printf(file, "%s\n", hroce_crc_name());
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(icrc_method);
+
+void hroce_debug_init(void)
+{
+	debug_root = debugfs_create_dir("hroce", NULL);
+	debugfs_create_file("icrc_method", 0400, debug_root, NULL,
+			    &icrc_method_fops);
+}
+
+void hroce_debug_exit(void)
+{
+	debugfs_remove_recursive(debug_root);
+}
+
+int hroce_debug_add(struct ib_device *ibdev)
+{
+	struct hroce_dev *dev = to_hdev(ibdev);
+
+	dev->debug = debugfs_create_dir(dev_name(&ibdev->dev), debug_root);
+	debugfs_create_bool("gso", 0600, dev->debug, &dev->port.gso);
+	debugfs_create_bool("elide_icrc", 0600, dev->debug,
+			    &dev->port.elide_icrc);
+	return 0;
+}
+
+void hroce_debug_del(struct hroce_dev *dev)
+{
+	debugfs_remove_recursive(dev->debug);
+}

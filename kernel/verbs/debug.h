@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Per-link switches in debugfs, directory hroce/NAME:
+ *   gso		N: each packet is a frame of its own
+ *   elide_icrc		N: frames have an ICRC even if they stay on this host
+ * They may be turned at any time; what is being sent then goes either way.
+ * Beside the links, the file icrc_method names how the ICRC is computed.
+ */
+#ifndef HROCE_DEBUG_H
+#define HROCE_DEBUG_H
+
+struct hroce_dev;
+struct ib_device;
+
+/**
+ * hroce_debug_init - make the directory of all links
+ *
+ * As everywhere with debugfs, nothing fails if there is none.
+ * Context: process, may sleep.
+ */
+void hroce_debug_init(void);
+void hroce_debug_exit(void);
+
+/**
+ * hroce_debug_add - make the files of a link
+ * @ibdev: being registered, has its name
+ *
+ * Context: process, may sleep. Return: 0.
+ */
+int hroce_debug_add(struct ib_device *ibdev);
+
+/* Counterpart of hroce_debug_add(); does nothing without it. */
+void hroce_debug_del(struct hroce_dev *dev);
+
+#endif /* HROCE_DEBUG_H */
