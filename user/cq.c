@@ -105,8 +105,7 @@ struct ibv_cq_ex *hroce_create_cq_ex(struct ibv_context *context,
 		return NULL;
 	}
 
-	/* Timestamps and threads need nothing from the kernel. */
-	plain.wc_flags &= ~(uint64_t)IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
+	/* Threads are our own business; the kernel knows of the timestamps. */
 	plain.comp_mask = 0;
 	cq = cq_create(context, &plain,
 		       flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);

@@ -212,8 +212,10 @@ int ibv_cmd_create_cq_ex(struct ibv_context *context,
 	(void)cmd_flags;
 	if (cmd_size != sizeof(*cmd) || resp_size != sizeof(*resp) + sizeof(*drv))
 		return EINVAL;
-	if (attr->comp_mask || attr->wc_flags & ~IBV_WC_STANDARD_FLAGS)
+	if (attr->comp_mask)
 		return EOPNOTSUPP;
+	fake.timestamps =
+		attr->wc_flags & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
 
 	cq->cq.context = context;
 	cq->cq.cqe = round_up_pow2(attr->cqe);

@@ -42,6 +42,7 @@ struct fake_ring {
  * @srq: SRQ created last
  * @cq: CQs in the order of creation
  * @nr_cqs: how many
+ * @timestamps: the one created last is to have them
  * @next_qpn: number of the next QP
  */
 struct fake {
@@ -59,6 +60,7 @@ struct fake {
 	struct fake_ring srq;
 	struct fake_ring cq[4];
 	int nr_cqs;
+	bool timestamps;
 	uint32_t next_qpn;
 };
 

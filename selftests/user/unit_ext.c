@@ -297,6 +297,7 @@ static void cq_ex_reads_all_fields(void)
 		.status = HROCE_WC_LOC_PROT_ERR, .opcode = HROCE_WC_RECV,
 	};
 
+	tap_ok(fake.timestamps);
 	fake_complete(&fake.cq[1], 0, &cqe);
 	tap_eq(ibv_start_poll(cq, &attr), 0);
 	tap_eq(cq->wr_id, 1);
