@@ -3,6 +3,7 @@
 #ifndef SHIM_ASM_BYTEORDER_H
 #define SHIM_ASM_BYTEORDER_H
 
+#include <arpa/inet.h>
 #include <endian.h>
 #include <linux/types.h>
 
@@ -18,12 +19,5 @@
 #define le16_to_cpu(x)	le16toh((u16)(x))
 #define le32_to_cpu(x)	le32toh((u32)(x))
 #define le64_to_cpu(x)	le64toh((u64)(x))
-
-#ifndef htons
-#define htons(x)	cpu_to_be16(x)
-#define htonl(x)	cpu_to_be32(x)
-#define ntohs(x)	be16_to_cpu(x)
-#define ntohl(x)	be32_to_cpu(x)
-#endif
 
 #endif /* SHIM_ASM_BYTEORDER_H */
