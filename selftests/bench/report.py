@@ -9,6 +9,9 @@ import sys
 SETTING = "qemu"
 SYSTEMS = ("hroce", "rxe", "tcp", "udp", "memcpy")
 
+# Where a topology is a variant: what to compare it with.
+SAME_AS = {"veth_elided": "veth"}
+
 # What is wanted: topology, workload, size, metric, and the bound of hroce / rxe.
 TARGETS = (
     ("veth", "write", 65536, "MBps", 2.0, "at least"),
@@ -52,7 +55,8 @@ def spread(numbers):
 
 def ratio(values, key, system):
     """hroce / system."""
-    both = [values.get(key._replace(system=name)) for name in ("hroce", system)]
+    other = key._replace(system=system, topology=SAME_AS.get(key.topology, key.topology))
+    both = [values.get(key._replace(system="hroce")), values.get(other)]
     return statistics.median(both[0]) / statistics.median(both[1]) if all(both) else None
 
 
