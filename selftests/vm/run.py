@@ -25,6 +25,8 @@ VM_DIR = os.path.dirname(os.path.realpath(__file__))
 TREE = os.path.dirname(os.path.dirname(VM_DIR))
 CACHE = os.environ.get("HROCE_CACHE") or os.path.expanduser("~/.cache/hroce")
 BUILD = os.environ.get("HROCE_BUILD") or os.path.join(TREE, "build")
+# Where a guest has the host's files as they are, even those that a tmpfs hides.
+HOST = "/run/vm/host"
 PROVIDER = "libhroce-rdmav34.so"
 PROVIDER_DIR = "/usr/lib/x86_64-linux-gnu/libibverbs"
 
@@ -304,14 +306,15 @@ class Run:
 
     def write_config(self):
         module, depends = self.module()
+        provider = self.provider()
         environment = [f"{name}={value}" for name, value in os.environ.items()
                        if name.startswith("HROCE_") or name == "NO_COLOR"] + self.args.env
         values = {
             "NODES": str(self.args.nodes), "VM_CWD": os.getcwd(), "VM_TREE": TREE,
             "VM_FS": "hostfs" if self.kernel.uml else "9p", "VM_RELEASE": self.kernel.release,
             "VM_MODULES": os.path.realpath(self.kernel.modules) if self.kernel.modules else "",
-            "VM_KO": module, "VM_KO_DEPENDS": depends or "ib_core", "VM_LOAD": str(int(self.args.load)),
-            "VM_PROVIDER": self.provider(), "VM_PROVIDER_DIR": PROVIDER_DIR,
+            "VM_KO": HOST + module if module else "", "VM_KO_DEPENDS": depends or "ib_core", "VM_LOAD": str(int(self.args.load)),
+            "VM_PROVIDER": HOST + provider if provider else "", "VM_PROVIDER_DIR": PROVIDER_DIR,
             "VM_OUTPUT": "/dev/tty1" if self.kernel.uml else "/dev/hvc0",
             "VM_TIME": str(self.args.time), "VM_INTERACTIVE": str(int(self.args.interactive)),
         }
