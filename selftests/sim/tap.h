@@ -10,9 +10,12 @@
 #include <stdio.h>
 
 /* One of each per program, wherever the checks are. */
-__attribute__((weak)) int tap_cases;
-__attribute__((weak)) int tap_failed_cases;
-__attribute__((weak)) int tap_failed_checks;
+#ifndef __weak
+#define __weak	__attribute__((__weak__))
+#endif
+__weak int tap_cases;
+__weak int tap_failed_cases;
+__weak int tap_failed_checks;
 
 /* Print the plan. */
 static inline void tap_plan(int nr_cases)

@@ -265,7 +265,7 @@ static void check_frame(const struct frame *f, const char *expect)
 	if (!check(find_layers(f, &l), "not RoCEv2"))
 		return;
 	check_layers(&l);
-	if (!check((l.avail < l.udp_len) == truncated, "length of capture"))
+	if (!check(truncated == (l.avail < l.udp_len), "length of capture"))
 		return;
 	if (!truncated)
 		check_icrc(&l, strcmp(expect, "OK") == 0);
