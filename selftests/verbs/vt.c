@@ -225,6 +225,16 @@ static int case_wait(pid_t pid, unsigned int secs)
 	return -1;
 }
 
+/* Children that a failed case left behind must not disturb the next one. */
+static void reap_group(pid_t group)
+{
+	uint64_t end = vt_now_us() + 2000000;
+	unsigned int spins = 0;
+
+	while (!kill(-group, SIGKILL) && vt_now_us() < end)
+		vt_pause(&spins);
+}
+
 static int case_run(const struct vt_case *c)
 {
 	unsigned int secs = c->secs ? c->secs : VT_CASE_SECS;
@@ -244,6 +254,7 @@ static int case_run(const struct vt_case *c)
 	}
 	setpgid(pid, pid);
 	status = case_wait(pid, secs);
+	reap_group(pid);
 	if (status < 0) {
 		vt_note("killed after %u s", secs * vt_scale());
 		return VT_EXIT_FAIL;
