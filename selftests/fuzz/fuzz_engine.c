@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fuzzes one queue pair. The input plays a hostile peer, who sends whatever
+ * can be built, and a hostile application, who writes into the mapped ring
+ * what it likes. Whatever they do: work is bounded, indices stay in order,
+ * bursts are sound, and payload goes where it is allowed to go.
+ */
+#include <linux/minmax.h>
+#include <stdlib.h>
+#include <string.h>
+#include "fuzz_engine.h"
+
+/* Calls of the surroundings that one call of the engine may make. */
+#define MAX_ENV_CALLS	(4 * FUZZ_SQ_ENTRIES + FUZZ_MAX_RQ + 16)
+#define MAX_PKTS	64
+
+struct fuzz fuzz;
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t len);
+
+static u32 take(u32 nr_bytes)
+{
+	u32 v = 0;
+
+	while (nr_bytes--) {
+		v = v << 8 | (fuzz.len ? *fuzz.data : 0);
+		if (fuzz.len) {
+			fuzz.data++;
+			fuzz.len--;
+		}
+	}
+	return v;
+}
+
+/* Mostly something near @base, sometimes anything. */
+static u32 take_near(u32 base)
+{
+	u32 how = take(1);
+
+	if (how == 0xff)
+		return take(4);
+	if (how < 0xc0)
+		return base;
+	return base + (s32)(how & 0x3f) - 32;
+}
+
+static u64 mem_room(const struct hrp_mem *mem)
+{
+	u64 room = 0;
+	u32 i;
+
+	if (!mem->sges)
+		return mem->one.length;
+	for (i = 0; i < mem->nr_sges; i++)
+		room += mem->sges[i].length;
+	return room;
+}
+
+static void check_mem(const struct hrp_mem *mem)
+{
+	fuzz_demand(mem->len <= HRP_MAX_MESSAGE);
+	if (mem->len && !mem->bytes)
+		fuzz_demand((u64)mem->offset + mem->len <= mem_room(mem));
+	if (mem->bytes)
+		fuzz_demand(mem->offset + mem->len <= FUZZ_MAX_INLINE);
+}
+
+static void check_burst(const struct hrp_burst *b, u32 burst_pkts)
+{
+	u32 mtu = hrp_qp_mtu(&fuzz.qp);
+	struct hrp_pkt pkt;
+	u32 i, done = 0;
+
+	fuzz_demand(b->nr_pkts && b->nr_pkts <= burst_pkts);
+	check_mem(&b->mem);
+	for (i = 0; i < b->nr_pkts; i++) {
+		hrp_burst_pkt(b, i, &pkt);
+		fuzz_demand(pkt.info == hrp_opcode_info(pkt.opcode));
+		fuzz_demand(pkt.info & HRP_OI_VALID);
+		fuzz_demand(pkt.payload_len <= mtu && pkt.pad < 4);
+		fuzz_demand(i + 1 == b->nr_pkts || pkt.payload_len == mtu);
+		fuzz_demand(!(pkt.psn & ~HRP_PSN_MASK));
+		done += pkt.payload_len;
+	}
+	fuzz_demand(done == b->mem.len);
+}
+
+static void check_state(void)
+{
+	const struct hrp_resp *resp = &fuzz.qp.resp;
+	const struct hrp_req *req = &fuzz.qp.req;
+	const struct hrp_sq *sq = &req->sq;
+
+	fuzz_demand(fuzz.env_calls <= MAX_ENV_CALLS);
+	fuzz.env_calls = 0;
+	fuzz_demand(sq->head - sq->tail <= sq->nr_entries);
+	fuzz_demand(sq->next - sq->tail <= sq->head - sq->tail);
+	fuzz_demand(((req->psn - req->psn_una) & HRP_PSN_MASK) <=
+		    ((req->psn_max - req->psn_una) & HRP_PSN_MASK));
+	fuzz_demand(resp->rd_head - resp->rd_reply <= resp->nr_rd);
+	fuzz_demand(!(resp->psn & ~HRP_PSN_MASK));
+	fuzz_demand(!resp->have_rwqe || resp->in_msg != HRP_OI_SEND ||
+		    resp->offset <= resp->rwqe->length);
+	fuzz_demand(resp->in_msg != HRP_OI_WRITE ||
+		    resp->offset <= resp->write_len);
+	fuzz_demand(fuzz.qp.state == fuzz.state_seen ||
+		    fuzz.errors != fuzz.errors_seen);
+	fuzz.state_seen = fuzz.qp.state;
+	fuzz.errors_seen = fuzz.errors;
+}
+
+/* The holder of the token reports what became of the burst. */
+static void op_sent(void)
+{
+	if (!fuzz.burst.nr_pkts)
+		return;
+	hrp_req_sent(&fuzz.qp, &fuzz.burst,
+		     take(1) == 0x5a ? HROCE_WC_LOC_PROT_ERR :
+				       HROCE_WC_SUCCESS);
+	fuzz.burst.nr_pkts = 0;
+}
+
+static void flush(void)
+{
+	struct hrp_sq *sq = &fuzz.qp.req.sq;
+
+	if (fuzz.qp.state != HRP_ERR && fuzz.qp.state != HRP_SQE)
+		return;
+	op_sent();
+	hrp_req_flush(&fuzz.qp);
+	fuzz_demand(sq->head == sq->tail && sq->next == sq->head);
+	fuzz_demand(fuzz.qp.req.timer == HRP_TIMER_OFF);
+	if (fuzz.qp.state == HRP_ERR) {
+		hrp_resp_flush(&fuzz.qp);
+		fuzz_demand(!fuzz.qp.resp.have_rwqe);
+	}
+}
+
+/* What a modify of the queue pair does. */
+static void restart(void)
+{
+	struct hrp_qp *qp = &fuzz.qp;
+
+	op_sent();
+	qp->state = HRP_RESET;
+	hrp_req_reset(qp);
+	hrp_resp_reset(qp);
+	qp->state = HRP_RTR;
+	hrp_resp_start(qp, take(3));
+	if (take(1) & 1) {
+		qp->state = HRP_RTS;
+		hrp_req_start(qp, take(3));
+	}
+	fuzz.state_seen = qp->state;
+}
+
+/* An entry that makes sense, but for some bytes. */
+static void op_post(void)
+{
+	struct hrp_sq *sq = &fuzz.qp.req.sq;
+	u32 slot = (take(1) + sq->head) % sq->nr_entries;
+	u8 *entry = (u8 *)sq->ring + slot * sq->stride;
+	struct hroce_sq_wqe *wqe = (void *)entry;
+	struct hroce_sge *sge = (void *)(wqe + 1);
+	u32 n;
+
+	memset(entry, 0, sq->stride);
+	wqe->opcode = take(1) % (HROCE_WR_NR + 1);
+	wqe->flags = take(1);
+	wqe->rdma.remote_addr = take(1) * 8;
+	wqe->rdma.rkey = take(1);
+	if (wqe->flags & HROCE_WRF_INLINE) {
+		wqe->inline_len = take_near(16);
+	} else {
+		wqe->nr_sges = take(1) % (FUZZ_MAX_SGES + 1);
+		for (n = 0; n < wqe->nr_sges; n++)
+			sge[n].length = take_near(take(2));
+	}
+	if (wqe->opcode == HROCE_WR_CMP_SWAP ||
+	    wqe->opcode == HROCE_WR_FETCH_ADD)
+		sge[0].length = 8;
+	for (n = take(1) & 3; n && take(1) > 0x80; n--)
+		entry[take(2) % sq->stride] = take(1);
+	sq->hdr->prod = take_near(sq->hdr->prod + 1);
+}
+
+static void op_kick(void)
+{
+	u32 n;
+
+	for (n = 0; n < 8; n++) {
+		enum hrp_next next;
+
+		op_sent();
+		next = hrp_req_next(&fuzz.qp, fuzz.now_ns, &fuzz.burst);
+		check_state();
+		if (next == HRP_NEXT_WAIT && fuzz.qp.state == HRP_RTS)
+			fuzz_demand(fuzz.qp.req.timer != HRP_TIMER_OFF);
+		if (next != HRP_NEXT_BURST) {
+			fuzz.burst.nr_pkts = 0;
+			return;
+		}
+		check_burst(&fuzz.burst, fuzz.qp.req.burst_pkts);
+		/* Much may happen while the burst is on its way. */
+		if (take(1) & 1)
+			return;
+	}
+}
+
+static u8 take_status(void)
+{
+	switch (take(1)) {
+	case 0x5a:
+		return HROCE_WC_LOC_PROT_ERR;
+	case 0x5b:
+		return HROCE_WC_REM_ACCESS_ERR;
+	}
+	return HROCE_WC_SUCCESS;
+}
+
+static void receive_request(const struct hrp_pkt *pkt)
+{
+	struct hrp_rx rx;
+
+	hrp_resp_begin(&fuzz.qp, pkt, &rx);
+	check_mem(&rx.mem);
+	fuzz_demand(!rx.mem.len || rx.mem.len == pkt->payload_len);
+	fuzz_demand(!rx.fuse || rx.verdict == HRP_RX_ACCEPT);
+	/* Damaged now and then. */
+	if (rx.verdict != HRP_RX_DROP && take(1) != 0xa5)
+		hrp_resp_commit(&fuzz.qp, pkt, &rx,
+				rx.verdict == HRP_RX_ACCEPT ? take_status() :
+							      HROCE_WC_SUCCESS);
+}
+
+static void receive_response(const struct hrp_pkt *pkt)
+{
+	struct hrp_rx rx;
+
+	hrp_comp_begin(&fuzz.qp, pkt, &rx);
+	check_mem(&rx.mem);
+	fuzz_demand(!rx.mem.len || rx.mem.len == pkt->payload_len ||
+		    (pkt->info & HRP_OI_ATOMIC));
+	if (rx.verdict != HRP_RX_DROP && take(1) != 0xa5)
+		hrp_comp_commit(&fuzz.qp, pkt, &rx, fuzz.now_ns,
+				take_status());
+}
+
+static u32 take_payload_len(void)
+{
+	u32 mtu = hrp_qp_mtu(&fuzz.qp);
+
+	switch (take(1) & 3) {
+	case 0:
+		return mtu;
+	case 1:
+		return take(1);
+	case 2:
+		return take_near(mtu) & 0x1fff;
+	}
+	return 0;
+}
+
+/* Anything that can be written as a packet, and read again. */
+static void op_packet(bool response)
+{
+	static const u8 svc[] = { HRP_SVC_RC, HRP_SVC_UC, HRP_SVC_UD };
+	u8 hdr[HRW_MAX_HDR_LEN] __attribute__((__aligned__(4)));
+	struct hrp_pkt pkt = { .dqpn = fuzz.qp.qpn, .pkey = 0xffff };
+	u32 len;
+
+	pkt.opcode = take(1);
+	if (pkt.opcode < 0xf0)
+		pkt.opcode = svc[fuzz.qp.type] | (pkt.opcode & 0x1f);
+	pkt.info = hrp_opcode_info(pkt.opcode);
+	if (!pkt.info || !!(pkt.info & HRP_OI_RESPONSE) != response)
+		return;
+	pkt.psn = take_near(response ? fuzz.qp.req.psn_una :
+				       fuzz.qp.resp.psn) & HRP_PSN_MASK;
+	len = take(1);
+	pkt.ackreq = len & 1;
+	pkt.se = len >> 1 & 1;
+	pkt.syndrome = len & 0x80 ? take(1) : HRP_SYN_CREDIT_INVALID;
+	pkt.qkey = len & 4 ? fuzz.qp.qkey + 1 : fuzz.qp.qkey;
+	pkt.rkey = take(1);
+	pkt.va = take(1) * 8 + (len >> 3 & 1);
+	pkt.inv_rkey = take(1);
+	if (pkt.info & HRP_OI_PAYLOAD)
+		pkt.payload_len = take_payload_len();
+	pkt.pad = -pkt.payload_len & 3;
+	pkt.dmalen = take_near(pkt.info & HRP_OI_LAST ? pkt.payload_len :
+							3 * pkt.payload_len);
+	len = hrp_pkt_build(&pkt, hdr);
+	if (hrp_pkt_parse(&pkt, hdr, len, len + pkt.payload_len + pkt.pad +
+					  HRW_ICRC_LEN))
+		return;
+	if (response)
+		receive_response(&pkt);
+	else
+		receive_request(&pkt);
+}
+
+static void op_answer(void)
+{
+	struct hrp_burst b;
+	u32 n;
+
+	for (n = 0; n < MAX_PKTS && hrp_resp_next(&fuzz.qp, &b); n++) {
+		check_burst(&b, fuzz.qp.resp.burst_pkts);
+		check_state();
+		if (take(1) == 0x5a)
+			hrp_resp_sent(&fuzz.qp, &b, HROCE_WC_REM_ACCESS_ERR);
+		else
+			hrp_resp_sent(&fuzz.qp, &b, HROCE_WC_SUCCESS);
+	}
+}
+
+static void op_time(void)
+{
+	fuzz.now_ns += take(1) * 100000ull;
+	if (hrp_req_timeout(&fuzz.qp, fuzz.now_ns))
+		op_kick();
+}
+
+static void op_modify(void)
+{
+	switch (take(1) & 7) {
+	case 0:
+		fuzz.qp.state = HRP_ERR;
+		fuzz.state_seen = HRP_ERR;
+		flush();
+		break;
+	case 1:
+	case 2:
+		if (fuzz.qp.state == HRP_RTS)
+			fuzz.qp.state = HRP_SQD;
+		else if (fuzz.qp.state == HRP_SQD)
+			fuzz.qp.state = HRP_RTS;
+		fuzz.state_seen = fuzz.qp.state;
+		break;
+	default:
+		flush();
+		if (fuzz.qp.state == HRP_ERR || fuzz.qp.state == HRP_SQE)
+			restart();
+	}
+}
+
+static void step(void)
+{
+	switch (take(1) & 15) {
+	case 0:
+	case 1:
+	case 2:
+		op_post();
+		break;
+	case 3:
+	case 4:
+		op_kick();
+		break;
+	case 5:
+		op_sent();
+		break;
+	case 6:
+	case 7:
+	case 8:
+		op_packet(true);
+		break;
+	case 9:
+		op_answer();
+		break;
+	case 10:
+		op_time();
+		break;
+	case 11:
+		fuzz.rq_avail = min(fuzz.rq_avail + (take(1) & 7),
+				    (u32)FUZZ_MAX_RQ);
+		break;
+	case 12:
+		op_modify();
+		break;
+	default:
+		op_packet(false);
+	}
+	check_state();
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
+{
+	fuzz.data = data;
+	fuzz.len = len;
+	fuzz_setup(take(1), take(1));
+	restart();
+	while (fuzz.len)
+		step();
+	fuzz.qp.state = HRP_ERR;
+	flush();
+	fuzz_teardown();
+	return 0;
+}
