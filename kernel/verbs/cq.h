@@ -3,21 +3,30 @@
 #ifndef HROCE_CQ_H
 #define HROCE_CQ_H
 
-#include <rdma/ib_verbs.h>
 #include <rdma/hroce-abi.h>
+#include <rdma/ib_verbs.h>
 
 struct hroce_ring;
+
+/* Bit numbers of hroce_cq.events */
+enum hroce_cq_event {
+	HROCE_CQ_COMP,		/* call the completion handler */
+	HROCE_CQ_ERR,		/* raise IB_EVENT_CQ_ERR */
+	HROCE_CQ_RUNNING,	/* somebody is calling the completion handler */
+};
 
 /**
  * struct hroce_cq - completion queue
  * @ib: what ib_core knows
  * @ring: mapped memory
- * @lock: guards @prod, @overrun and the producing side of the ring; softirq
- *	context, so _bh. Innermost lock: taken with a QP's lock held
+ * @lock: guards @prod, @cons, @overrun and the producing side of the ring;
+ *	any context. Innermost lock: taken with a QP's lock held
  * @prod: entries written, free-running, private
  * @cons: queues of the kernel: entries polled, private
+ * @events: bits of enum hroce_cq_event
  * @overrun: an entry was lost; nothing is written any more
  * @user: mapped into user space
+ * @timestamps: completions carry the time
  */
 struct hroce_cq {
 	struct ib_cq ib;
@@ -25,8 +34,10 @@ struct hroce_cq {
 	spinlock_t lock;
 	u32 prod;
 	u32 cons;
+	unsigned long events;
 	bool overrun;
 	bool user;
+	bool timestamps;
 };
 
 static inline struct hroce_cq *to_hcq(struct ib_cq *ib)
@@ -41,8 +52,7 @@ static inline struct hroce_cq *to_hcq(struct ib_cq *ib)
  * @solicited: counts as a solicited event
  *
  * A full CQ is put into error: the entry is lost and IB_EVENT_CQ_ERR raised
- * once. If the consumer asked for an event by arming, the handler must not run
- * under the caller's QP lock.
+ * once.
  *
  * Context: softirq or process, a QP lock may be held.
  * Return: true if the caller must call hroce_cq_notify() after dropping its
@@ -55,8 +65,27 @@ bool __must_check hroce_cq_push(struct hroce_cq *cq,
  * hroce_cq_notify - call the completion handler
  * @cq: completion queue, kept alive by the caller
  *
+ * Handlers run one at a time per CQ: if one is running, whoever runs it calls
+ * it again.
+ *
  * Context: BH disabled, no lock held, RCU read side.
  */
 void hroce_cq_notify(struct hroce_cq *cq);
+
+/**
+ * hroce_cq_forget - disown the completions of a queue pair
+ * @cq: completion queue; those of user space are left alone
+ * @qpn: its number, which may soon be that of another one
+ *
+ * Context: process; nobody completes requests of that queue pair any more.
+ */
+void hroce_cq_forget(struct hroce_cq *cq, u32 qpn);
+
+/* ib_device_ops */
+int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		    struct uverbs_attr_bundle *attrs);
+int hroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata);
+int hroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
+int hroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 
 #endif /* HROCE_CQ_H */

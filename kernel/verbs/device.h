@@ -4,11 +4,29 @@
 #define HROCE_DEVICE_H
 
 #include <linux/xarray.h>
+#include <rdma/hroce-abi.h>
 #include <rdma/ib_verbs.h>
 #include "../mem/mem.h"
 #include "../net/port.h"
 
 #define RDMA_DRIVER_HROCE ((enum rdma_driver_id)HROCE_DRIVER_ID)
+
+/* What ib_query_device() promises; see also HROCE_MAX_* in the ABI. */
+#define HROCE_MAX_QP		(1 << 20)
+#define HROCE_MAX_CQ		(1 << 20)
+#define HROCE_MAX_SRQ		(1 << 20)
+#define HROCE_MAX_AH		(1 << 20)
+#define HROCE_MAX_PD		(1 << 20)
+#define HROCE_MAX_MR		((1 << 24) - 1)	/* keys: 24 bits, not 0 */
+#define HROCE_MAX_WR		(1 << 15)
+#define HROCE_MAX_CQE		(1 << 22)
+#define HROCE_MAX_FAST_REG	1024		/* blocks of one FRWR MR */
+#define HROCE_MAX_MCAST_GRP	8192
+#define HROCE_GID_TABLE_LEN	256
+#define HROCE_MAX_MSG		(1U << 31)
+#define HROCE_PKEY		0xffff		/* the only entry of the table */
+
+static_assert(HROCE_GID_TABLE_LEN <= HROCE_PORT_ADDRS);
 
 /**
  * struct hroce_dev - one link
@@ -19,9 +37,13 @@
  *	its entry is gone
  * @qp_next: where the search for a free QPN goes on
  * @ahs: address handles by hroce_create_ah_resp.ah_id; RCU readers
- * @mcast: multicast groups by GID, see verbs/mcast.h
+ * @ah_next: where the search for a free ah_id goes on
+ * @mcast: multicast groups, see verbs/mcast.h; RCU readers
  * @mcast_lock: guards changes of @mcast
- * @mtu: active MTU, enum ib_mtu
+ * @nr_mcast: entries of @mcast [mcast_lock]
+ * @mtu: active MTU, enum ib_mtu; follows the netdev
+ * @active: port state as last announced by an event [RTNL]
+ * @debug: directory in debugfs
  */
 struct hroce_dev {
 	struct ib_device ib;
@@ -30,9 +52,13 @@ struct hroce_dev {
 	struct xarray qps;
 	u32 qp_next;
 	struct xarray ahs;
+	u32 ah_next;
 	struct list_head mcast;
 	spinlock_t mcast_lock;
+	u32 nr_mcast;
 	enum ib_mtu mtu;
+	bool active;
+	struct dentry *debug;
 };
 
 static inline struct hroce_dev *to_hdev(struct ib_device *ib)
@@ -47,11 +73,21 @@ static inline struct hroce_dev *port_to_hdev(struct hroce_port *port)
 
 /**
  * hroce_dev_create - register an ib_device for a netdev
- * @name: requested name, may hold a %d
- * @ndev: netdev
+ * @name: name of the device
+ * @ndev: netdev; a reference is taken
  *
- * Context: process, RTNL not held... see link.c. Return: 0 or negative errno.
+ * The device goes by ib_unregister_device*(), which frees it.
+ * Context: process; RTNL must not be held, as ib_core takes it.
+ * Return: 0 or negative errno.
  */
 int hroce_dev_create(const char *name, struct net_device *ndev);
+
+/**
+ * hroce_dev_follow - the netdev changed: MTU, carrier, up or down
+ * @dev: device; a reference is held
+ *
+ * Raises port events. Context: RTNL held.
+ */
+void hroce_dev_follow(struct hroce_dev *dev);
 
 #endif /* HROCE_DEVICE_H */

@@ -47,4 +47,8 @@ struct hroce_mcast {
 struct hroce_mcast *hroce_mcast_find(struct hroce_dev *dev,
 				     const struct in6_addr *addr);
 
+/* ib_device_ops */
+int hroce_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+int hroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+
 #endif /* HROCE_MCAST_H */

@@ -12,6 +12,7 @@
 
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
+#include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
@@ -52,6 +53,8 @@ enum hroce_qp_pending {
 /**
  * struct hroce_qp - queue pair
  * @ib: what ib_core knows
+ * @owner: user context that created it, by identity; NULL: the kernel
+ * @modify_lock: one modify_qp() at a time; guards @attr
  * @proto: protocol state; @proto.req is guarded by @send.lock, @proto.resp by
  *	@recv.lock
  * @dead: being destroyed or reset: no new run of either side [both locks]
@@ -59,8 +62,8 @@ enum hroce_qp_pending {
  * @recv: responder side
  * @sq: send queue memory
  * @rq: receive queue memory, or NULL with an SRQ
- * @post_lock: queues of the kernel: guards posting to @sq and @rq; queues of
- *	user space are posted to without us
+ * @post_lock: queues of the kernel: guards posting to @sq and @rq; any context;
+ *	queues of user space are posted to without us
  * @rq_head: receive entries taken, private [recv.lock]
  * @srq: shared receive queue or NULL
  * @send_cq: completions of the requester
@@ -70,7 +73,7 @@ enum hroce_qp_pending {
  * @timer_ns: when @timer will fire, 0 if it is not armed [send.lock]
  * @flow: way to the connected peer (RC, UC); valid if @flow_ok
  * @flow_ok: @flow is initialised
- * @attr: attributes as last set, for query_qp
+ * @attr: attributes as last set, for query_qp [modify_lock]
  * @max_send_wr: granted
  * @max_send_sge: granted
  * @max_inline: granted
@@ -86,6 +89,8 @@ enum hroce_qp_pending {
  */
 struct hroce_qp {
 	struct ib_qp ib;
+	const struct ib_ucontext *owner;
+	struct mutex modify_lock;
 	struct hrp_qp proto;
 	bool dead;
 	struct hroce_side send;
@@ -200,5 +205,41 @@ static inline void hroce_qp_recv_run(struct hroce_qp *qp)
  * Context: process or softirq, no QP lock held, RCU read side or owner of @qp.
  */
 void hroce_qp_error(struct hroce_qp *qp);
+
+/* ib_device_ops: qp.c */
+int hroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+		    struct ib_udata *udata);
+int hroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata);
+
+/* ib_device_ops: qp_modify.c, qp_attr.c */
+int hroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata);
+int hroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init);
+
+/* qp_attr.c */
+
+/**
+ * hroce_qp_check_attr - are the attributes of a modify_qp() in range?
+ * @qp: queue pair
+ * @attr: attributes
+ * @mask: IB_QP_*: which of them are set
+ *
+ * The address vector is checked when it is translated.
+ * Context: process, @qp->modify_lock held. Return: 0 or negative errno.
+ */
+int hroce_qp_check_attr(const struct hroce_qp *qp,
+			const struct ib_qp_attr *attr, int mask);
+
+/**
+ * hroce_qp_set_attr - put attributes into force
+ * @qp: queue pair
+ * @attr: attributes, checked
+ * @mask: IB_QP_*: which of them are set
+ *
+ * Context: process, @qp->modify_lock and both locks of @qp held.
+ */
+void hroce_qp_set_attr(struct hroce_qp *qp, const struct ib_qp_attr *attr,
+		       int mask);
 
 #endif /* HROCE_QP_H */

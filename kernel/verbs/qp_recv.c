@@ -107,7 +107,7 @@ static u8 recv_place_orig(struct hroce_mem_iter *it, u64 orig)
 }
 
 /* Place the payload and check the ICRC; false if that was wrong. */
-static bool recv_place(struct hroce_qp *qp, const struct hroce_rx *rx,
+static bool recv_place(struct hroce_qp *qp, struct hroce_rx *rx,
 		       const struct hrp_rx *d, u8 *status)
 {
 	const struct hroce_keys *keys = &hqp_dev(qp)->keys;
@@ -143,7 +143,7 @@ static bool recv_place(struct hroce_qp *qp, const struct hroce_rx *rx,
 	return icrc_ok;
 }
 
-static int recv_request(struct hroce_qp *qp, const struct hroce_rx *rx)
+static int recv_request(struct hroce_qp *qp, struct hroce_rx *rx)
 {
 	int drop = HROCE_DROP_QP_STATE;
 	struct hrp_rx d;
@@ -167,7 +167,7 @@ unlock:
 	return drop;
 }
 
-static int recv_response(struct hroce_qp *qp, const struct hroce_rx *rx)
+static int recv_response(struct hroce_qp *qp, struct hroce_rx *rx)
 {
 	int drop = HROCE_DROP_QP_STATE;
 	struct hrp_rx d;

@@ -4,6 +4,7 @@
  * what must not happen under a lock, errors, and stopping.
  */
 #include <linux/rcupdate.h>
+#include "../proto/env.h"
 #include "qp.h"
 
 static const enum ib_event_type event_type[] = {

@@ -23,7 +23,7 @@ static struct hroce_flow *send_flow(struct hroce_qp *qp,
 	if (qp->proto.type != HRP_TYPE_UD)
 		return &qp->flow;
 	ah = xa_load(&hqp_dev(qp)->ahs, b->ah);
-	return ah && ah->ib.pd == qp->ib.pd ? &ah->flow : NULL;
+	return ah && ah->pd == qp->ib.pd ? &ah->flow : NULL;
 }
 
 static u8 send_burst(struct hroce_qp *qp, const struct hrp_burst *b)

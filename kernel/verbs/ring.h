@@ -2,6 +2,8 @@
 /*
  * Memory of one queue: a header and a power-of-two number of entries, mapped
  * into user space for user queues.
+ *
+ * Which barrier pairs with which is said at the top of rdma/hroce-abi.h.
  */
 #ifndef HROCE_RING_H
 #define HROCE_RING_H
@@ -13,15 +15,67 @@
  * struct hroce_ring - memory of one queue
  * @va: kernel address of the header
  * @entries: kernel address of entry 0
- * @pages: what @va and mappings refer to
+ * @pages: what @va and mappings refer to; each mapping holds references, so
+ *	that it outlives the queue harmlessly
  * @nr_pages: of them
  * @nr_entries: power of two
  * @stride: bytes from one entry to the next
- * @entry: mmap entry, or NULL for queues of the kernel; its release frees
- *	this structure, so that mappings outlive the queue safely
+ * @user: @entry is in use
+ * @entry: by which user space maps the ring; its release frees this structure
  *
- * What user space writes there is hostile.
+ * What user space writes there is hostile. No field changes once the ring is
+ * in use.
  */
-struct hroce_ring;
+struct hroce_ring {
+	void *va;
+	void *entries;
+	struct page **pages;
+	u32 nr_pages;
+	u32 nr_entries;
+	u32 stride;
+	bool user;
+	struct rdma_user_mmap_entry entry;
+};
+
+/* The entry in the slot of free-running index @idx. */
+static inline void *hroce_ring_entry(const struct hroce_ring *ring, u32 idx)
+{
+	return ring->entries +
+	       (size_t)(idx & (ring->nr_entries - 1)) * ring->stride;
+}
+
+/**
+ * hroce_ring_create - allocate the memory of a queue
+ * @nr_entries: at least; rounded up to a power of two; not 0
+ * @stride: bytes from one entry to the next, a multiple of 16
+ *
+ * The memory is zeroed and charged to the caller's cgroup.
+ * Context: process, may sleep. Return: the ring or ERR_PTR().
+ */
+struct hroce_ring *hroce_ring_create(u32 nr_entries, u32 stride);
+
+/**
+ * hroce_ring_export - let user space map a ring
+ * @ring: from hroce_ring_create()
+ * @ucontext: who may map it
+ * @info: filled in
+ *
+ * Context: process, may sleep. Return: 0 or negative errno.
+ */
+int hroce_ring_export(struct hroce_ring *ring, struct ib_ucontext *ucontext,
+		      struct hroce_ring_info *info);
+
+/**
+ * hroce_ring_destroy - counterpart of hroce_ring_create()
+ * @ring: nobody in the kernel uses it any more; may be NULL
+ *
+ * Mappings in user space stay, and refer to memory of nobody's concern.
+ * Context: process.
+ */
+void hroce_ring_destroy(struct hroce_ring *ring);
+
+/* ib_device_ops.mmap and .mmap_free */
+int hroce_ring_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma);
+void hroce_ring_mmap_free(struct rdma_user_mmap_entry *entry);
 
 #endif /* HROCE_RING_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Shared receive queues. */
+/* Shared receive queues, and receive rings in general. */
 #ifndef HROCE_SRQ_H
 #define HROCE_SRQ_H
 
@@ -12,17 +12,21 @@ struct hroce_ring;
  * struct hroce_srq - shared receive queue
  * @ib: what ib_core knows
  * @ring: mapped memory
- * @lock: guards @head, @limit and taking; taken with a QP's recv.lock held; _bh
+ * @lock: guards @head, @limit, @error and taking; taken with a QP's recv.lock
+ *	held; _bh
+ * @post_lock: queues of the kernel: guards posting; any context
  * @head: entries taken, private
  * @limit: raise SRQ_LIMIT_REACHED when fewer are left; 0: off
  * @max_wr: granted
  * @max_sge: granted
+ * @user: mapped into user space
  * @error: the ring is corrupt; nothing is taken any more
  */
 struct hroce_srq {
 	struct ib_srq ib;
 	struct hroce_ring *ring;
 	spinlock_t lock;
+	spinlock_t post_lock;
 	u32 head;
 	u32 limit;
 	u32 max_wr;
@@ -47,6 +51,14 @@ static inline struct hroce_srq *to_hsrq(struct ib_srq *ib)
 bool hroce_srq_take(struct hroce_srq *srq, struct hrp_rwqe *rwqe);
 
 /**
+ * hroce_rq_stride - size of an entry of a receive ring
+ * @max_sges: most pieces of an entry
+ *
+ * Return: bytes, a multiple of 16.
+ */
+u32 hroce_rq_stride(u32 max_sges);
+
+/**
  * hroce_rq_copy - take an entry out of a receive ring
  * @ring: RQ or SRQ memory, hostile if mapped
  * @max_sges: most pieces allowed
@@ -59,5 +71,13 @@ bool hroce_srq_take(struct hroce_srq *srq, struct hrp_rwqe *rwqe);
  */
 bool hroce_rq_copy(struct hroce_ring *ring, u32 max_sges, u32 *head,
 		   struct hrp_rwqe *rwqe, bool *corrupt);
+
+/* ib_device_ops */
+int hroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init_attr,
+		     struct ib_udata *udata);
+int hroce_srq_modify(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
+		     enum ib_srq_attr_mask mask, struct ib_udata *udata);
+int hroce_srq_query(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
+int hroce_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata);
 
 #endif /* HROCE_SRQ_H */

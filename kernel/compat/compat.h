@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * All that differs between kernel versions. Force-included everywhere, so that
+ * the rest of the module is written for the newest kernel alone.
+ *
+ * Each shim has the new function's signature and says which kernels need it.
+ */
+#ifndef HROCE_COMPAT_H
+#define HROCE_COMPAT_H
+
+#include "config.h"
+
+#ifndef HROCE_HAVE_ALWAYS
+#error "probing what this kernel offers failed: see kernel/compat/probe.sh"
+#endif
+
+#include <linux/hrtimer.h>
+#include <linux/mm.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
+
+#ifdef HROCE_HAVE_CREATE_CQ_ATTRS
+#define HROCE_CREATE_CQ_OP(fn)	fn
+#else
+/* Before 6.11 create_cq got the bundle's driver_udata instead of the bundle. */
+#define HROCE_CREATE_CQ_OP(fn)	fn##_compat
+#define HROCE_CREATE_CQ_COMPAT(fn)					\
+static int fn##_compat(struct ib_cq *cq,				\
+		       const struct ib_cq_init_attr *attr,		\
+		       struct ib_udata *udata)				\
+{									\
+	struct uverbs_attr_bundle *attrs = NULL;			\
+									\
+	if (udata)							\
+		attrs = container_of(udata, struct uverbs_attr_bundle,	\
+				     driver_udata);			\
+	return fn(cq, attr, attrs);					\
+}
+#endif
+
+#ifndef HROCE_CREATE_CQ_COMPAT
+#define HROCE_CREATE_CQ_COMPAT(fn)
+#endif
+
+/* Before 6.12: names were never marked, and udev always renamed. */
+#ifndef HROCE_HAVE_MARK_NAME_ASSIGNED
+static inline void ib_mark_name_assigned_by_user(struct ib_device *dev)
+{
+}
+#endif
+
+/* Before 6.4. */
+#ifndef HROCE_HAVE_VIRT_DMA_TO_PAGE
+static inline struct page *ib_virt_dma_to_page(u64 dma_addr)
+{
+	return virt_to_page((void *)(uintptr_t)dma_addr);
+}
+#endif
+
+/* Before 6.3. */
+#ifndef HROCE_HAVE_VM_FLAGS_SET
+static inline void vm_flags_set(struct vm_area_struct *vma,
+				unsigned long flags)
+{
+	vma->vm_flags |= flags;
+}
+
+static inline void vm_flags_clear(struct vm_area_struct *vma,
+				  unsigned long flags)
+{
+	vma->vm_flags &= ~flags;
+}
+#endif
+
+/* Before 6.13. */
+#ifndef HROCE_HAVE_HRTIMER_SETUP
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*fn)(struct hrtimer *),
+				 clockid_t clock_id, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock_id, mode);
+	timer->function = fn;
+}
+#endif
+
+#endif /* HROCE_COMPAT_H */

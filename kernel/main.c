@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Load and unload. */
+#include <linux/module.h>
+#include <rdma/rdma_netlink.h>
+#include "link.h"
+#include "net/crc.h"
+#include "net/port.h"
+#include "verbs/ah.h"
+#include "verbs/debug.h"
+
+static int __init hroce_init(void)
+{
+	int err;
+
+	hroce_crc_init();
+	err = hroce_ah_init();
+	if (err)
+		return err;
+	err = hroce_net_init();
+	if (err)
+		goto exit_ah;
+	hroce_debug_init();
+	err = hroce_link_init();
+	if (err)
+		goto exit_debug;
+	return 0;
+
+exit_debug:
+	hroce_debug_exit();
+	hroce_net_exit();
+exit_ah:
+	hroce_ah_exit();
+	return err;
+}
+
+static void __exit hroce_exit(void)
+{
+	hroce_link_exit();
+	hroce_debug_exit();
+	hroce_net_exit();
+	hroce_ah_exit();
+}
+
+module_init(hroce_init);
+module_exit(hroce_exit);
+
+MODULE_AUTHOR("The hroce developers");
+MODULE_DESCRIPTION("RDMA over Converged Ethernet, version 2, in software");
+MODULE_LICENSE("GPL");
+MODULE_ALIAS_RDMA_LINK("hroce");

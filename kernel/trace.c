@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Definitions of the tracepoints. */
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+const char *hroce_trace_drop_name(u32 reason)
+{
+	static const char *const names[] = {
+#define HROCE_TRACE_DROP(name, str, proves) str,
+		HROCE_DROPS(HROCE_TRACE_DROP)
+#undef HROCE_TRACE_DROP
+	};
+
+	return reason < ARRAY_SIZE(names) ? names[reason] : "unknown";
+}

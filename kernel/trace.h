@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tracepoints at the boundaries of the module: what is posted, received,
+ * dropped, sent, sent again and completed. Keyed by QP number and PSN.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM hroce
+
+#if !defined(HROCE_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define HROCE_TRACE_H
+
+#include <linux/tracepoint.h>
+#include <rdma/hroce-abi.h>
+#include "drop.h"
+#include "proto/burst.h"
+#include "proto/pkt.h"
+#include "proto/qp.h"
+
+#ifndef HROCE_TRACE_ONCE
+#define HROCE_TRACE_ONCE
+/* The name of a reason to drop, as `rdma statistic` has it. */
+const char *hroce_trace_drop_name(u32 reason);
+#endif
+
+TRACE_EVENT(hroce_post,
+	TP_PROTO(u32 qpn, const struct hroce_sq_wqe *wqe),
+	TP_ARGS(qpn, wqe),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u64, wr_id)
+		__field(u8, opcode)
+		__field(u8, flags)
+	),
+	TP_fast_assign(
+		__entry->qpn = qpn;
+		__entry->wr_id = wqe->wr_id;
+		__entry->opcode = wqe->opcode;
+		__entry->flags = wqe->flags;
+	),
+	TP_printk("qpn=%u wr_id=%#llx opcode=%u flags=%#x", __entry->qpn,
+		  __entry->wr_id, __entry->opcode, __entry->flags)
+);
+
+DECLARE_EVENT_CLASS(hroce_qpn_class,
+	TP_PROTO(u32 qpn),
+	TP_ARGS(qpn),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+	),
+	TP_fast_assign(
+		__entry->qpn = qpn;
+	),
+	TP_printk("qpn=%u", __entry->qpn)
+);
+
+DEFINE_EVENT(hroce_qpn_class, hroce_kick, TP_PROTO(u32 qpn), TP_ARGS(qpn));
+
+DECLARE_EVENT_CLASS(hroce_pkt_class,
+	TP_PROTO(const struct hrp_pkt *pkt),
+	TP_ARGS(pkt),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u32, psn)
+		__field(u32, len)
+		__field(u8, opcode)
+		__field(u8, syndrome)
+	),
+	TP_fast_assign(
+		__entry->qpn = pkt->dqpn;
+		__entry->psn = pkt->psn;
+		__entry->len = pkt->payload_len;
+		__entry->opcode = pkt->opcode;
+		__entry->syndrome = pkt->syndrome;
+	),
+	TP_printk("qpn=%u psn=%#x opcode=%#x len=%u syndrome=%#x",
+		  __entry->qpn, __entry->psn, __entry->opcode, __entry->len,
+		  __entry->syndrome)
+);
+
+DEFINE_EVENT(hroce_pkt_class, hroce_rx,
+	     TP_PROTO(const struct hrp_pkt *pkt), TP_ARGS(pkt));
+
+TRACE_EVENT(hroce_drop,
+	TP_PROTO(const struct hrp_pkt *pkt, u32 reason),
+	TP_ARGS(pkt, reason),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u32, psn)
+		__field(u8, opcode)
+		__field(u32, reason)
+	),
+	TP_fast_assign(
+		__entry->qpn = pkt->dqpn;
+		__entry->psn = pkt->psn;
+		__entry->opcode = pkt->opcode;
+		__entry->reason = reason;
+	),
+	TP_printk("qpn=%u psn=%#x opcode=%#x reason=%s", __entry->qpn,
+		  __entry->psn, __entry->opcode,
+		  hroce_trace_drop_name(__entry->reason))
+);
+
+TRACE_EVENT(hroce_tx,
+	TP_PROTO(u32 qpn, const struct hrp_burst *b),
+	TP_ARGS(qpn, b),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u32, dqpn)
+		__field(u32, psn)
+		__field(u32, nr_pkts)
+		__field(u32, len)
+		__field(u8, opcode)
+		__field(u8, syndrome)
+	),
+	TP_fast_assign(
+		__entry->qpn = qpn;
+		__entry->dqpn = b->first.dqpn;
+		__entry->psn = b->first.psn;
+		__entry->nr_pkts = b->nr_pkts;
+		__entry->len = b->mem.len;
+		__entry->opcode = b->first.opcode;
+		__entry->syndrome = b->first.syndrome;
+	),
+	TP_printk("qpn=%u dqpn=%u psn=%#x opcode=%#x packets=%u len=%u syndrome=%#x",
+		  __entry->qpn, __entry->dqpn, __entry->psn, __entry->opcode,
+		  __entry->nr_pkts, __entry->len, __entry->syndrome)
+);
+
+TRACE_EVENT(hroce_timeout,
+	TP_PROTO(const struct hrp_qp *qp),
+	TP_ARGS(qp),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u32, psn_una)
+		__field(u32, psn)
+		__field(u8, timer)
+		__field(u8, retries)
+	),
+	TP_fast_assign(
+		__entry->qpn = qp->qpn;
+		__entry->psn_una = qp->req.psn_una;
+		__entry->psn = qp->req.psn;
+		__entry->timer = qp->req.timer;
+		__entry->retries = qp->req.retries;
+	),
+	TP_printk("qpn=%u psn_una=%#x psn=%#x timer=%s retries=%u",
+		  __entry->qpn, __entry->psn_una, __entry->psn,
+		  __print_symbolic(__entry->timer, { HRP_TIMER_OFF, "off" },
+				   { HRP_TIMER_ACK, "ack" },
+				   { HRP_TIMER_RNR, "rnr" }),
+		  __entry->retries)
+);
+
+TRACE_EVENT(hroce_complete,
+	TP_PROTO(const struct hroce_cqe *cqe),
+	TP_ARGS(cqe),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u64, wr_id)
+		__field(u32, len)
+		__field(u8, opcode)
+		__field(u8, status)
+	),
+	TP_fast_assign(
+		__entry->qpn = cqe->qpn;
+		__entry->wr_id = cqe->wr_id;
+		__entry->len = cqe->byte_len;
+		__entry->opcode = cqe->opcode;
+		__entry->status = cqe->status;
+	),
+	TP_printk("qpn=%u wr_id=%#llx opcode=%u status=%u len=%u",
+		  __entry->qpn, __entry->wr_id, __entry->opcode,
+		  __entry->status, __entry->len)
+);
+
+TRACE_EVENT(hroce_qp_state,
+	TP_PROTO(u32 qpn, u8 from, u8 to),
+	TP_ARGS(qpn, from, to),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u8, from)
+		__field(u8, to)
+	),
+	TP_fast_assign(
+		__entry->qpn = qpn;
+		__entry->from = from;
+		__entry->to = to;
+	),
+	TP_printk("qpn=%u state=%u->%u", __entry->qpn, __entry->from,
+		  __entry->to)
+);
+
+#endif /* HROCE_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Address handles. Created and destroyed in any context, with interrupts
+ * disabled too: ib_cm does so under its locks.
+ */
+#include <linux/jhash.h>
+#include <linux/slab.h>
+#include <net/ipv6.h>
+#include "ah.h"
+#include "device.h"
+#include "ucontext.h"
+
+#define DEFAULT_HOP_LIMIT	64
+#define MAX_SL			15
+
+static struct workqueue_struct *ah_wq;
+
+int hroce_ah_init(void)
+{
+	ah_wq = alloc_workqueue("hroce_ah", 0, 0);
+	return ah_wq ? 0 : -ENOMEM;
+}
+
+void hroce_ah_exit(void)
+{
+	hroce_ah_flush();
+	destroy_workqueue(ah_wq);
+}
+
+void hroce_ah_flush(void)
+{
+	/* First the grace periods, then what they have queued. */
+	rcu_barrier();
+	flush_workqueue(ah_wq);
+}
+
+int hroce_ah_flow_key(struct ib_device *ibdev, const struct rdma_ah_attr *attr,
+		      u16 sport, struct hroce_flow_key *key)
+{
+	const struct ib_global_route *grh;
+	const struct ib_gid_attr *sgid;
+
+	if (attr->type != RDMA_AH_ATTR_TYPE_ROCE ||
+	    rdma_ah_get_port_num(attr) != 1 ||
+	    rdma_ah_get_sl(attr) > MAX_SL ||
+	    !(rdma_ah_get_ah_flags(attr) & IB_AH_GRH))
+		return -EINVAL;
+	grh = rdma_ah_read_grh(attr);
+	sgid = grh->sgid_attr;
+	if (!sgid || sgid->device != ibdev ||
+	    sgid->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP ||
+	    grh->flow_label & ~IB_GRH_FLOWLABEL_MASK)
+		return -EINVAL;
+
+	memset(key, 0, sizeof(*key));
+	memcpy(&key->saddr, &sgid->gid, sizeof(key->saddr));
+	memcpy(&key->daddr, &grh->dgid, sizeof(key->daddr));
+	if (ipv6_addr_any(&key->daddr) ||
+	    ipv6_addr_v4mapped(&key->saddr) != ipv6_addr_v4mapped(&key->daddr))
+		return -EINVAL;
+
+	if (!sport && grh->flow_label)
+		sport = rdma_flow_label_to_udp_sport(grh->flow_label);
+	else if (!sport)
+		sport = rdma_flow_label_to_udp_sport(IB_GRH_FLOWLABEL_MASK &
+			jhash2((u32 *)&key->daddr, sizeof(key->daddr) / 4, 0));
+	key->flow_label = grh->flow_label;
+	key->sport = sport;
+	key->tclass = grh->traffic_class;
+	key->hop_limit = grh->hop_limit ?: DEFAULT_HOP_LIMIT;
+	key->sl = rdma_ah_get_sl(attr);
+	return 0;
+}
+
+static int ah_publish(struct hroce_dev *dev, struct hroce_ah *ah)
+{
+	unsigned long flags;
+	int err;
+
+	xa_lock_irqsave(&dev->ahs, flags);
+	err = __xa_alloc_cyclic(&dev->ahs, &ah->id, ah,
+				XA_LIMIT(1, HROCE_MAX_AH), &dev->ah_next,
+				GFP_ATOMIC);
+	xa_unlock_irqrestore(&dev->ahs, flags);
+	if (err == -EBUSY)
+		return -ENOSPC;
+	return min(err, 0);
+}
+
+static void ah_unpublish(struct hroce_dev *dev, struct hroce_ah *ah)
+{
+	unsigned long flags;
+
+	xa_lock_irqsave(&dev->ahs, flags);
+	__xa_erase(&dev->ahs, ah->id);
+	xa_unlock_irqrestore(&dev->ahs, flags);
+}
+
+static void ah_free(struct work_struct *work)
+{
+	struct hroce_ah *ah;
+
+	ah = container_of(to_rcu_work(work), struct hroce_ah, free);
+	hroce_flow_fini(&ah->flow);
+	kfree(ah);
+}
+
+int hroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
+		    struct ib_udata *udata)
+{
+	bool may_sleep = init_attr->flags & RDMA_CREATE_AH_SLEEPABLE;
+	gfp_t gfp = may_sleep ? GFP_KERNEL_ACCOUNT : GFP_ATOMIC;
+	struct hroce_dev *dev = to_hdev(ibah->device);
+	struct hroce_create_ah_resp resp = {};
+	struct hroce_flow_key key;
+	struct hroce_ah *ah;
+	int err;
+
+	err = hroce_udata_check(udata, offsetofend(typeof(resp), ah_id));
+	if (err)
+		return err;
+	err = hroce_ah_flow_key(&dev->ib, init_attr->ah_attr, 0, &key);
+	if (err)
+		return err;
+	ah = kzalloc(sizeof(*ah), gfp);
+	if (!ah)
+		return -ENOMEM;
+	ah->pd = ibah->pd;
+	INIT_RCU_WORK(&ah->free, ah_free);
+	err = hroce_flow_init(&ah->flow, &dev->port, &key, gfp);
+	if (err)
+		goto free_ah;
+	err = ah_publish(dev, ah);
+	if (err)
+		goto free_later;
+	resp.ah_id = ah->id;
+	err = hroce_udata_answer(udata, &resp, sizeof(resp));
+	if (err)
+		goto unpublish;
+	container_of(ibah, struct hroce_ib_ah, ib)->ah = ah;
+	return 0;
+
+unpublish:
+	ah_unpublish(dev, ah);
+free_later:
+	queue_rcu_work(ah_wq, &ah->free);
+	return err;
+free_ah:
+	kfree(ah);
+	return err;
+}
+
+int hroce_ah_destroy(struct ib_ah *ibah, u32 flags)
+{
+	struct hroce_ah *ah = to_hah(ibah);
+
+	ah_unpublish(to_hdev(ibah->device), ah);
+	queue_rcu_work(ah_wq, &ah->free);
+	return 0;
+}

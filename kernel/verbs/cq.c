@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Completion queues. User space polls its own without us; those of the kernel
+ * are the same rings, polled by hroce_cq_poll().
+ */
+#include <linux/timekeeping.h>
+#include "../trace.h"
+#include "cq.h"
+#include "device.h"
+#include "qp.h"
+#include "ring.h"
+#include "ucontext.h"
+
+/* No queue pair has this number: its completions are skipped. */
+#define QPN_NONE	U32_MAX
+
+/* The value of owner that makes the entry at index @idx valid. */
+static u32 cq_phase(const struct hroce_ring *ring, u32 idx)
+{
+	return idx & ring->nr_entries ? 0 : HROCE_CQE_PHASE;
+}
+
+static u32 cq_room(const struct hroce_cq *cq)
+{
+	const struct hroce_cq_hdr *hdr = cq->ring->va;
+	u32 used;
+
+	/* The slots up to @cons are free once their reader is done. */
+	used = cq->prod - (cq->user ? smp_load_acquire(&hdr->cons) : cq->cons);
+	/* A nonsensical @cons is as good as a full queue. */
+	return used < cq->ring->nr_entries ? cq->ring->nr_entries - used : 0;
+}
+
+/* Did the consumer ask for an event that this completion is? */
+static bool cq_disarm(struct hroce_cq *cq, bool solicited)
+{
+	struct hroce_cq_hdr *hdr = cq->ring->va;
+	u32 arm;
+
+	/* Store the entry, then load arm: see rdma/hroce-abi.h. */
+	smp_mb();
+	arm = READ_ONCE(hdr->arm);
+	if (arm != HROCE_CQ_ARM_NEXT &&
+	    !(arm == HROCE_CQ_ARM_SOLICITED && solicited))
+		return false;
+	/*
+	 * Who arms again before this store loses nothing: the event that is
+	 * about to be raised comes later than the arming.
+	 */
+	WRITE_ONCE(hdr->arm, HROCE_CQ_ARM_NONE);
+	set_bit(HROCE_CQ_COMP, &cq->events);
+	return true;
+}
+
+static bool cq_lose(struct hroce_cq *cq)
+{
+	hroce_count(&to_hdev(cq->ib.device)->port, HROCE_EV_CQ_OVERRUNS);
+	if (cq->overrun)
+		return false;
+	cq->overrun = true;
+	set_bit(HROCE_CQ_ERR, &cq->events);
+	return true;
+}
+
+bool hroce_cq_push(struct hroce_cq *cq, const struct hroce_cqe *cqe,
+		   bool solicited)
+{
+	struct hroce_cq_hdr *hdr = cq->ring->va;
+	struct hroce_cqe *slot;
+	unsigned long flags;
+	bool notify;
+
+	trace_hroce_complete(cqe);
+	spin_lock_irqsave(&cq->lock, flags);
+	if (unlikely(cq->overrun || !cq_room(cq))) {
+		notify = cq_lose(cq);
+		goto unlock;
+	}
+	slot = hroce_ring_entry(cq->ring, cq->prod);
+	memcpy(slot, cqe, offsetof(struct hroce_cqe, owner));
+	slot->timestamp_ns = cq->timestamps ? ktime_get_ns() : 0;
+	smp_store_release(&slot->owner, cq_phase(cq->ring, cq->prod));
+	cq->prod++;
+	WRITE_ONCE(hdr->prod, cq->prod);
+	notify = cq_disarm(cq, solicited);
+unlock:
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return notify;
+}
+
+void hroce_cq_notify(struct hroce_cq *cq)
+{
+	struct ib_event event = {
+		.device = cq->ib.device,
+		.element.cq = &cq->ib,
+		.event = IB_EVENT_CQ_ERR,
+	};
+
+	if (test_and_clear_bit(HROCE_CQ_ERR, &cq->events) &&
+	    cq->ib.event_handler)
+		cq->ib.event_handler(&event, cq->ib.cq_context);
+
+	while (test_bit(HROCE_CQ_COMP, &cq->events)) {
+		if (test_and_set_bit_lock(HROCE_CQ_RUNNING, &cq->events))
+			return;
+		while (test_and_clear_bit(HROCE_CQ_COMP, &cq->events))
+			cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+		clear_bit_unlock(HROCE_CQ_RUNNING, &cq->events);
+		/* Who found us running has set COMP before. */
+		smp_mb__after_atomic();
+	}
+}
+
+void hroce_cq_forget(struct hroce_cq *cq, u32 qpn)
+{
+	struct hroce_cqe *cqe;
+	unsigned long flags;
+	u32 idx;
+
+	if (cq->user)
+		return;
+	spin_lock_irqsave(&cq->lock, flags);
+	for (idx = cq->cons; idx != cq->prod; idx++) {
+		cqe = hroce_ring_entry(cq->ring, idx);
+		if (cqe->qpn == qpn)
+			cqe->qpn = QPN_NONE;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		    struct uverbs_attr_bundle *attrs)
+{
+	struct ib_udata *udata = attrs ? &attrs->driver_udata : NULL;
+	struct hroce_create_cq_resp resp = {};
+	struct hroce_cq *cq = to_hcq(ibcq);
+	int err;
+
+	err = hroce_udata_check(udata, sizeof(resp));
+	if (err)
+		return err;
+	if (attr->flags & ~IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION)
+		return -EOPNOTSUPP;
+	if (!attr->cqe || attr->cqe > HROCE_MAX_CQE)
+		return -EINVAL;
+
+	spin_lock_init(&cq->lock);
+	cq->user = udata;
+	cq->timestamps = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
+	cq->ring = hroce_ring_create(attr->cqe, sizeof(struct hroce_cqe));
+	if (IS_ERR(cq->ring))
+		return PTR_ERR(cq->ring);
+	ibcq->cqe = cq->ring->nr_entries;
+	if (!udata)
+		return 0;
+
+	err = hroce_ring_export(cq->ring, hroce_udata_context(udata), &resp.cq);
+	if (!err)
+		err = hroce_udata_answer(udata, &resp, sizeof(resp));
+	if (err)
+		hroce_ring_destroy(cq->ring);
+	return err;
+}
+
+int hroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
+{
+	/* No queue pair refers to the CQ any more, so nobody uses it. */
+	hroce_ring_destroy(to_hcq(ibcq)->ring);
+	return 0;
+}
+
+static enum ib_wc_opcode wc_opcode(u8 opcode)
+{
+	switch ((enum hroce_wc_op)opcode) {
+	case HROCE_WC_SEND:
+		return IB_WC_SEND;
+	case HROCE_WC_WRITE:
+		return IB_WC_RDMA_WRITE;
+	case HROCE_WC_READ:
+		return IB_WC_RDMA_READ;
+	case HROCE_WC_CMP_SWAP:
+		return IB_WC_COMP_SWAP;
+	case HROCE_WC_FETCH_ADD:
+		return IB_WC_FETCH_ADD;
+	case HROCE_WC_LOCAL_INV:
+		return IB_WC_LOCAL_INV;
+	case HROCE_WC_REG_MR:
+		return IB_WC_REG_MR;
+	case HROCE_WC_RECV:
+		return IB_WC_RECV;
+	case HROCE_WC_RECV_WRITE_IMM:
+		return IB_WC_RECV_RDMA_WITH_IMM;
+	}
+	return IB_WC_SEND;
+}
+
+static void wc_fill(struct ib_wc *wc, const struct hroce_cqe *cqe,
+		    struct ib_qp *qp)
+{
+	*wc = (struct ib_wc) {
+		.wr_id = cqe->wr_id,
+		.status = cqe->status,
+		.opcode = wc_opcode(cqe->opcode),
+		.vendor_err = cqe->vendor_err,
+		.byte_len = cqe->byte_len,
+		.qp = qp,
+		.src_qp = cqe->src_qpn,
+		.pkey_index = cqe->pkey_index,
+		.sl = cqe->sl,
+		.port_num = 1,
+	};
+	if (cqe->flags & HROCE_WCF_IMM) {
+		wc->wc_flags |= IB_WC_WITH_IMM;
+		wc->ex.imm_data = (__force __be32)cqe->imm_data;
+	}
+	if (cqe->flags & HROCE_WCF_INV) {
+		wc->wc_flags |= IB_WC_WITH_INVALIDATE;
+		wc->ex.invalidate_rkey = cqe->imm_data;
+	}
+	/* Which network header it is ib_core finds out by looking at it. */
+	if (cqe->flags & HROCE_WCF_GRH)
+		wc->wc_flags |= IB_WC_GRH;
+}
+
+int hroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
+{
+	struct hroce_dev *dev = to_hdev(ibcq->device);
+	struct hroce_cq *cq = to_hcq(ibcq);
+	const struct hroce_cqe *cqe;
+	unsigned long flags;
+	struct hroce_qp *qp;
+	int n = 0;
+
+	rcu_read_lock();
+	spin_lock_irqsave(&cq->lock, flags);
+	while (n < num_entries && cq->cons != cq->prod) {
+		cqe = hroce_ring_entry(cq->ring, cq->cons++);
+		/* NULL: on its way to destruction. */
+		qp = xa_load(&dev->qps, cqe->qpn);
+		if (qp)
+			wc_fill(&wc[n++], cqe, &qp->ib);
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	rcu_read_unlock();
+	return n;
+}
+
+int hroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
+{
+	struct hroce_cq *cq = to_hcq(ibcq);
+	struct hroce_cq_hdr *hdr = cq->ring->va;
+	unsigned long flags;
+	int missed = 0;
+	u32 arm;
+
+	/* User space arms its own queues without us. */
+	if (cq->user)
+		return -EOPNOTSUPP;
+
+	arm = (notify & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED ?
+	      HROCE_CQ_ARM_SOLICITED : HROCE_CQ_ARM_NEXT;
+	spin_lock_irqsave(&cq->lock, flags);
+	/* NEXT includes SOLICITED (IBTA 11.4.2.2). */
+	hdr->arm = max(hdr->arm, arm);
+	if (notify & IB_CQ_REPORT_MISSED_EVENTS && cq->cons != cq->prod)
+		missed = 1;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return missed;
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The ib_device of one link: its table of operations, birth and death.
+ *
+ * Birth: network side, registration. Death is always begun by ib_core, which
+ * first takes all users away; what is left to us is hroce_dev_dealloc().
+ */
+#include <linux/if_vlan.h>
+#include <net/addrconf.h>
+#include "../stats.h"
+#include "ah.h"
+#include "cq.h"
+#include "debug.h"
+#include "device.h"
+#include "kick.h"
+#include "mcast.h"
+#include "mr.h"
+#include "pd.h"
+#include "port.h"
+#include "post.h"
+#include "qp.h"
+#include "ring.h"
+#include "srq.h"
+#include "ucontext.h"
+
+static void hroce_dev_dealloc(struct ib_device *ibdev);
+
+HROCE_CREATE_CQ_COMPAT(hroce_cq_create)
+
+static const struct ib_device_ops dev_ops = {
+	.owner = THIS_MODULE,
+	.driver_id = RDMA_DRIVER_HROCE,
+	.uverbs_abi_ver = HROCE_UVERBS_ABI_VERSION,
+
+	.add_gid = hroce_port_add_gid,
+	.alloc_hw_port_stats = hroce_stats_alloc,
+	.alloc_mr = hroce_mr_alloc,
+	.alloc_pd = hroce_pd_alloc,
+	.alloc_ucontext = hroce_ucontext_alloc,
+	.attach_mcast = hroce_mcast_attach,
+	.create_ah = hroce_ah_create,
+	.create_cq = HROCE_CREATE_CQ_OP(hroce_cq_create),
+	.create_qp = hroce_qp_create,
+	.create_srq = hroce_srq_create,
+	.create_user_ah = hroce_ah_create,
+	.dealloc_driver = hroce_dev_dealloc,
+	.dealloc_pd = hroce_pd_dealloc,
+	.dealloc_ucontext = hroce_ucontext_dealloc,
+	.del_gid = hroce_port_del_gid,
+	.dereg_mr = hroce_mr_dereg,
+	.destroy_ah = hroce_ah_destroy,
+	.destroy_cq = hroce_cq_destroy,
+	.destroy_qp = hroce_qp_destroy,
+	.destroy_srq = hroce_srq_destroy,
+	.detach_mcast = hroce_mcast_detach,
+	.disassociate_ucontext = hroce_ucontext_disassociate,
+	.enable_driver = hroce_debug_add,
+	.get_dev_fw_str = hroce_device_fw_str,
+	.get_dma_mr = hroce_mr_get_dma,
+	.get_hw_stats = hroce_stats_get,
+	.get_link_layer = hroce_port_link_layer,
+	.get_port_immutable = hroce_port_immutable,
+	.map_mr_sg = hroce_mr_map_sg,
+	.mmap = hroce_ring_mmap,
+	.mmap_free = hroce_ring_mmap_free,
+	.modify_device = hroce_device_modify,
+	.modify_qp = hroce_qp_modify,
+	.modify_srq = hroce_srq_modify,
+	.poll_cq = hroce_cq_poll,
+	.post_recv = hroce_post_recv,
+	.post_send = hroce_post_send,
+	.post_srq_recv = hroce_post_srq_recv,
+	.query_device = hroce_device_query,
+	.query_pkey = hroce_port_query_pkey,
+	.query_port = hroce_port_query,
+	.query_qp = hroce_qp_query,
+	.query_srq = hroce_srq_query,
+	.reg_user_mr = hroce_mr_reg_user,
+	.req_notify_cq = hroce_cq_req_notify,
+
+	INIT_RDMA_OBJ_SIZE(ib_ah, hroce_ib_ah, ib),
+	INIT_RDMA_OBJ_SIZE(ib_cq, hroce_cq, ib),
+	INIT_RDMA_OBJ_SIZE(ib_pd, hroce_pd, ib),
+	INIT_RDMA_OBJ_SIZE(ib_qp, hroce_qp, ib),
+	INIT_RDMA_OBJ_SIZE(ib_srq, hroce_srq, ib),
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, hroce_ucontext, ib),
+};
+
+static const struct ib_device_ops dev_vlan_ops = {
+	.get_netdev = hroce_port_vlan_netdev,
+};
+
+/* Everything that holds no memory and needs no undoing. */
+static void dev_setup(struct hroce_dev *dev, const struct net_device *ndev)
+{
+	struct ib_device *ibdev = &dev->ib;
+	u8 *guid = (u8 *)&ibdev->node_guid;
+
+	ibdev->node_type = RDMA_NODE_IB_CA;
+	ibdev->phys_port_cnt = 1;
+	ibdev->num_comp_vectors = num_online_cpus();
+	strscpy(ibdev->node_desc, "hroce", sizeof(ibdev->node_desc));
+
+	/*
+	 * VLANs share their MAC with the device below, and hardware derives
+	 * its own GUID from that MAC too: put the interface's number where all
+	 * others put ff:fe.
+	 */
+	addrconf_addr_eui48(guid, ndev->dev_addr);
+	guid[3] ^= ndev->ifindex >> 8;
+	guid[4] ^= ndev->ifindex;
+
+	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
+	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+	INIT_LIST_HEAD(&dev->mcast);
+	spin_lock_init(&dev->mcast_lock);
+	dev->qp_next = get_random_u32();
+	hroce_keys_init(&dev->keys);
+}
+
+static void hroce_dev_dealloc(struct ib_device *ibdev)
+{
+	struct hroce_dev *dev = to_hdev(ibdev);
+
+	hroce_debug_del(dev);
+	hroce_port_close(&dev->port);
+	/* Address handles go later than their verbs objects. */
+	hroce_ah_flush();
+	hroce_port_fini(&dev->port);
+	WARN_ON_ONCE(!xa_empty(&dev->qps) || !xa_empty(&dev->ahs));
+	xa_destroy(&dev->qps);
+	xa_destroy(&dev->ahs);
+	hroce_keys_fini(&dev->keys);
+}
+
+int hroce_dev_create(const char *name, struct net_device *ndev)
+{
+	struct hroce_dev *dev;
+	int err;
+
+	dev = ib_alloc_device(hroce_dev, ib);
+	if (!dev)
+		return -ENOMEM;
+	dev_setup(dev, ndev);
+	err = hroce_port_init(&dev->port, ndev);
+	if (err)
+		goto fini_keys;
+	dev->mtu = hroce_port_mtu(dev);
+	dev->active = hroce_port_is_up(dev);
+
+	/* From here on ib_dealloc_device() calls hroce_dev_dealloc(). */
+	ib_set_device_ops(&dev->ib, &dev_ops);
+	if (is_vlan_dev(ndev))
+		ib_set_device_ops(&dev->ib, &dev_vlan_ops);
+	dev->ib.driver_def = hroce_kick_defs;
+
+	err = ib_device_set_netdev(&dev->ib, ndev, 1);
+	if (err)
+		goto dealloc;
+	err = hroce_port_open(&dev->port);
+	if (err)
+		goto dealloc;
+	ib_mark_name_assigned_by_user(&dev->ib);
+	err = ib_register_device(&dev->ib, name, NULL);
+	if (err)
+		goto dealloc;
+	return 0;
+
+fini_keys:
+	hroce_keys_fini(&dev->keys);
+dealloc:
+	ib_dealloc_device(&dev->ib);
+	return err;
+}
+
+void hroce_dev_follow(struct hroce_dev *dev)
+{
+	struct ib_event event = {
+		.device = &dev->ib,
+		.element.port_num = 1,
+	};
+	bool active = hroce_port_is_up(dev);
+
+	ASSERT_RTNL();
+	WRITE_ONCE(dev->mtu, hroce_port_mtu(dev));
+	if (active == dev->active)
+		return;
+	dev->active = active;
+	event.event = active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR;
+	ib_dispatch_event(&event);
+}

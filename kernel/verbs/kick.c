@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The kick descriptor. One ioctl, which runs the requester in the caller: that
+ * is how the first packet leaves before the system call returns.
+ *
+ * A descriptor may outlive its device, and ib_core does not guard its file
+ * operations. So the device is found through @dev under RCU, and
+ * kick_destroy() clears that and waits.
+ */
+#include <linux/anon_inodes.h>
+#include <linux/fs.h>
+#include <rdma/uverbs_std_types.h>
+#include "../trace.h"
+#include "device.h"
+#include "kick.h"
+#include "qp.h"
+
+#define UVERBS_MODULE_NAME hroce
+#include <rdma/uverbs_named_ioctl.h>
+
+/**
+ * struct hroce_kick - kick descriptor
+ * @uobj: what ib_core knows
+ * @dev: device; NULL once that is gone
+ * @owner: context whose queue pairs may be kicked
+ */
+struct hroce_kick {
+	struct ib_uobject uobj;
+	struct hroce_dev __rcu *dev;
+	const struct ib_ucontext *owner;
+};
+
+static long kick_run(struct hroce_kick *kick, unsigned long qpn)
+{
+	struct hroce_dev *dev;
+	struct hroce_qp *qp;
+	long err = 0;
+
+	rcu_read_lock();
+	dev = rcu_dereference(kick->dev);
+	if (!dev) {
+		err = -EIO;
+		goto unlock;
+	}
+	qp = xa_load(&dev->qps, qpn);
+	if (!qp || qp->owner != kick->owner) {
+		err = -EINVAL;
+		goto unlock;
+	}
+	hroce_count(&dev->port, HROCE_EV_KICKS);
+	trace_hroce_kick(qp->proto.qpn);
+	if (READ_ONCE(qp->proto.state) == HRP_ERR)
+		hroce_qp_error(qp);
+	else
+		hroce_qp_send_run(qp);
+unlock:
+	rcu_read_unlock();
+	return err;
+}
+
+static long kick_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct ib_uobject *uobj = file->private_data;
+
+	if (cmd != HROCE_IOC_KICK)
+		return -ENOTTY;
+	return kick_run(container_of(uobj, struct hroce_kick, uobj), arg);
+}
+
+static const struct file_operations kick_fops = {
+	.owner = THIS_MODULE,
+	.release = uverbs_uobject_fd_release,
+	.unlocked_ioctl = kick_ioctl,
+	.compat_ioctl = kick_ioctl,
+	.llseek = noop_llseek,
+};
+
+static int UVERBS_HANDLER(HROCE_METHOD_KICK_ALLOC)(
+	struct uverbs_attr_bundle *attrs)
+{
+	struct ib_uobject *uobj;
+	struct hroce_kick *kick;
+
+	uobj = uverbs_attr_get_uobject(attrs, HROCE_ATTR_KICK_ALLOC_HANDLE);
+	kick = container_of(uobj, struct hroce_kick, uobj);
+	kick->owner = attrs->context;
+	rcu_assign_pointer(kick->dev, to_hdev(attrs->context->device));
+	return 0;
+}
+
+static void kick_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why)
+{
+	struct hroce_kick *kick = container_of(uobj, struct hroce_kick, uobj);
+
+	RCU_INIT_POINTER(kick->dev, NULL);
+	synchronize_rcu_expedited();
+}
+
+DECLARE_UVERBS_NAMED_METHOD(
+	HROCE_METHOD_KICK_ALLOC,
+	UVERBS_ATTR_FD(HROCE_ATTR_KICK_ALLOC_HANDLE, HROCE_OBJECT_KICK,
+		       UVERBS_ACCESS_NEW, UA_MANDATORY));
+
+DECLARE_UVERBS_NAMED_OBJECT(
+	HROCE_OBJECT_KICK,
+	UVERBS_TYPE_ALLOC_FD(sizeof(struct hroce_kick), kick_destroy,
+			     &kick_fops, "[hroce_kick]", O_RDWR),
+	&UVERBS_METHOD(HROCE_METHOD_KICK_ALLOC));
+
+const struct uapi_definition hroce_kick_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(HROCE_OBJECT_KICK),
+	{},
+};

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The kick descriptor: the doorbell of user space. */
+#ifndef HROCE_KICK_H
+#define HROCE_KICK_H
+
+#include <rdma/uverbs_ioctl.h>
+
+/* ib_device.driver_def: adds HROCE_OBJECT_KICK. */
+extern const struct uapi_definition hroce_kick_defs[];
+
+#endif /* HROCE_KICK_H */

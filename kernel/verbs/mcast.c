@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Multicast groups. The netdev is told to accept the group's MAC address;
+ * membership at switches (IGMP, MLD) is up to rdma_cm.
+ */
+#include <linux/etherdevice.h>
+#include <linux/rculist.h>
+#include <linux/slab.h>
+#include <net/if_inet6.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include "device.h"
+#include "mcast.h"
+#include "qp.h"
+
+struct hroce_mcast *hroce_mcast_find(struct hroce_dev *dev,
+				     const struct in6_addr *addr)
+{
+	struct hroce_mcast *group;
+
+	list_for_each_entry_rcu(group, &dev->mcast, node,
+				lockdep_is_held(&dev->mcast_lock))
+		if (ipv6_addr_equal(&group->addr, addr))
+			return group;
+	return NULL;
+}
+
+static void mcast_mac(const struct in6_addr *addr, u8 mac[ETH_ALEN])
+{
+	if (ipv6_addr_v4mapped(addr))
+		ip_eth_mc_map(addr->s6_addr32[3], mac);
+	else
+		ipv6_eth_mc_map(addr, mac);
+}
+
+static struct hroce_mcast_qp *mcast_member(struct hroce_mcast *group,
+					   const struct hroce_qp *qp)
+{
+	struct hroce_mcast_qp *member;
+
+	list_for_each_entry(member, &group->members, node)
+		if (member->qp == qp)
+			return member;
+	return NULL;
+}
+
+/*
+ * Join, with @fresh as the group if there is none yet. Which of the two
+ * allocations were used is told by setting the pointer to NULL.
+ */
+static int mcast_join(struct hroce_dev *dev, struct hroce_mcast **fresh,
+		      struct hroce_mcast_qp **member)
+{
+	struct hroce_mcast *group;
+	int err = 0;
+
+	spin_lock(&dev->mcast_lock);
+	group = hroce_mcast_find(dev, &(*fresh)->addr);
+	if (group && mcast_member(group, (*member)->qp)) {
+		err = -EEXIST;
+		goto unlock;
+	}
+	if (!group) {
+		if (dev->nr_mcast == HROCE_MAX_MCAST_GRP) {
+			err = -ENOSPC;
+			goto unlock;
+		}
+		group = *fresh;
+		*fresh = NULL;
+		dev->nr_mcast++;
+		list_add_tail_rcu(&group->node, &dev->mcast);
+	}
+	list_add_tail_rcu(&(*member)->node, &group->members);
+	*member = NULL;
+unlock:
+	spin_unlock(&dev->mcast_lock);
+	return err;
+}
+
+int hroce_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
+{
+	struct hroce_dev *dev = to_hdev(ibqp->device);
+	struct hroce_mcast_qp *member;
+	struct hroce_mcast *group;
+	u8 mac[ETH_ALEN];
+	int err = -ENOMEM;
+
+	group = kzalloc(sizeof(*group), GFP_KERNEL_ACCOUNT);
+	member = kzalloc(sizeof(*member), GFP_KERNEL_ACCOUNT);
+	if (!group || !member)
+		goto free;
+	memcpy(&group->addr, gid->raw, sizeof(group->addr));
+	INIT_LIST_HEAD(&group->members);
+	member->qp = to_hqp(ibqp);
+
+	/* Counted by the netdev: once for each member. */
+	mcast_mac(&group->addr, mac);
+	err = dev_mc_add(dev->port.dev, mac);
+	if (err)
+		goto free;
+	err = mcast_join(dev, &group, &member);
+	if (err)
+		dev_mc_del(dev->port.dev, mac);
+free:
+	kfree(group);
+	kfree(member);
+	return err;
+}
+
+int hroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
+{
+	struct hroce_dev *dev = to_hdev(ibqp->device);
+	struct hroce_mcast_qp *member = NULL;
+	struct hroce_mcast *group;
+	struct in6_addr addr;
+	u8 mac[ETH_ALEN];
+
+	memcpy(&addr, gid->raw, sizeof(addr));
+	spin_lock(&dev->mcast_lock);
+	group = hroce_mcast_find(dev, &addr);
+	if (group)
+		member = mcast_member(group, to_hqp(ibqp));
+	if (member) {
+		list_del_rcu(&member->node);
+		if (list_empty(&group->members)) {
+			list_del_rcu(&group->node);
+			dev->nr_mcast--;
+			kfree_rcu(group, rcu);
+		}
+	}
+	spin_unlock(&dev->mcast_lock);
+	if (!member)
+		return -EINVAL;
+
+	/* hroce_qp_stop() waits for those who still see the queue pair. */
+	kfree_rcu(member, rcu);
+	mcast_mac(&addr, mac);
+	dev_mc_del(dev->port.dev, mac);
+	return 0;
+}

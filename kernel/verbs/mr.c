@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory regions of user space, and all memory for the kernel. Fast
+ * registration is in mr_fast.c.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <rdma/ib_umem.h>
+#include "device.h"
+#include "mr.h"
+#include "ucontext.h"
+
+/* What may be asked for; of the rest, optional flags may be ignored. */
+#define MR_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
+			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
+#define MR_IGNORED	(IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
+
+/* Bigger blocks would not make bigger frames. */
+#define MAX_BLOCK_SHIFT	21
+
+static_assert((int)IB_ACCESS_LOCAL_WRITE == HROCE_REGION_LOCAL_WRITE);
+static_assert((int)IB_ACCESS_REMOTE_WRITE == HROCE_REGION_REMOTE_WRITE);
+static_assert((int)IB_ACCESS_REMOTE_READ == HROCE_REGION_REMOTE_READ);
+static_assert((int)IB_ACCESS_REMOTE_ATOMIC == HROCE_REGION_REMOTE_ATOMIC);
+
+static struct hroce_mr *mr_new(struct ib_pd *pd, int access)
+{
+	struct hroce_mr *mr;
+
+	if (access & ~(MR_ACCESS | MR_IGNORED))
+		return ERR_PTR(-EOPNOTSUPP);
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->region.pd = pd;
+	mr->region.access = access & MR_ACCESS;
+	mr->region.page_shift = PAGE_SHIFT;
+	return mr;
+}
+
+static int mr_publish(struct hroce_mr *mr, struct ib_pd *pd, int low8)
+{
+	int err;
+
+	err = hroce_keys_add(&to_hdev(pd->device)->keys, &mr->region, low8);
+	if (err)
+		return err;
+	mr->ib.lkey = mr->region.key;
+	mr->ib.rkey = mr->region.key;
+	return 0;
+}
+
+struct ib_mr *hroce_mr_get_dma(struct ib_pd *pd, int access)
+{
+	struct hroce_mr *mr;
+	int err;
+
+	mr = mr_new(pd, access);
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
+	mr->region.dma = true;
+	mr->region.len = U64_MAX;
+	mr->region.state = HROCE_REGION_VALID;
+	err = mr_publish(mr, pd, -1);
+	if (err) {
+		kfree(mr);
+		return ERR_PTR(err);
+	}
+	return &mr->ib;
+}
+
+/*
+ * The largest size of blocks such that the memory is made of whole ones but
+ * for its beginning and its end.
+ */
+static u8 mr_block_shift(const struct ib_umem *umem)
+{
+	const struct sg_table *sgt = &umem->sgt_append.sgt;
+	unsigned long bounds = BIT(MAX_BLOCK_SHIFT - PAGE_SHIFT);
+	unsigned long pfn, end = 0;
+	struct scatterlist *sg;
+	unsigned int i;
+
+	for_each_sgtable_sg(sgt, sg, i) {
+		pfn = page_to_pfn(sg_page(sg));
+		if (i && pfn != end)
+			bounds |= pfn | end;
+		end = pfn + (PAGE_ALIGN(sg->offset + sg->length) >> PAGE_SHIFT);
+	}
+	return __ffs(bounds) + PAGE_SHIFT;
+}
+
+static void mr_fill_blocks(struct hroce_region *region,
+			   const struct ib_umem *umem, u32 nr_blocks)
+{
+	const struct sg_table *sgt = &umem->sgt_append.sgt;
+	unsigned long pages = 1UL << (region->page_shift - PAGE_SHIFT);
+	unsigned long pfn, next = 0;
+	struct scatterlist *sg;
+	unsigned int i;
+	u32 n = 0;
+
+	for_each_sgtable_sg(sgt, sg, i) {
+		unsigned long end;
+
+		pfn = page_to_pfn(sg_page(sg));
+		end = pfn + (PAGE_ALIGN(sg->offset + sg->length) >> PAGE_SHIFT);
+		if (!i || pfn != next)
+			pfn &= ~(pages - 1);
+		else
+			pfn = ALIGN(pfn, pages);
+		for (; pfn < end && n < nr_blocks; pfn += pages)
+			region->pages[n++] = pfn_to_page(pfn);
+		next = end;
+	}
+	WARN_ON_ONCE(n != nr_blocks);
+}
+
+static int mr_map_umem(struct hroce_mr *mr)
+{
+	struct hroce_region *region = &mr->region;
+	struct ib_umem *umem = mr->umem;
+	unsigned long first;
+	u64 nr_blocks;
+
+	region->page_shift = mr_block_shift(umem);
+	first = page_to_pfn(sg_page(umem->sgt_append.sgt.sgl));
+	region->first_offset = ib_umem_offset(umem) +
+			       ((first << PAGE_SHIFT) &
+				((1UL << region->page_shift) - 1));
+	nr_blocks = (region->first_offset + umem->length - 1) >>
+		    region->page_shift;
+	region->pages = kvcalloc(++nr_blocks, sizeof(*region->pages),
+				 GFP_KERNEL_ACCOUNT);
+	if (!region->pages)
+		return -ENOMEM;
+	mr_fill_blocks(region, umem, nr_blocks);
+	return 0;
+}
+
+struct ib_mr *hroce_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
+				u64 iova, int access, struct ib_udata *udata)
+{
+	struct hroce_mr *mr;
+	int err;
+
+	err = hroce_udata_check(udata, 0);
+	if (err)
+		return ERR_PTR(err);
+	/* The last address must exist too. */
+	if (!length || iova + length - 1 < iova)
+		return ERR_PTR(-EINVAL);
+	mr = mr_new(pd, access);
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
+	mr->umem = ib_umem_get(pd->device, start, length, access);
+	if (IS_ERR(mr->umem)) {
+		err = PTR_ERR(mr->umem);
+		goto free_mr;
+	}
+	err = mr_map_umem(mr);
+	if (err)
+		goto put_umem;
+	mr->region.iova = iova;
+	mr->region.len = length;
+	mr->region.state = HROCE_REGION_VALID;
+	mr->ib.length = length;
+	mr->ib.iova = iova;
+	err = mr_publish(mr, pd, -1);
+	if (err)
+		goto free_pages;
+	return &mr->ib;
+
+free_pages:
+	kvfree(mr->region.pages);
+put_umem:
+	ib_umem_release(mr->umem);
+free_mr:
+	kfree(mr);
+	return ERR_PTR(err);
+}
+
+int hroce_mr_dereg(struct ib_mr *ibmr, struct ib_udata *udata)
+{
+	struct hroce_mr *mr = to_hmr(ibmr);
+
+	hroce_keys_del(&to_hdev(ibmr->device)->keys, &mr->region);
+	kvfree(mr->region.pages);
+	ib_umem_release(mr->umem);
+	kfree(mr);
+	return 0;
+}
+
+struct ib_mr *hroce_mr_alloc(struct ib_pd *pd, enum ib_mr_type type,
+			     u32 max_num_sg)
+{
+	struct hroce_mr *mr;
+	int err = -ENOMEM;
+
+	if (type != IB_MR_TYPE_MEM_REG)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!max_num_sg || max_num_sg > HROCE_MAX_FAST_REG)
+		return ERR_PTR(-EINVAL);
+	mr = mr_new(pd, 0);
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
+	mr->max_blocks = max_num_sg;
+	mr->region.revocable = true;
+	mr->region.pages = kvcalloc(max_num_sg, sizeof(*mr->region.pages),
+				    GFP_KERNEL);
+	if (!mr->region.pages)
+		goto free_mr;
+	/* ib_update_fast_reg_key() counts in the low bits, from 0 on. */
+	err = mr_publish(mr, pd, 0);
+	if (err)
+		goto free_pages;
+	return &mr->ib;
+
+free_pages:
+	kvfree(mr->region.pages);
+free_mr:
+	kfree(mr);
+	return ERR_PTR(err);
+}

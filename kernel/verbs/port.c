@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the device and its port say about themselves. All of it is either a
+ * constant or the present state of the netdev; nothing is promised that no
+ * code keeps.
+ */
+#include <linux/if_vlan.h>
+#include <net/addrconf.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_mad.h>
+#include "../proto/qp.h"
+#include "device.h"
+#include "port.h"
+
+#define FW_VERSION_MAJOR	0
+#define FW_VERSION_MINOR	1
+
+bool hroce_port_is_up(const struct hroce_dev *dev)
+{
+	const struct net_device *ndev = dev->port.dev;
+
+	return netif_running(ndev) && netif_carrier_ok(ndev) &&
+	       iboe_get_mtu(READ_ONCE(ndev->mtu));
+}
+
+enum ib_mtu hroce_port_mtu(const struct hroce_dev *dev)
+{
+	return iboe_get_mtu(READ_ONCE(dev->port.dev->mtu)) ?: IB_MTU_256;
+}
+
+int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
+		       struct ib_udata *udata)
+{
+	const struct hroce_dev *dev = to_hdev(ibdev);
+
+	if (udata->inlen || udata->outlen)
+		return -EINVAL;
+
+	memset(attr, 0, sizeof(*attr));
+	attr->fw_ver = (u64)FW_VERSION_MAJOR << 32 | FW_VERSION_MINOR << 16;
+	addrconf_addr_eui48((u8 *)&attr->sys_image_guid,
+			    dev->port.dev->dev_addr);
+	attr->max_mr_size = 1ULL << 47;
+	attr->page_size_cap = PAGE_MASK & GENMASK_ULL(31, 0);
+	attr->device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN |
+				 IB_DEVICE_CURR_QP_STATE_MOD |
+				 IB_DEVICE_PORT_ACTIVE_EVENT |
+				 IB_DEVICE_SYS_IMAGE_GUID |
+				 IB_DEVICE_MEM_MGT_EXTENSIONS;
+	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
+	attr->max_qp = HROCE_MAX_QP;
+	attr->max_qp_wr = HROCE_MAX_WR;
+	attr->max_send_sge = HROCE_MAX_SGES;
+	attr->max_recv_sge = HROCE_MAX_SGES;
+	attr->max_sge_rd = HROCE_MAX_SGES;
+	attr->max_cq = HROCE_MAX_CQ;
+	attr->max_cqe = HROCE_MAX_CQE;
+	attr->max_mr = HROCE_MAX_MR;
+	attr->max_pd = HROCE_MAX_PD;
+	attr->max_qp_rd_atom = HRP_MAX_RD_ATOMIC;
+	attr->max_qp_init_rd_atom = HRP_MAX_RD_ATOMIC;
+	attr->max_res_rd_atom = HRP_MAX_RD_ATOMIC * HROCE_MAX_QP;
+	attr->atomic_cap = IB_ATOMIC_GLOB;
+	attr->max_mcast_grp = HROCE_MAX_MCAST_GRP;
+	attr->max_mcast_qp_attach = HROCE_MAX_QP;
+	attr->max_total_mcast_qp_attach = HROCE_MAX_QP;
+	attr->max_ah = HROCE_MAX_AH;
+	attr->max_srq = HROCE_MAX_SRQ;
+	attr->max_srq_wr = HROCE_MAX_WR;
+	attr->max_srq_sge = HROCE_MAX_SGES;
+	attr->max_fast_reg_page_list_len = HROCE_MAX_FAST_REG;
+	attr->max_pkeys = 1;
+	attr->local_ca_ack_delay = 12;	/* 4.096 us * 2^12 = 17 ms */
+	attr->timestamp_mask = U64_MAX;
+	attr->hca_core_clock = NSEC_PER_SEC / 1000;
+	return 0;
+}
+
+int hroce_device_modify(struct ib_device *ibdev, int mask,
+			struct ib_device_modify *modify)
+{
+	if (mask & ~IB_DEVICE_MODIFY_NODE_DESC)
+		return -EOPNOTSUPP;
+	if (mask & IB_DEVICE_MODIFY_NODE_DESC)
+		memcpy(ibdev->node_desc, modify->node_desc,
+		       sizeof(ibdev->node_desc));
+	return 0;
+}
+
+void hroce_device_fw_str(struct ib_device *ibdev, char *str)
+{
+	snprintf(str, IB_FW_VERSION_NAME_MAX, "%d.%d", FW_VERSION_MAJOR,
+		 FW_VERSION_MINOR);
+}
+
+int hroce_port_query(struct ib_device *ibdev, u32 port_num,
+		     struct ib_port_attr *attr)
+{
+	struct hroce_dev *dev = to_hdev(ibdev);
+	bool up = hroce_port_is_up(dev);
+
+	/* ib_core has zeroed @attr. */
+	attr->state = up ? IB_PORT_ACTIVE : IB_PORT_DOWN;
+	if (up)
+		attr->phys_state = IB_PORT_PHYS_STATE_LINK_UP;
+	else if (netif_running(dev->port.dev))
+		attr->phys_state = IB_PORT_PHYS_STATE_POLLING;
+	else
+		attr->phys_state = IB_PORT_PHYS_STATE_DISABLED;
+	attr->max_mtu = IB_MTU_4096;
+	attr->active_mtu = hroce_port_mtu(dev);
+	attr->phys_mtu = READ_ONCE(dev->port.dev->mtu);
+	attr->gid_tbl_len = HROCE_GID_TABLE_LEN;
+	attr->ip_gids = true;
+	attr->port_cap_flags = IB_PORT_CM_SUP;
+	attr->max_msg_sz = HROCE_MAX_MSG;
+	attr->pkey_tbl_len = 1;
+	attr->max_vl_num = 1;
+	return ib_get_eth_speed(ibdev, port_num, &attr->active_speed,
+				&attr->active_width);
+}
+
+int hroce_port_immutable(struct ib_device *ibdev, u32 port_num,
+			 struct ib_port_immutable *immutable)
+{
+	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	immutable->max_mad_size = IB_MGMT_MAD_SIZE;
+	immutable->gid_tbl_len = HROCE_GID_TABLE_LEN;
+	immutable->pkey_tbl_len = 1;
+	return 0;
+}
+
+enum rdma_link_layer hroce_port_link_layer(struct ib_device *ibdev,
+					   u32 port_num)
+{
+	return IB_LINK_LAYER_ETHERNET;
+}
+
+int hroce_port_query_pkey(struct ib_device *ibdev, u32 port_num, u16 index,
+			  u16 *pkey)
+{
+	if (index)
+		return -EINVAL;
+	*pkey = HROCE_PKEY;
+	return 0;
+}
+
+int hroce_port_add_gid(const struct ib_gid_attr *attr, void **context)
+{
+	struct hroce_dev *dev = to_hdev(attr->device);
+	const struct net_device *gid_dev;
+	bool foreign;
+
+	/*
+	 * A link on a VLAN is offered the GIDs of everything that shares the
+	 * device below it, see hroce_port_vlan_netdev().
+	 */
+	rcu_read_lock();
+	gid_dev = rcu_dereference(attr->ndev);
+	foreign = is_vlan_dev(dev->port.dev) && gid_dev != dev->port.dev;
+	rcu_read_unlock();
+	if (foreign)
+		return -EADDRNOTAVAIL;
+
+	hroce_port_addr_set(&dev->port, attr->index,
+			    (const struct in6_addr *)attr->gid.raw);
+	return 0;
+}
+
+int hroce_port_del_gid(const struct ib_gid_attr *attr, void **context)
+{
+	hroce_port_addr_set(&to_hdev(attr->device)->port, attr->index,
+			    &in6addr_any);
+	return 0;
+}
+
+/*
+ * ib_core gives a device the addresses of its netdev and of VLANs above that,
+ * never those of a netdev that is a VLAN itself. So a link on a VLAN names the
+ * device below, and takes no address but its own.
+ */
+struct net_device *hroce_port_vlan_netdev(struct ib_device *ibdev,
+					  u32 port_num)
+{
+	struct net_device *ndev;
+
+	ndev = vlan_dev_real_dev(to_hdev(ibdev)->port.dev);
+	dev_hold(ndev);
+	return ndev;
+}

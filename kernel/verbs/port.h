@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* ib_device_ops that describe the device and its only port. */
+#ifndef HROCE_VERBS_PORT_H
+#define HROCE_VERBS_PORT_H
+
+#include <rdma/ib_verbs.h>
+
+struct hroce_dev;
+
+int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
+		       struct ib_udata *udata);
+int hroce_device_modify(struct ib_device *ibdev, int mask,
+			struct ib_device_modify *modify);
+void hroce_device_fw_str(struct ib_device *ibdev, char *str);
+
+int hroce_port_query(struct ib_device *ibdev, u32 port_num,
+		     struct ib_port_attr *attr);
+int hroce_port_immutable(struct ib_device *ibdev, u32 port_num,
+			 struct ib_port_immutable *immutable);
+enum rdma_link_layer hroce_port_link_layer(struct ib_device *ibdev,
+					   u32 port_num);
+int hroce_port_query_pkey(struct ib_device *ibdev, u32 port_num, u16 index,
+			  u16 *pkey);
+int hroce_port_add_gid(const struct ib_gid_attr *attr, void **context);
+int hroce_port_del_gid(const struct ib_gid_attr *attr, void **context);
+struct net_device *hroce_port_vlan_netdev(struct ib_device *ibdev,
+					  u32 port_num);
+
+/**
+ * hroce_port_is_up - can the link carry frames?
+ * @dev: device
+ *
+ * Context: any. Return: true if the netdev is up, has carrier and its MTU
+ * leaves room for the smallest RDMA MTU.
+ */
+bool hroce_port_is_up(const struct hroce_dev *dev);
+
+/**
+ * hroce_port_mtu - the MTU that the netdev allows
+ * @dev: device
+ *
+ * Context: any. Return: the largest that fits, IB_MTU_256 if none does.
+ */
+enum ib_mtu hroce_port_mtu(const struct hroce_dev *dev);
+
+#endif /* HROCE_VERBS_PORT_H */

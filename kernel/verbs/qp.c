@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Birth and death of queue pairs.
+ *
+ * A queue pair is found by its number from the moment that it is complete.
+ * Death: the number goes, a grace period passes, timer and tasklets are
+ * stopped; then nobody else knows it.
+ */
+#include <linux/slab.h>
+#include "../proto/req.h"
+#include "../proto/resp.h"
+#include "qp.h"
+#include "ring.h"
+#include "srq.h"
+#include "ucontext.h"
+
+#define QPN_GSI		1
+#define QPN_MIN		16		/* the first ones look special */
+#define QPN_MAX		0xfffffe	/* the next one means multicast */
+
+/*
+ * Packets in flight at most: 8 MB in big packets, more than the path holds in
+ * a data center, and less than lets a switch or a slow receiver drown.
+ */
+#define WINDOW_PKTS	2048
+
+/* Packets per burst at most: about as many as a super-packet holds. */
+#define BURST_PKTS	64
+
+static int qp_check_init(const struct ib_qp_init_attr *init,
+			 const struct ib_udata *udata)
+{
+	const struct ib_qp_cap *cap = &init->cap;
+
+	switch (init->qp_type) {
+	case IB_QPT_GSI:
+		if (udata || init->port_num != 1)
+			return -EINVAL;
+		break;
+	case IB_QPT_RC:
+	case IB_QPT_UC:
+	case IB_QPT_UD:
+		break;
+	default:
+		return -EOPNOTSUPP;
+	}
+	if (init->create_flags || init->rwq_ind_tbl)
+		return -EOPNOTSUPP;
+	if (!init->send_cq || !init->recv_cq)
+		return -EINVAL;
+	if (cap->max_send_wr > HROCE_MAX_WR ||
+	    cap->max_send_sge > HROCE_MAX_SGES ||
+	    cap->max_inline_data > HROCE_MAX_INLINE)
+		return -EINVAL;
+	if (!init->srq && (cap->max_recv_wr > HROCE_MAX_WR ||
+			   cap->max_recv_sge > HROCE_MAX_SGES))
+		return -EINVAL;
+	return 0;
+}
+
+static u8 qp_proto_type(enum ib_qp_type type)
+{
+	switch (type) {
+	case IB_QPT_RC:
+		return HRP_TYPE_RC;
+	case IB_QPT_UC:
+		return HRP_TYPE_UC;
+	default:
+		return HRP_TYPE_UD;
+	}
+}
+
+static void qp_setup(struct hroce_qp *qp, const struct ib_qp_init_attr *init,
+		     struct ib_udata *udata)
+{
+	mutex_init(&qp->modify_lock);
+	spin_lock_init(&qp->post_lock);
+	hroce_qp_send_init(qp);
+	hroce_qp_recv_init(qp);
+	qp->owner = hroce_udata_context(udata);
+	qp->user = udata;
+	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
+	qp->is_gsi = init->qp_type == IB_QPT_GSI;
+	qp->send_cq = to_hcq(init->send_cq);
+	qp->recv_cq = to_hcq(init->recv_cq);
+	qp->srq = init->srq ? to_hsrq(init->srq) : NULL;
+	qp->proto.type = qp_proto_type(init->qp_type);
+	qp->proto.state = HRP_RESET;
+	qp->proto.pkey = HROCE_PKEY;
+	qp->proto.mtu_shift = ilog2(ib_mtu_enum_to_int(hqp_dev(qp)->mtu));
+	qp->proto.req.window_pkts = WINDOW_PKTS;
+	qp->proto.req.burst_pkts = BURST_PKTS;
+	qp->proto.resp.burst_pkts = BURST_PKTS;
+	qp->proto.resp.srq = !!qp->srq;
+}
+
+static int qp_create_sq(struct hroce_qp *qp, struct ib_qp_cap *cap)
+{
+	struct hrp_sq *sq = &qp->proto.req.sq;
+	u32 stride;
+
+	stride = hrp_sq_stride(cap->max_send_sge, cap->max_inline_data);
+	qp->sq = hroce_ring_create(max(cap->max_send_wr, 1U), stride);
+	if (IS_ERR(qp->sq))
+		return PTR_ERR(qp->sq);
+
+	sq->hdr = qp->sq->va;
+	sq->ring = qp->sq->entries;
+	sq->nr_entries = qp->sq->nr_entries;
+	sq->stride = stride;
+	sq->copy_stride = hrp_sq_copy_stride(stride);
+	sq->max_sges = cap->max_send_sge;
+	sq->max_inline = cap->max_inline_data;
+	sq->copies = kvcalloc(sq->nr_entries, sq->copy_stride,
+			      GFP_KERNEL_ACCOUNT);
+	if (!sq->copies) {
+		hroce_ring_destroy(qp->sq);
+		return -ENOMEM;
+	}
+	qp->max_send_wr = qp->sq->nr_entries;
+	qp->max_send_sge = cap->max_send_sge;
+	qp->max_inline = cap->max_inline_data;
+	cap->max_send_wr = qp->max_send_wr;
+	return 0;
+}
+
+static void qp_destroy_sq(struct hroce_qp *qp)
+{
+	kvfree(qp->proto.req.sq.copies);
+	hroce_ring_destroy(qp->sq);
+}
+
+static int qp_create_rq(struct hroce_qp *qp, struct ib_qp_cap *cap)
+{
+	struct hrp_resp *resp = &qp->proto.resp;
+
+	resp->rwqe = kzalloc(sizeof(*resp->rwqe), GFP_KERNEL_ACCOUNT);
+	if (!resp->rwqe)
+		return -ENOMEM;
+	if (qp->srq) {
+		cap->max_recv_wr = 0;
+		cap->max_recv_sge = 0;
+		return 0;
+	}
+	qp->rq = hroce_ring_create(max(cap->max_recv_wr, 1U),
+				   hroce_rq_stride(cap->max_recv_sge));
+	if (IS_ERR(qp->rq)) {
+		kfree(resp->rwqe);
+		return PTR_ERR(qp->rq);
+	}
+	qp->max_recv_wr = qp->rq->nr_entries;
+	qp->max_recv_sge = cap->max_recv_sge;
+	cap->max_recv_wr = qp->max_recv_wr;
+	return 0;
+}
+
+static void qp_destroy_rq(struct hroce_qp *qp)
+{
+	hroce_ring_destroy(qp->rq);
+	kfree(qp->proto.resp.rwqe);
+	kvfree(qp->proto.resp.rd);
+}
+
+/* Take a number, under which nobody is found yet. */
+static int qp_take_number(struct hroce_qp *qp)
+{
+	struct hroce_dev *dev = hqp_dev(qp);
+	u32 qpn = QPN_GSI;
+	int err;
+
+	if (qp->is_gsi)
+		err = xa_insert(&dev->qps, qpn, NULL, GFP_KERNEL);
+	else
+		err = xa_alloc_cyclic(&dev->qps, &qpn, NULL,
+				      XA_LIMIT(QPN_MIN, QPN_MAX),
+				      &dev->qp_next, GFP_KERNEL);
+	if (err < 0)
+		return err == -EBUSY && !qp->is_gsi ? -ENOSPC : err;
+	qp->proto.qpn = qpn;
+	qp->ib.qp_num = qpn;
+	return 0;
+}
+
+static int qp_answer(struct hroce_qp *qp, struct ib_udata *udata)
+{
+	struct ib_ucontext *ctx = hroce_udata_context(udata);
+	struct hroce_create_qp_resp resp = {};
+	int err;
+
+	if (!udata)
+		return 0;
+	err = hroce_ring_export(qp->sq, ctx, &resp.sq);
+	if (!err && qp->rq)
+		err = hroce_ring_export(qp->rq, ctx, &resp.rq);
+	if (err)
+		return err;
+	return hroce_udata_answer(udata, &resp, sizeof(resp));
+}
+
+int hroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+		    struct ib_udata *udata)
+{
+	struct hroce_dev *dev = to_hdev(ibqp->device);
+	struct hroce_qp *qp = to_hqp(ibqp);
+	int err;
+
+	err = hroce_udata_check(udata, sizeof(struct hroce_create_qp_resp));
+	if (err)
+		return err;
+	err = qp_check_init(init, udata);
+	if (err)
+		return err;
+	qp_setup(qp, init, udata);
+	err = qp_create_sq(qp, &init->cap);
+	if (err)
+		return err;
+	err = qp_create_rq(qp, &init->cap);
+	if (err)
+		goto destroy_sq;
+	err = qp_take_number(qp);
+	if (err)
+		goto destroy_rq;
+	hrp_req_reset(&qp->proto);
+	hrp_resp_reset(&qp->proto);
+	err = qp_answer(qp, udata);
+	if (err)
+		goto put_number;
+	/* The slot is reserved, so that this needs no memory. */
+	xa_store(&dev->qps, qp->proto.qpn, qp, GFP_KERNEL);
+	return 0;
+
+put_number:
+	xa_erase(&dev->qps, qp->proto.qpn);
+destroy_rq:
+	qp_destroy_rq(qp);
+destroy_sq:
+	qp_destroy_sq(qp);
+	return err;
+}
+
+int hroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	struct hroce_qp *qp = to_hqp(ibqp);
+
+	xa_erase(&hqp_dev(qp)->qps, qp->proto.qpn);
+	hroce_qp_stop(qp);
+	if (qp->flow_ok) {
+		hroce_flow_fini(&qp->flow);
+		/* The flow may have woken the tasklets once more. */
+		hroce_qp_send_stop(qp);
+		hroce_qp_recv_stop(qp);
+	}
+	hroce_cq_forget(qp->send_cq, qp->proto.qpn);
+	hroce_cq_forget(qp->recv_cq, qp->proto.qpn);
+	qp_destroy_rq(qp);
+	qp_destroy_sq(qp);
+	return 0;
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Attributes of queue pairs: their ranges, into force, and back. */
+#include "../proto/psn.h"
+#include "../proto/table.h"
+#include "ah.h"
+#include "qp.h"
+
+#define MAX_5BITS	31	/* timeouts and RNR timers */
+#define MAX_3BITS	7	/* retry counters */
+
+#define QP_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
+			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
+
+static int attr_check_path(const struct hroce_qp *qp,
+			   const struct ib_qp_attr *attr, int mask)
+{
+	if (mask & IB_QP_PKEY_INDEX && attr->pkey_index)
+		return -EINVAL;
+	if (mask & IB_QP_PORT && attr->port_num != 1)
+		return -EINVAL;
+	if (mask & IB_QP_PATH_MTU &&
+	    (attr->path_mtu < IB_MTU_256 ||
+	     attr->path_mtu > READ_ONCE(hqp_dev(qp)->mtu)))
+		return -EINVAL;
+	if (mask & IB_QP_DEST_QPN && attr->dest_qp_num & ~HRP_PSN_MASK)
+		return -EINVAL;
+	if (mask & IB_QP_RQ_PSN && attr->rq_psn & ~HRP_PSN_MASK)
+		return -EINVAL;
+	if (mask & IB_QP_SQ_PSN && attr->sq_psn & ~HRP_PSN_MASK)
+		return -EINVAL;
+	/* No path to migrate to. */
+	if (mask & IB_QP_PATH_MIG_STATE &&
+	    attr->path_mig_state != IB_MIG_MIGRATED)
+		return -EINVAL;
+	return 0;
+}
+
+int hroce_qp_check_attr(const struct hroce_qp *qp,
+			const struct ib_qp_attr *attr, int mask)
+{
+	if (mask & ~IB_QP_ATTR_STANDARD_BITS ||
+	    mask & (IB_QP_ALT_PATH | IB_QP_CAP))
+		return -EOPNOTSUPP;
+	if (mask & IB_QP_ACCESS_FLAGS && attr->qp_access_flags & ~QP_ACCESS)
+		return -EINVAL;
+	if (mask & IB_QP_TIMEOUT && attr->timeout > MAX_5BITS)
+		return -EINVAL;
+	if (mask & IB_QP_MIN_RNR_TIMER && attr->min_rnr_timer > MAX_5BITS)
+		return -EINVAL;
+	if (mask & IB_QP_RETRY_CNT && attr->retry_cnt > MAX_3BITS)
+		return -EINVAL;
+	if (mask & IB_QP_RNR_RETRY && attr->rnr_retry > MAX_3BITS)
+		return -EINVAL;
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC &&
+	    attr->max_rd_atomic > HRP_MAX_RD_ATOMIC)
+		return -EINVAL;
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC &&
+	    attr->max_dest_rd_atomic > HRP_MAX_RD_ATOMIC)
+		return -EINVAL;
+	return attr_check_path(qp, attr, mask);
+}
+
+static u8 attr_access(int flags)
+{
+	u8 access = 0;
+
+	if (flags & IB_ACCESS_REMOTE_WRITE)
+		access |= HRP_QP_REMOTE_WRITE;
+	if (flags & IB_ACCESS_REMOTE_READ)
+		access |= HRP_QP_REMOTE_READ;
+	if (flags & IB_ACCESS_REMOTE_ATOMIC)
+		access |= HRP_QP_REMOTE_ATOMIC;
+	return access;
+}
+
+static void attr_set_req(struct hroce_qp *qp, const struct ib_qp_attr *attr,
+			 int mask)
+{
+	struct hrp_req *req = &qp->proto.req;
+
+	lockdep_assert_held(&qp->send.lock);
+	if (mask & IB_QP_TIMEOUT) {
+		qp->attr.timeout = attr->timeout;
+		req->timeout_ns = hrp_timeout_ns(attr->timeout);
+	}
+	if (mask & IB_QP_RETRY_CNT) {
+		qp->attr.retry_cnt = attr->retry_cnt;
+		req->retry_cnt = attr->retry_cnt;
+		req->retries = attr->retry_cnt;
+	}
+	if (mask & IB_QP_RNR_RETRY) {
+		qp->attr.rnr_retry = attr->rnr_retry;
+		req->rnr_retry = attr->rnr_retry;
+		req->rnr_retries = attr->rnr_retry;
+	}
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC) {
+		qp->attr.max_rd_atomic = attr->max_rd_atomic;
+		req->max_rd_atomic = attr->max_rd_atomic;
+	}
+}
+
+static void attr_set_resp(struct hroce_qp *qp, const struct ib_qp_attr *attr,
+			  int mask)
+{
+	struct hrp_resp *resp = &qp->proto.resp;
+
+	lockdep_assert_held(&qp->recv.lock);
+	if (mask & IB_QP_MIN_RNR_TIMER) {
+		qp->attr.min_rnr_timer = attr->min_rnr_timer;
+		resp->min_rnr_timer = attr->min_rnr_timer;
+	}
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
+		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
+		resp->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+	}
+}
+
+void hroce_qp_set_attr(struct hroce_qp *qp, const struct ib_qp_attr *attr,
+		       int mask)
+{
+	struct hrp_qp *proto = &qp->proto;
+
+	lockdep_assert_held(&qp->modify_lock);
+	attr_set_resp(qp, attr, mask);
+	attr_set_req(qp, attr, mask);
+	if (mask & IB_QP_ACCESS_FLAGS) {
+		qp->attr.qp_access_flags = attr->qp_access_flags;
+		proto->access = attr_access(attr->qp_access_flags);
+	}
+	if (mask & IB_QP_QKEY) {
+		qp->attr.qkey = attr->qkey;
+		proto->qkey = attr->qkey;
+	}
+	if (mask & IB_QP_PATH_MTU) {
+		qp->attr.path_mtu = attr->path_mtu;
+		proto->mtu_shift = ilog2(ib_mtu_enum_to_int(attr->path_mtu));
+	}
+	if (mask & IB_QP_DEST_QPN) {
+		qp->attr.dest_qp_num = attr->dest_qp_num;
+		proto->dest_qpn = attr->dest_qp_num;
+	}
+	if (mask & IB_QP_PKEY_INDEX)
+		qp->attr.pkey_index = attr->pkey_index;
+	if (mask & IB_QP_PORT)
+		qp->attr.port_num = attr->port_num;
+	if (mask & IB_QP_AV) {
+		/* ib_core owns the reference to the GID, not we. */
+		qp->attr.ah_attr = attr->ah_attr;
+		qp->attr.ah_attr.grh.sgid_attr = NULL;
+	}
+}
+
+/* What the engine knows better than whoever set it last. */
+static void attr_query_live(struct hroce_qp *qp, struct ib_qp_attr *attr)
+{
+	const struct hrp_req *req = &qp->proto.req;
+
+	spin_lock_bh(&qp->recv.lock);
+	spin_lock(&qp->send.lock);
+	attr->qp_state = (enum ib_qp_state)qp->proto.state;
+	attr->cur_qp_state = attr->qp_state;
+	attr->sq_psn = req->psn;
+	attr->rq_psn = qp->proto.resp.psn;
+	attr->sq_draining = attr->qp_state == IB_QPS_SQD &&
+			    req->psn_una != req->psn_max;
+	attr->en_sqd_async_notify = req->drained_event;
+	spin_unlock(&qp->send.lock);
+	spin_unlock_bh(&qp->recv.lock);
+}
+
+int hroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init)
+{
+	struct hroce_qp *qp = to_hqp(ibqp);
+
+	mutex_lock(&qp->modify_lock);
+	*attr = qp->attr;
+	attr_query_live(qp, attr);
+	mutex_unlock(&qp->modify_lock);
+
+	attr->path_mig_state = IB_MIG_MIGRATED;
+	attr->cap = (struct ib_qp_cap) {
+		.max_send_wr = qp->max_send_wr,
+		.max_recv_wr = qp->max_recv_wr,
+		.max_send_sge = qp->max_send_sge,
+		.max_recv_sge = qp->max_recv_sge,
+		.max_inline_data = qp->max_inline,
+	};
+	*init = (struct ib_qp_init_attr) {
+		.event_handler = ibqp->event_handler,
+		.qp_context = ibqp->qp_context,
+		.send_cq = ibqp->send_cq,
+		.recv_cq = ibqp->recv_cq,
+		.srq = ibqp->srq,
+		.cap = attr->cap,
+		.sq_sig_type = qp->sig_all ? IB_SIGNAL_ALL_WR :
+					     IB_SIGNAL_REQ_WR,
+		.qp_type = ibqp->qp_type,
+		.port_num = 1,
+	};
+	return 0;
+}

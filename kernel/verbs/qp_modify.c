@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * modify_qp: the state machine of queue pairs (IBTA 10.3.1). ib_core's table
+ * says which transitions and attributes go together; ranges are checked in
+ * qp_attr.c.
+ *
+ * First everything that may fail or sleep, into a struct qp_change; then, with
+ * both locks held, what takes effect; then, without, what follows from it.
+ */
+#include <linux/slab.h>
+#include "../proto/req.h"
+#include "../proto/resp.h"
+#include "../trace.h"
+#include "ah.h"
+#include "qp.h"
+#include "ring.h"
+
+/**
+ * struct qp_change - one modify_qp() under way
+ * @attr: attributes
+ * @mask: which are set
+ * @from: state before
+ * @to: state wanted; may be the same
+ * @key: new address vector, if IB_QP_AV is set
+ * @rd: responder resources to be put in place; afterwards those to be freed
+ * @nr_rd: of them
+ */
+struct qp_change {
+	const struct ib_qp_attr *attr;
+	int mask;
+	enum ib_qp_state from;
+	enum ib_qp_state to;
+	struct hroce_flow_key key;
+	struct hrp_rdres *rd;
+	u32 nr_rd;
+};
+
+/* Frames have left: go on sending, on either side. */
+static void flow_wake(struct hroce_flow *flow)
+{
+	struct hroce_qp *qp = container_of(flow, struct hroce_qp, flow);
+
+	if (READ_ONCE(qp->dead))
+		return;
+	tasklet_schedule(&qp->send.task);
+	tasklet_schedule(&qp->recv.task);
+}
+
+static void qp_lock(struct hroce_qp *qp)
+{
+	spin_lock_bh(&qp->recv.lock);
+	spin_lock(&qp->send.lock);
+}
+
+static void qp_unlock(struct hroce_qp *qp)
+{
+	spin_unlock(&qp->send.lock);
+	spin_unlock_bh(&qp->recv.lock);
+}
+
+static void qp_set_state(struct hroce_qp *qp, enum ib_qp_state state)
+{
+	trace_hroce_qp_state(qp->proto.qpn, qp->proto.state, state);
+	WRITE_ONCE(qp->proto.state, (enum hrp_state)state);
+}
+
+static int change_prepare_flow(struct hroce_qp *qp, struct qp_change *c)
+{
+	const struct rdma_ah_attr *ah = &c->attr->ah_attr;
+	u32 dest_qpn = qp->attr.dest_qp_num;
+	u16 sport;
+	int err;
+
+	if (c->mask & IB_QP_DEST_QPN)
+		dest_qpn = c->attr->dest_qp_num;
+	/* One port for the life of the connection, another for each. */
+	sport = rdma_get_udp_sport(rdma_ah_read_grh(ah)->flow_label,
+				   qp->proto.qpn, dest_qpn);
+	err = hroce_ah_flow_key(qp->ib.device, ah, sport, &c->key);
+	if (err || qp->flow_ok)
+		return err;
+
+	memset(&qp->flow, 0, sizeof(qp->flow));
+	qp->flow.wake = flow_wake;
+	err = hroce_flow_init(&qp->flow, &hqp_dev(qp)->port, &c->key,
+			      GFP_KERNEL_ACCOUNT);
+	if (err)
+		return err;
+	qp_lock(qp);
+	qp->flow_ok = true;
+	qp_unlock(qp);
+	return 0;
+}
+
+static int change_prepare_rd(struct hroce_qp *qp, struct qp_change *c)
+{
+	u32 nr = c->attr->max_dest_rd_atomic;
+
+	if (qp->proto.type != HRP_TYPE_RC)
+		return 0;
+	/* Resources in use stay where they are. */
+	if (c->from != IB_QPS_INIT)
+		return nr <= qp->proto.resp.nr_rd ? 0 : -EINVAL;
+	if (!nr)
+		return 0;
+	c->nr_rd = roundup_pow_of_two(nr);
+	c->rd = kvcalloc(c->nr_rd, sizeof(*c->rd), GFP_KERNEL_ACCOUNT);
+	return c->rd ? 0 : -ENOMEM;
+}
+
+static int change_prepare(struct hroce_qp *qp, struct qp_change *c)
+{
+	int err;
+
+	if (c->mask & IB_QP_CUR_STATE && c->attr->cur_qp_state != c->from)
+		return -EINVAL;
+	if (!ib_modify_qp_is_ok(c->from, c->to, qp->ib.qp_type, c->mask))
+		return -EINVAL;
+	err = hroce_qp_check_attr(qp, c->attr, c->mask);
+	if (err)
+		return err;
+	if (c->mask & IB_QP_AV && qp->proto.type != HRP_TYPE_UD) {
+		err = change_prepare_flow(qp, c);
+		if (err)
+			return err;
+	}
+	if (c->mask & IB_QP_MAX_DEST_RD_ATOMIC)
+		return change_prepare_rd(qp, c);
+	return 0;
+}
+
+/* Both locks are held: effects of the transition on the engine. */
+static void change_enter(struct hroce_qp *qp, const struct qp_change *c)
+{
+	struct hrp_req *req = &qp->proto.req;
+
+	switch (c->to) {
+	case IB_QPS_RTR:
+		if (qp->proto.type == HRP_TYPE_UD)
+			qp->proto.mtu_shift = ilog2(ib_mtu_enum_to_int(
+				READ_ONCE(hqp_dev(qp)->mtu)));
+		hrp_resp_start(&qp->proto, c->attr->rq_psn);
+		break;
+	case IB_QPS_RTS:
+		if (c->from == IB_QPS_RTR)
+			hrp_req_start(&qp->proto, c->attr->sq_psn);
+		break;
+	case IB_QPS_SQD:
+		if (c->from == IB_QPS_RTS)
+			req->drained_event =
+				c->mask & IB_QP_EN_SQD_ASYNC_NOTIFY &&
+				c->attr->en_sqd_async_notify;
+		break;
+	default:
+		break;
+	}
+}
+
+static int change_commit(struct hroce_qp *qp, struct qp_change *c)
+{
+	int err = 0;
+
+	qp_lock(qp);
+	/* The engine may have entered an error state meanwhile. */
+	if (qp->proto.state != c->from && c->to != IB_QPS_ERR) {
+		err = -EINVAL;
+		goto unlock;
+	}
+	if (c->nr_rd) {
+		swap(qp->proto.resp.rd, c->rd);
+		swap(qp->proto.resp.nr_rd, c->nr_rd);
+	}
+	hroce_qp_set_attr(qp, c->attr, c->mask);
+	if (c->to != c->from) {
+		change_enter(qp, c);
+		qp_set_state(qp, c->to);
+	}
+unlock:
+	qp_unlock(qp);
+	return err;
+}
+
+/* A new address vector for a drained send queue (SQD to SQD). */
+static void qp_update_flow(struct hroce_qp *qp, const struct qp_change *c)
+{
+	hroce_qp_stop(qp);
+	hroce_flow_update(&qp->flow, &c->key);
+	qp_lock(qp);
+	qp->dead = false;
+	qp_unlock(qp);
+	hroce_qp_recv_run(qp);
+}
+
+static void rq_skip(struct hroce_qp *qp)
+{
+	struct hroce_rq_hdr *hdr = qp->rq->va;
+
+	qp->rq_head = READ_ONCE(hdr->prod);
+	smp_store_release(&hdr->cons, qp->rq_head);
+	WRITE_ONCE(hdr->need_kick, 0);
+}
+
+/* Back to the state after creation. */
+static void qp_reset(struct hroce_qp *qp)
+{
+	struct hrp_qp *proto = &qp->proto;
+
+	hroce_qp_stop(qp);
+	if (qp->flow_ok) {
+		hroce_flow_fini(&qp->flow);
+		/* flow_wake() may have been faster. */
+		hroce_qp_send_stop(qp);
+		hroce_qp_recv_stop(qp);
+	}
+	hroce_cq_forget(qp->send_cq, proto->qpn);
+	hroce_cq_forget(qp->recv_cq, proto->qpn);
+
+	qp_lock(qp);
+	qp->flow_ok = false;
+	qp->pending = 0;
+	qp_set_state(qp, IB_QPS_RESET);
+	hrp_req_reset(proto);
+	hrp_resp_reset(proto);
+	if (qp->rq)
+		rq_skip(qp);
+	qp->dead = false;
+	qp_unlock(qp);
+	memset(&qp->attr, 0, sizeof(qp->attr));
+}
+
+static int qp_modify_locked(struct hroce_qp *qp, struct qp_change *c)
+{
+	int err;
+
+	lockdep_assert_held(&qp->modify_lock);
+	c->from = (enum ib_qp_state)READ_ONCE(qp->proto.state);
+	c->to = c->mask & IB_QP_STATE ? c->attr->qp_state : c->from;
+	err = change_prepare(qp, c);
+	if (err)
+		return err;
+	if (c->to == IB_QPS_RESET) {
+		qp_reset(qp);
+		return 0;
+	}
+	err = change_commit(qp, c);
+	if (err)
+		return err;
+
+	if (c->mask & IB_QP_AV && c->from == IB_QPS_SQD && qp->flow_ok)
+		qp_update_flow(qp, c);
+	if (c->to == IB_QPS_ERR)
+		hroce_qp_error(qp);
+	else if (c->to == IB_QPS_RTS || c->to == IB_QPS_SQD)
+		hroce_qp_send_run(qp);
+	return 0;
+}
+
+int hroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata)
+{
+	struct qp_change c = { .attr = attr, .mask = mask };
+	struct hroce_qp *qp = to_hqp(ibqp);
+	int err;
+
+	mutex_lock(&qp->modify_lock);
+	err = qp_modify_locked(qp, &c);
+	mutex_unlock(&qp->modify_lock);
+	kvfree(c.rd);
+	return err;
+}

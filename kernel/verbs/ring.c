@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Memory of queues, and its way into user space. */
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include "ring.h"
+
+static void ring_free_pages(struct hroce_ring *ring, u32 nr)
+{
+	while (nr)
+		put_page(ring->pages[--nr]);
+	kvfree(ring->pages);
+}
+
+static int ring_alloc_pages(struct hroce_ring *ring)
+{
+	u32 i;
+
+	ring->pages = kvcalloc(ring->nr_pages, sizeof(*ring->pages),
+			       GFP_KERNEL_ACCOUNT);
+	if (!ring->pages)
+		return -ENOMEM;
+	for (i = 0; i < ring->nr_pages; i++) {
+		ring->pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		if (!ring->pages[i]) {
+			ring_free_pages(ring, i);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+struct hroce_ring *hroce_ring_create(u32 nr_entries, u32 stride)
+{
+	struct hroce_ring *ring;
+	u64 size;
+
+	nr_entries = roundup_pow_of_two(nr_entries);
+	size = HROCE_RING_ENTRIES_OFFSET + (u64)nr_entries * stride;
+	/* hroce_ring_info.mmap_size has 32 bits. */
+	if (size > SZ_2G)
+		return ERR_PTR(-ENOMEM);
+
+	ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
+	if (!ring)
+		return ERR_PTR(-ENOMEM);
+	ring->nr_pages = DIV_ROUND_UP_ULL(size, PAGE_SIZE);
+	ring->nr_entries = nr_entries;
+	ring->stride = stride;
+	if (ring_alloc_pages(ring))
+		goto free_ring;
+	ring->va = vmap(ring->pages, ring->nr_pages, VM_MAP, PAGE_KERNEL);
+	if (!ring->va)
+		goto free_pages;
+	ring->entries = ring->va + HROCE_RING_ENTRIES_OFFSET;
+	return ring;
+
+free_pages:
+	ring_free_pages(ring, ring->nr_pages);
+free_ring:
+	kfree(ring);
+	return ERR_PTR(-ENOMEM);
+}
+
+static void ring_free(struct hroce_ring *ring)
+{
+	vunmap(ring->va);
+	ring_free_pages(ring, ring->nr_pages);
+	kfree(ring);
+}
+
+int hroce_ring_export(struct hroce_ring *ring, struct ib_ucontext *ucontext,
+		      struct hroce_ring_info *info)
+{
+	size_t size = (size_t)ring->nr_pages << PAGE_SHIFT;
+	int err;
+
+	err = rdma_user_mmap_entry_insert(ucontext, &ring->entry, size);
+	if (err)
+		return err;
+	ring->user = true;
+	*info = (struct hroce_ring_info) {
+		.mmap_offset = rdma_user_mmap_get_offset(&ring->entry),
+		.mmap_size = size,
+		.nr_entries = ring->nr_entries,
+		.stride = ring->stride,
+	};
+	return 0;
+}
+
+void hroce_ring_destroy(struct hroce_ring *ring)
+{
+	if (!ring)
+		return;
+	/* A concurrent mmap() may be the last to let go. */
+	if (ring->user)
+		rdma_user_mmap_entry_remove(&ring->entry);
+	else
+		ring_free(ring);
+}
+
+void hroce_ring_mmap_free(struct rdma_user_mmap_entry *entry)
+{
+	ring_free(container_of(entry, struct hroce_ring, entry));
+}
+
+int hroce_ring_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma)
+{
+	struct rdma_user_mmap_entry *entry;
+	unsigned long nr_pages;
+	struct hroce_ring *ring;
+	int err;
+
+	if (vma->vm_flags & VM_EXEC)
+		return -EPERM;
+	/* Wants a shared mapping of exactly the ring's size and offset. */
+	entry = rdma_user_mmap_entry_get(ucontext, vma);
+	if (!entry)
+		return -EINVAL;
+	ring = container_of(entry, struct hroce_ring, entry);
+
+	/* A child shall not post to the parent's queues by accident. */
+	vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
+	vm_flags_clear(vma, VM_MAYEXEC);
+	nr_pages = ring->nr_pages;
+	err = vm_insert_pages(vma, vma->vm_start, ring->pages, &nr_pages);
+	rdma_user_mmap_entry_put(entry);
+	return err;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+/* User contexts. */
+#include <rdma/hroce-abi.h>
+#include "ucontext.h"
+
+static bool udata_is_zero(struct ib_udata *udata, size_t offset)
+{
+	return udata->inlen <= offset ||
+	       ib_is_udata_cleared(udata, offset, udata->inlen - offset);
+}
+
+int hroce_udata_check(struct ib_udata *udata, size_t answer)
+{
+	if (!udata)
+		return 0;
+	if (udata->outlen < answer || !udata_is_zero(udata, 0))
+		return -EINVAL;
+	return 0;
+}
+
+int hroce_udata_answer(struct ib_udata *udata, const void *answer, size_t len)
+{
+	if (!udata)
+		return 0;
+	return ib_copy_to_udata(udata, (void *)answer,
+				min(len, udata->outlen));
+}
+
+int hroce_ucontext_alloc(struct ib_ucontext *ibctx, struct ib_udata *udata)
+{
+	struct hroce_alloc_ucontext_req req = {};
+	struct hroce_alloc_ucontext_resp resp = {
+		.mode = HROCE_MODE_SOFTWARE,
+		.max_inline = HROCE_MAX_INLINE,
+	};
+	int err;
+
+	err = ib_copy_from_udata(&req, udata, min(sizeof(req), udata->inlen));
+	if (err)
+		return err;
+	if (req.comp_mask || !udata_is_zero(udata, sizeof(req)) ||
+	    udata->outlen < offsetofend(typeof(resp), max_inline))
+		return -EINVAL;
+	return hroce_udata_answer(udata, &resp, sizeof(resp));
+}
+
+void hroce_ucontext_dealloc(struct ib_ucontext *ibctx)
+{
+}
+
+/*
+ * The device goes while the context stays open. ib_core has destroyed every
+ * object of the context by the time this returns to it; rings that are still
+ * mapped are ordinary memory that nobody else looks at.
+ */
+void hroce_ucontext_disassociate(struct ib_ucontext *ibctx)
+{
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* User contexts, and how commands of user space grow. */
+#ifndef HROCE_UCONTEXT_H
+#define HROCE_UCONTEXT_H
+
+#include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
+
+/**
+ * struct hroce_ucontext - context of one open of the device
+ * @ib: what ib_core knows
+ */
+struct hroce_ucontext {
+	struct ib_ucontext ib;
+};
+
+/* The context that a command comes from; NULL for the kernel's own. */
+static inline struct ib_ucontext *hroce_udata_context(struct ib_udata *udata)
+{
+	struct hroce_ucontext *ctx;
+
+	ctx = rdma_udata_to_drv_context(udata, struct hroce_ucontext, ib);
+	return udata ? &ctx->ib : NULL;
+}
+
+/**
+ * hroce_udata_check - check what user space sent along with a command
+ * @udata: or NULL
+ * @answer: least length of the answer that makes sense
+ *
+ * For commands that have no input of hroce's own: a newer library may send
+ * some, as long as it is zero, that is, asks for nothing.
+ *
+ * Context: process. Return: 0, -EINVAL or -EFAULT.
+ */
+int hroce_udata_check(struct ib_udata *udata, size_t answer);
+
+/**
+ * hroce_udata_answer - answer user space
+ * @udata: or NULL, then this does nothing
+ * @answer: everything we know
+ * @len: its length; as much as user space has room for is copied
+ *
+ * Context: process. Return: 0 or -EFAULT.
+ */
+int hroce_udata_answer(struct ib_udata *udata, const void *answer, size_t len);
+
+/* ib_device_ops */
+int hroce_ucontext_alloc(struct ib_ucontext *ibctx, struct ib_udata *udata);
+void hroce_ucontext_dealloc(struct ib_ucontext *ibctx);
+void hroce_ucontext_disassociate(struct ib_ucontext *ibctx);
+
+#endif /* HROCE_UCONTEXT_H */
