@@ -179,6 +179,10 @@ void hrp_env_send_done(struct hrp_qp *qp, const struct hroce_cqe *cqe)
 u8 hrp_env_local_op(struct hrp_qp *qp, const struct hrp_wqe *wqe)
 {
 	rig.local_ops++;
+	if (rig.posts_left) {
+		rig.posts_left--;
+		rig_post_op(HROCE_WR_LOCAL_INV, 0);
+	}
 	return rig.local_status;
 }
 

@@ -31,6 +31,7 @@
  * @local_ops: calls of hrp_env_local_op()
  * @local_status: what that returns
  * @kernel_queue: REG_MR is permitted
+ * @posts_left: local operations that the application posts in response to one
  */
 struct rig {
 	struct hrp_qp qp;
@@ -47,6 +48,7 @@ struct rig {
 	u32 local_ops;
 	u8 local_status;
 	bool kernel_queue;
+	u32 posts_left;
 };
 
 extern struct rig rig;

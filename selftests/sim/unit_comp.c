@@ -346,6 +346,20 @@ static void read_answers_in_order(void)
 	rig_end();
 }
 
+/* A registration in between takes no PSN. */
+static void read_answer_behind_a_registration(void)
+{
+	rig_begin(HRP_TYPE_RC, 0);
+	rig.kernel_queue = true;
+	post_sends(1);
+	rig_post_op(HROCE_WR_REG_MR, 0);
+	rig_post_op(HROCE_WR_READ, 1);
+	rig_drain();
+	tap_eq(rig_read_resp(HRP_OP_READ_RESP_ONLY, 1, 1), HRP_RX_ACCEPT);
+	expect_successes(0, 3);
+	rig_end();
+}
+
 static void read_placement(void)
 {
 	struct hrp_pkt pkt = { .opcode = HRP_OP_READ_RESP_MIDDLE, .psn = 1,
@@ -541,7 +555,7 @@ static void nak_behind_a_read(void)
 
 int main(void)
 {
-	tap_plan(23);
+	tap_plan(24);
 	tap_run(ack_completes_many);
 	tap_run(ack_of_part_of_a_message);
 	tap_run(stale_responses_are_counted);
@@ -557,6 +571,7 @@ int main(void)
 	tap_run(rnr_retries_are_counted_down);
 	tap_run(ack_ends_the_wait);
 	tap_run(read_answers_in_order);
+	tap_run(read_answer_behind_a_registration);
 	tap_run(read_placement);
 	tap_run(read_rest_is_asked_for_again);
 	tap_run(late_answer_of_the_first_request);

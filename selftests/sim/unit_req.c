@@ -227,6 +227,25 @@ static void registration_is_done_once(void)
 	rig_end();
 }
 
+/* An application that posts as fast as we execute does not hold us up. */
+static void endless_local_operations(void)
+{
+	u32 i;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	rig.posts_left = 40;
+	rig_post_op(HROCE_WR_LOCAL_INV, 0);
+	tap_eq(rig_next(), HRP_NEXT_AGAIN);
+	tap_ok(rig.local_ops < 40);
+	tap_eq(rig.hdr.need_kick, 0);
+	for (i = 0; i < 3; i++)
+		rig_next();
+	tap_eq(rig_next(), HRP_NEXT_IDLE);
+	for (i = 0; i < 41; i++)
+		rig_expect_cqe(i, HROCE_WC_SUCCESS);
+	rig_end();
+}
+
 static void local_operation_fails(void)
 {
 	rig_begin(HRP_TYPE_RC, 0);
@@ -256,6 +275,33 @@ static void memory_fails_in_the_middle(void)
 	tap_eq(rig_next(), HRP_NEXT_IDLE);
 	rig_expect_cqe(1, HROCE_WC_LOC_PROT_ERR);
 	tap_eq(rig.qp.state, HRP_ERR);
+	rig_end();
+}
+
+/* Memory goes away between sending and sending again. */
+static void memory_fails_when_sent_again(void)
+{
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_WRITE, 1);
+	rig_post_op(HROCE_WR_WRITE, 1);
+	rig_post_op(HROCE_WR_READ, 1);
+	rig_drain();
+	rig_ack(0, HRP_NAK_PSN_SEQ);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(hrp_req_next(&rig.qp, rig.now_ns, &rig.burst), HRP_NEXT_BURST);
+	/* Going back once more, before the report comes. */
+	rig.now_ns = rig.qp.req.deadline_ns;
+	tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
+	hrp_req_sent(&rig.qp, &rig.burst, HROCE_WC_LOC_PROT_ERR);
+	tap_eq(rig.qp.req.psn, 0);
+	/* An answer from before says that all arrived, but too late. */
+	tap_eq(rig_read_resp(HRP_OP_READ_RESP_ONLY, 2, 1), HRP_RX_ACCEPT);
+	rig_expect_cqe(0, HROCE_WC_SUCCESS);
+	rig_expect_no_cqe();
+	tap_eq(rig_next(), HRP_NEXT_IDLE);
+	rig_expect_cqe(1, HROCE_WC_LOC_PROT_ERR);
+	hrp_req_flush(&rig.qp);
+	rig_expect_cqe(2, HROCE_WC_WR_FLUSH_ERR);
 	rig_end();
 }
 
@@ -442,7 +488,7 @@ static void no_state_but_rts_sends(void)
 
 int main(void)
 {
-	tap_plan(20);
+	tap_plan(22);
 	tap_run(send_of_one_packet);
 	tap_run(write_in_bursts);
 	tap_run(last_packet_alone);
@@ -453,8 +499,10 @@ int main(void)
 	tap_run(fence_waits_for_reads);
 	tap_run(local_invalidate_waits_for_all);
 	tap_run(registration_is_done_once);
+	tap_run(endless_local_operations);
 	tap_run(local_operation_fails);
 	tap_run(memory_fails_in_the_middle);
+	tap_run(memory_fails_when_sent_again);
 	tap_run(sent_comes_late);
 	tap_run(long_read_in_pieces);
 	tap_run(write_stays_in_the_psn_region);

@@ -72,6 +72,10 @@ static void take_refuses_counts(void)
 	}
 
 	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_LOCAL_INV, 8);
+	expect_refused(HROCE_WC_LOC_QP_OP_ERR);
+
+	rig_begin(HRP_TYPE_RC, 0);
 	wqe = rig_slot(HROCE_WR_SEND);
 	wqe->inline_len = 1;
 	rig_post(wqe, 0);
