@@ -224,6 +224,11 @@ static struct neighbour *route_neigh(const struct hroce_route *route,
 	return ip_neigh_gw6(route->dev, &rt->rt_gw6);
 }
 
+static bool route_accepted(int result)
+{
+	return !net_xmit_eval(result);
+}
+
 static bool route_xmit_neigh(const struct hroce_flow *flow,
 			     const struct hroce_route *route,
 			     struct sk_buff *skb)
@@ -238,7 +243,7 @@ static bool route_xmit_neigh(const struct hroce_flow *flow,
 	}
 	skb->dev = route->dev;
 	skb_dst_set_noref(skb, route->dst);
-	return !net_xmit_eval(neigh_output(neigh, skb, skip_cache));
+	return route_accepted(neigh_output(neigh, skb, skip_cache));
 }
 
 static bool route_xmit_stack(const struct hroce_flow *flow,
@@ -251,9 +256,9 @@ static bool route_xmit_stack(const struct hroce_flow *flow,
 	skb_dst_set(skb, dst_clone(route->dst));
 #if IS_ENABLED(CONFIG_IPV6)
 	if (route->ipv6)
-		return !net_xmit_eval(ip6_local_out(net, NULL, skb));
+		return route_accepted(ip6_local_out(net, NULL, skb));
 #endif
-	return !net_xmit_eval(ip_local_out(net, NULL, skb));
+	return route_accepted(ip_local_out(net, NULL, skb));
 }
 
 bool hroce_route_xmit(const struct hroce_flow *flow,
