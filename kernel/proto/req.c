@@ -291,6 +291,12 @@ static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
 	return STEP_BURST;
 }
 
+/* One may always go: when it was taken, the limit was not 0. */
+static bool req_rd_is_full(const struct hrp_req *req)
+{
+	return req->nr_rd_atomic && req->nr_rd_atomic >= req->max_rd_atomic;
+}
+
 static enum req_step req_read(struct hrp_qp *qp, struct hrp_wqe *w,
 			      struct hrp_burst *b)
 {
@@ -304,8 +310,7 @@ static enum req_step req_read(struct hrp_qp *qp, struct hrp_wqe *w,
 	/* A further piece waits for all before it. */
 	if (req->offset && dist)
 		return STEP_WAIT;
-	if (!req->offset && (req->nr_rd_atomic >= req->max_rd_atomic ||
-			     n > PSN_ROOM - dist))
+	if (!req->offset && (req_rd_is_full(req) || n > PSN_ROOM - dist))
 		return STEP_WAIT;
 	req_start_message(req, w);
 	if (into_chunk)
@@ -331,7 +336,7 @@ static enum req_step req_atomic(struct hrp_qp *qp, struct hrp_wqe *w,
 	bool cas = w->wqe.opcode == HROCE_WR_CMP_SWAP;
 	struct hrp_req *req = &qp->req;
 
-	if (req->nr_rd_atomic >= req->max_rd_atomic ||
+	if (req_rd_is_full(req) ||
 	    ((req->psn - req->psn_una) & HRP_PSN_MASK) >= PSN_ROOM)
 		return STEP_WAIT;
 	req_start_message(req, w);

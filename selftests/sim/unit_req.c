@@ -145,6 +145,26 @@ static void reads_and_atomics_are_limited(void)
 	rig_end();
 }
 
+/* The attribute may be lowered while the queue is drained. */
+static void limit_of_reads_falls_to_0(void)
+{
+	rig_begin(HRP_TYPE_RC, 0);
+	rig.qp.req.max_rd_atomic = 1;
+	rig_post_op(HROCE_WR_READ, 1);
+	rig_post_op(HROCE_WR_READ, 1);
+	tap_eq(rig_drain(), 1);
+	rig.qp.req.max_rd_atomic = 0;
+	rig_read_resp(HRP_OP_READ_RESP_ONLY, 0, 1);
+	rig_expect_cqe(0, HROCE_WC_SUCCESS);
+	expect_burst(HRP_OP_READ_REQ, 1, 1);
+	rig_read_resp(HRP_OP_READ_RESP_ONLY, 1, 1);
+	rig_expect_cqe(1, HROCE_WC_SUCCESS);
+	rig_post_op(HROCE_WR_READ, 1);
+	tap_eq(rig_next(), HRP_NEXT_IDLE);
+	rig_expect_cqe(2, HROCE_WC_LOC_QP_OP_ERR);
+	rig_end();
+}
+
 static void atomic_operands(void)
 {
 	struct hroce_sq_wqe *wqe;
@@ -488,13 +508,14 @@ static void no_state_but_rts_sends(void)
 
 int main(void)
 {
-	tap_plan(22);
+	tap_plan(23);
 	tap_run(send_of_one_packet);
 	tap_run(write_in_bursts);
 	tap_run(last_packet_alone);
 	tap_run(window_closes_and_opens);
 	tap_run(reads_do_not_fill_the_window);
 	tap_run(reads_and_atomics_are_limited);
+	tap_run(limit_of_reads_falls_to_0);
 	tap_run(atomic_operands);
 	tap_run(fence_waits_for_reads);
 	tap_run(local_invalidate_waits_for_all);
