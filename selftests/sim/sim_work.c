@@ -298,6 +298,7 @@ static bool post_one(struct sim_qp *qp)
 	memcpy(entry, &wqe, sizeof(wqe));
 	w->posted++;
 	qp->prod++;
+	/* The entry before the index. */
 	smp_store_release(&qp->hdr->prod, qp->prod);
 	return true;
 }
@@ -317,7 +318,7 @@ static void post(void *ctx)
 		if (!post_one(qp))
 			break;
 	}
-	smp_mb();
+	smp_mb();	/* prod before need_kick */
 	if (READ_ONCE(qp->hdr->need_kick))
 		sim_qp_kick(qp);
 	if (w->posted < w->nr && !w->failed)
