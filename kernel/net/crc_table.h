@@ -14,7 +14,8 @@
  * @p: bytes, at any address
  * @len: number of bytes
  *
- * Context: any. Return: new state.
+ * Context: any.
+ * Return: new state.
  */
 u32 hroce_crc_table_update(u32 state, const void *p, size_t len);
 
@@ -25,7 +26,8 @@ u32 hroce_crc_table_update(u32 state, const void *p, size_t len);
  * @src: source, not overlapping @dst
  * @len: number of bytes
  *
- * Reads each byte of @src once. Context: any. Return: new state.
+ * Reads each byte of @src once. Context: any.
+ * Return: new state.
  */
 u32 hroce_crc_table_copy(u32 state, void *dst, const void *src, size_t len);
 

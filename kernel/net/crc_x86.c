@@ -17,14 +17,10 @@
 #include "crc_table.h"
 #include "crc_x86.h"
 
-typedef unsigned long long v128 __attribute__((__vector_size__(16)));
-typedef unsigned long long v128u __attribute__((__vector_size__(16),
-						__aligned__(1), __may_alias__));
-typedef unsigned long long v512 __attribute__((__vector_size__(64)));
-typedef unsigned long long v512u __attribute__((__vector_size__(64),
-						__aligned__(1), __may_alias__));
-typedef long long w128 __attribute__((__vector_size__(16)));
-typedef long long w512 __attribute__((__vector_size__(64)));
+#ifndef __CHECKER__	/* sparse does not know vector types */
+
+#define V128		long long __attribute__((__vector_size__(16)))
+#define V512		long long __attribute__((__vector_size__(64)))
 
 #define target_pclmul	__attribute__((__target__("sse4.1,pclmul")))
 #define target_vpclmul	__attribute__((__target__("avx512f,vpclmulqdq,pclmul")))
@@ -44,10 +40,10 @@ typedef long long w512 __attribute__((__vector_size__(64)));
 #define clmul512(a, b, half)	__builtin_ia32_vpclmulqdq_v8di(a, b, half)
 #endif
 
-static __always_inline target_pclmul v128 fold_128(v128 acc, v128 k, v128 next)
+static __always_inline target_pclmul V128 fold_128(V128 acc, V128 k, V128 next)
 {
-	v128 lo = (v128)__builtin_ia32_pclmulqdq128((w128)acc, (w128)k, 0x00);
-	v128 hi = (v128)__builtin_ia32_pclmulqdq128((w128)acc, (w128)k, 0x11);
+	V128 lo = __builtin_ia32_pclmulqdq128(acc, k, 0x00);
+	V128 hi = __builtin_ia32_pclmulqdq128(acc, k, 0x11);
 
 	return lo ^ hi ^ next;
 }
@@ -56,13 +52,14 @@ static __always_inline target_pclmul v128 fold_128(v128 acc, v128 k, v128 next)
  * Every byte is loaded once, even if its owner changes it meanwhile, so that
  * what is stored and what is summed are the same.
  */
-static __always_inline target_pclmul v128 load_128(const u8 *s, u8 *d)
+static __always_inline target_pclmul V128 load_128(const u8 *s, u8 *d)
 {
-	v128 v = *(const v128u *)s;
+	V128 v;
 
+	__builtin_memcpy(&v, s, sizeof(v));
 	if (d) {
 		hide_128(v);
-		*(v128u *)d = v;
+		__builtin_memcpy(d, &v, sizeof(v));
 	}
 	return v;
 }
@@ -71,12 +68,12 @@ static __always_inline target_pclmul v128 load_128(const u8 *s, u8 *d)
 
 /* At least 64 bytes. Return: folded up to the last 16-byte block. */
 static __always_inline target_pclmul
-v128 fold_blocks_128(u32 state, u8 *d, const u8 *s, size_t blocks)
+V128 fold_blocks_128(u32 state, u8 *d, const u8 *s, size_t blocks)
 {
-	const v128 k512 = { FOLD_512 }, k128 = { FOLD_128 };
-	v128 a0, a1, a2, a3;
+	const V128 k512 = { FOLD_512 }, k128 = { FOLD_128 };
+	V128 a0 = { state }, a1, a2, a3;
 
-	a0 = load_128(s, d) ^ (v128){ state, 0 };
+	a0 ^= load_128(s, d);
 	a1 = load_128(s + 16, step(16));
 	a2 = load_128(s + 32, step(32));
 	a3 = load_128(s + 48, step(48));
@@ -97,7 +94,7 @@ v128 fold_blocks_128(u32 state, u8 *d, const u8 *s, size_t blocks)
 
 u32 target_pclmul hroce_crc_pclmul_update(u32 state, const void *p, size_t len)
 {
-	v128 acc;
+	V128 acc;
 
 	if (len < 64)
 		return hroce_crc_table_update(state, p, len);
@@ -109,7 +106,7 @@ u32 target_pclmul hroce_crc_pclmul_update(u32 state, const void *p, size_t len)
 u32 target_pclmul hroce_crc_pclmul_copy(u32 state, void *dst, const void *src,
 					size_t len)
 {
-	v128 acc;
+	V128 acc;
 
 	if (len < 64)
 		return hroce_crc_table_copy(state, dst, src, len);
@@ -119,21 +116,22 @@ u32 target_pclmul hroce_crc_pclmul_copy(u32 state, void *dst, const void *src,
 				    len & 15);
 }
 
-static __always_inline target_vpclmul v512 fold_512(v512 acc, v512 k, v512 next)
+static __always_inline target_vpclmul V512 fold_512(V512 acc, V512 k, V512 next)
 {
-	v512 lo = (v512)clmul512((w512)acc, (w512)k, 0x00);
-	v512 hi = (v512)clmul512((w512)acc, (w512)k, 0x11);
+	V512 lo = clmul512(acc, k, 0x00);
+	V512 hi = clmul512(acc, k, 0x11);
 
 	return lo ^ hi ^ next;
 }
 
-static __always_inline target_vpclmul v512 load_512(const u8 *s, u8 *d)
+static __always_inline target_vpclmul V512 load_512(const u8 *s, u8 *d)
 {
-	v512 v = *(const v512u *)s;
+	V512 v;
 
+	__builtin_memcpy(&v, s, sizeof(v));
 	if (d) {
 		hide_512(v);
-		*(v512u *)d = v;
+		__builtin_memcpy(d, &v, sizeof(v));
 	}
 	return v;
 }
@@ -142,11 +140,11 @@ static __always_inline target_vpclmul v512 load_512(const u8 *s, u8 *d)
 static __always_inline target_vpclmul
 void fold_blocks_512(u8 *out, u32 state, u8 *d, const u8 *s, size_t blocks)
 {
-	const v512 k2048 = { FOLD_2048, FOLD_2048, FOLD_2048, FOLD_2048 };
-	const v512 k512 = { FOLD_512, FOLD_512, FOLD_512, FOLD_512 };
-	v512 a0, a1, a2, a3;
+	const V512 k2048 = { FOLD_2048, FOLD_2048, FOLD_2048, FOLD_2048 };
+	const V512 k512 = { FOLD_512, FOLD_512, FOLD_512, FOLD_512 };
+	V512 a0 = { state }, a1, a2, a3;
 
-	a0 = load_512(s, d) ^ (v512){ state };
+	a0 ^= load_512(s, d);
 	a1 = load_512(s + 64, step(64));
 	a2 = load_512(s + 128, step(128));
 	a3 = load_512(s + 192, step(192));
@@ -162,7 +160,7 @@ void fold_blocks_512(u8 *out, u32 state, u8 *d, const u8 *s, size_t blocks)
 	a0 = fold_512(a0, k512, a3);
 	for (; blocks; blocks--, s += 64, d = step(64))
 		a0 = fold_512(a0, k512, load_512(s, d));
-	*(v512u *)out = a0;
+	__builtin_memcpy(out, &a0, sizeof(a0));
 }
 
 u32 target_vpclmul hroce_crc_vpclmul_update(u32 state, const void *p,
@@ -189,3 +187,5 @@ u32 target_vpclmul hroce_crc_vpclmul_copy(u32 state, void *dst,
 	return hroce_crc_pclmul_copy(state, dst + (len & ~(size_t)63),
 				     src + (len & ~(size_t)63), len & 63);
 }
+
+#endif /* __CHECKER__ */

@@ -59,7 +59,8 @@ struct hroce_flow {
  * @gfp: address handles are created in atomic context too
  *
  * The route is looked up by the first transmission.
- * Context: as @gfp says. Return: 0, -ENOMEM, -EAFNOSUPPORT.
+ * Context: as @gfp says.
+ * Return: 0, -ENOMEM, -EAFNOSUPPORT.
  */
 int hroce_flow_init(struct hroce_flow *flow, struct hroce_port *port,
 		    const struct hroce_flow_key *key, gfp_t gfp);
@@ -105,6 +106,8 @@ void hroce_flow_lost(struct hroce_flow *flow);
  * @flow: flow
  * @saddr: source of the packet, IPv4 mapped
  * @daddr: its destination, IPv4 mapped
+ *
+ * Return: true if it does.
  */
 bool hroce_flow_is_peer(const struct hroce_flow *flow,
 			const struct in6_addr *saddr,

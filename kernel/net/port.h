@@ -75,7 +75,8 @@ static inline void hroce_count(const struct hroce_port *port,
  * @dev: netdev
  *
  * Frames are not taken before hroce_port_open().
- * Context: process, RTNL may be held. Return: 0 or negative errno.
+ * Context: process, RTNL may be held.
+ * Return: 0 or negative errno.
  */
 int hroce_port_init(struct hroce_port *port, struct net_device *dev);
 
@@ -83,7 +84,8 @@ int hroce_port_init(struct hroce_port *port, struct net_device *dev);
  * hroce_port_open - begin to take frames
  * @port: port; the upcalls of net/rx.h may run from now on
  *
- * Context: process, may sleep, RTNL not held. Return: 0 or negative errno;
+ * Context: process, may sleep, RTNL not held.
+ * Return: 0 or negative errno;
  * -EBUSY if the netdev belongs to a bridge or bond and this kernel has no
  * netfilter ingress hooks.
  */
@@ -118,6 +120,7 @@ void hroce_port_addr_set(struct hroce_port *port, u32 index,
  * @addr: unicast address, IPv4 mapped
  *
  * Context: any.
+ * Return: true if they are.
  */
 bool hroce_port_has_addr(const struct hroce_port *port,
 			 const struct in6_addr *addr);
@@ -127,7 +130,8 @@ bool hroce_port_has_addr(const struct hroce_port *port,
  * @net: namespace
  * @addr: unicast address, IPv4 mapped
  *
- * Context: RCU read side. Return: port or NULL.
+ * Context: RCU read side.
+ * Return: port or NULL.
  */
 struct hroce_port *hroce_port_find(struct net *net,
 				   const struct in6_addr *addr);
@@ -136,13 +140,16 @@ struct hroce_port *hroce_port_find(struct net *net,
  * hroce_port_find_dev - the open port of a netdev
  * @dev: netdev
  *
- * Context: RCU read side. Return: port or NULL.
+ * Context: RCU read side.
+ * Return: port or NULL.
  */
 struct hroce_port *hroce_port_find_dev(const struct net_device *dev);
 
 /**
  * hroce_addr_is_multicast - is it a group?
  * @addr: address, IPv4 mapped
+ *
+ * Return: true if it is.
  */
 static inline bool hroce_addr_is_multicast(const struct in6_addr *addr)
 {

@@ -53,7 +53,8 @@ void hroce_route_put(struct hroce_route *route);
  * @route: from hroce_route_get()
  * @skb: frame from the IP header on, transport header set; consumed
  *
- * Context: as hroce_route_get(). Return: false if it was refused.
+ * Context: as hroce_route_get().
+ * Return: false if it was refused.
  */
 bool hroce_route_xmit(const struct hroce_flow *flow,
 		      const struct hroce_route *route, struct sk_buff *skb);

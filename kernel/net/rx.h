@@ -132,8 +132,10 @@ bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb);
 void hroce_rx_from_stack(struct net *net, struct sk_buff *skb);
 
 /**
- * hroce_rx_icrc_begin - CRC state up to where the payload begins
+ * hroce_rx_icrc_begin - begin the ICRC of a packet
  * @rx: packet
+ *
+ * Return: CRC state up to where the payload begins.
  */
 u32 hroce_rx_icrc_begin(const struct hroce_rx *rx);
 

@@ -34,7 +34,8 @@ void hroce_socks_init(struct hroce_socks *socks);
  * @net: namespace
  *
  * That another owner (rdma_rxe) has the UDP port is logged, and tolerated.
- * Context: process, may sleep. Return: 0 or negative errno.
+ * Context: process, may sleep.
+ * Return: 0 or negative errno.
  */
 int hroce_socks_get(struct hroce_socks *socks, struct net *net);
 

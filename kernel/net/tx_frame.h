@@ -42,7 +42,8 @@ struct hroce_tx_frame {
  * @len: bytes that are going to be put by copying
  * @frags: the device takes page frags
  *
- * Context: BH disabled. Return: 0 or -ENOMEM.
+ * Context: BH disabled.
+ * Return: 0 or -ENOMEM.
  */
 int hroce_tx_frame_begin(struct hroce_tx_frame *f, u32 headroom, u32 len,
 			 bool frags);

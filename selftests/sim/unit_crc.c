@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * All methods of the ICRC's CRC-32 against one that goes bit by bit: every
+ * length up to some kilobytes, any alignment, any state.
+ */
+#include <linux/types.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/crc_table.h"
+#include "net/icrc.h"
+#include "tap.h"
+
+#ifdef __x86_64__
+#include "net/crc_x86.h"
+#endif
+
+#define MAX_LEN		2200
+#define MAX_SHIFT	64
+
+struct method {
+	const char *name;
+	bool usable;
+	u32 (*update)(u32 state, const void *p, size_t len);
+	u32 (*copy)(u32 state, void *dst, const void *src, size_t len);
+};
+
+static u32 crc_bitwise(u32 state, const void *p, size_t len)
+{
+	const u8 *s = p;
+	int bit;
+
+	while (len--) {
+		state ^= *s++;
+		for (bit = 0; bit < 8; bit++)
+			state = (state >> 1) ^ (state & 1 ? 0xedb88320 : 0);
+	}
+	return state;
+}
+
+/* Exact allocations, so that the sanitizer sees every byte too many. */
+static bool method_agrees(const struct method *m, size_t len)
+{
+	size_t shift = rand() % MAX_SHIFT, dst_shift = rand() % MAX_SHIFT;
+	u8 *src = malloc(shift + len), *dst = malloc(dst_shift + len);
+	u32 state = (u32)rand() * 2 + (rand() & 1), expected;
+	bool ok;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		src[shift + i] = rand();
+	expected = crc_bitwise(state, src + shift, len);
+	ok = m->update(state, src + shift, len) == expected;
+	ok &= m->copy(state, dst + dst_shift, src + shift, len) == expected;
+	ok &= !len || !memcmp(dst + dst_shift, src + shift, len);
+	free(src);
+	free(dst);
+	return ok;
+}
+
+static void test_method(const struct method *m)
+{
+	size_t len;
+
+	if (!m->usable) {
+		tap_skip(m->name, "this CPU cannot");
+		return;
+	}
+	for (len = 0; len <= MAX_LEN; len++)
+		tap_ok(method_agrees(m, len));
+	for (len = 4090; len < 4100; len++)
+		tap_ok(method_agrees(m, len));
+	tap_end(m->name);
+}
+
+/* Bytes of the IP, UDP and base transport headers that the ICRC leaves out. */
+static const u8 variant_ipv4[] = { 1, 8, 10, 11, 26, 27, 32 };
+static const u8 variant_ipv6[] = { 1, 2, 3, 7, 46, 47, 52 };
+
+static void icrc_covers_all_but(const u8 *variant, size_t nr_variant, bool ipv6)
+{
+	size_t l3_len = ipv6 ? 40 : 20, len = l3_len + 8 + 12, i;
+	u8 hdr[60];
+	u32 icrc;
+
+	for (i = 0; i < len; i++)
+		hdr[i] = rand();
+	icrc = hroce_icrc_headers(hdr, ipv6, hdr + l3_len, hdr + l3_len + 8);
+	for (i = 0; i < len; i++) {
+		bool covered = !memchr(variant, (int)i, nr_variant);
+		u8 bit = ipv6 && !i ? 0x10 : 1;
+
+		hdr[i] ^= bit;
+		tap_eq(hroce_icrc_headers(hdr, ipv6, hdr + l3_len,
+					  hdr + l3_len + 8) != icrc, covered);
+		hdr[i] ^= bit;
+	}
+}
+
+static void icrc_headers_ipv4(void)
+{
+	icrc_covers_all_but(variant_ipv4, sizeof(variant_ipv4), false);
+}
+
+static void icrc_headers_ipv6(void)
+{
+	icrc_covers_all_but(variant_ipv6, sizeof(variant_ipv6), true);
+}
+
+static void icrc_headers_ones(void)
+{
+	u8 hdr[40];
+	u8 ones[48];
+
+	/* With nothing but ones the masking and the 8 bytes do not show. */
+	memset(hdr, 0xff, sizeof(hdr));
+	memset(ones, 0xff, sizeof(ones));
+	tap_eq(hroce_icrc_headers(hdr, false, hdr + 20, hdr + 28),
+	       crc_bitwise(~0u, ones, sizeof(ones)));
+}
+
+int main(void)
+{
+	const struct method methods[] = {
+		{ "table", true, hroce_crc_table_update, hroce_crc_table_copy },
+#ifdef __x86_64__
+		{ "pclmul", __builtin_cpu_supports("pclmul"),
+		  hroce_crc_pclmul_update, hroce_crc_pclmul_copy },
+		{ "vpclmul", __builtin_cpu_supports("vpclmulqdq") &&
+			     __builtin_cpu_supports("avx512f"),
+		  hroce_crc_vpclmul_update, hroce_crc_vpclmul_copy },
+#endif
+	};
+	size_t i, nr = sizeof(methods) / sizeof(methods[0]);
+
+	tap_plan(nr + 3);
+	for (i = 0; i < nr; i++)
+		test_method(&methods[i]);
+	tap_run(icrc_headers_ipv4);
+	tap_run(icrc_headers_ipv6);
+	tap_run(icrc_headers_ones);
+	return tap_exit();
+}
