@@ -20,6 +20,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 VM_DIR = os.path.dirname(os.path.realpath(__file__))
@@ -173,7 +174,8 @@ class Guest:
                 self.uml() if self.run.kernel.uml else self.qemu(network),
                 stdin=None if interactive else subprocess.DEVNULL,
                 stdout=None if interactive else subprocess.PIPE,
-                stderr=errors, pass_fds=fds, cwd=self.run.directory, preexec_fn=die_with_parent)
+                stderr=errors, pass_fds=fds, cwd=self.run.directory,
+                preexec_fn=die_with_parent if interactive else leave_terminal)
 
     def read_output(self):
         """Pass on what the command prints, line by line. Return False at its end."""
@@ -269,8 +271,13 @@ class Guest:
 
 
 def die_with_parent():
-    """Runs in the child: end with the parent, however that one ends, and out of reach of the terminal's Ctrl-C."""
+    """Runs in the child: end with the parent, however that one ends."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def leave_terminal():
+    """The same, and out of reach of the terminal's Ctrl-C: the parent ends the guests in its own way."""
+    die_with_parent()
     os.setpgid(0, 0)
 
 
@@ -318,6 +325,7 @@ class Run:
             "VM_PROVIDER": HOST + provider if provider else "", "VM_PROVIDER_DIR": PROVIDER_DIR,
             "VM_OUTPUT": "/dev/tty1" if self.kernel.uml else "/dev/hvc0",
             "VM_TIME": str(self.args.time), "VM_INTERACTIVE": str(int(self.args.interactive)),
+            "VM_ROWS": str(shutil.get_terminal_size().lines), "VM_COLUMNS": str(shutil.get_terminal_size().columns),
         }
         with open(os.path.join(self.sync, "config"), "w", encoding="utf-8") as config:
             for name, value in values.items():
@@ -409,7 +417,7 @@ class Run:
         for guest in self.guests:
             if guest.process:
                 guest.process.wait()
-                if self.kernel.uml:
+                if self.kernel.uml and not self.args.interactive:
                     # Its helpers are in its process group.
                     try:
                         os.killpg(guest.process.pid, signal.SIGKILL)
@@ -445,8 +453,8 @@ def take_slot():
     More only starve each other, and time-outs in the guests become lies.
     Interactive runs do not come here. The lock goes with the process.
     """
-    slots = [open(os.path.join(tempfile.gettempdir(), f"hroce-vm-slot{i}.lock"),
-                  "a") for i in range(max(1, os.cpu_count() // 2 + 1))]
+    slots = [open(os.path.join(CACHE, f"slot{i}.lock"), "a", encoding="ascii")
+             for i in range(os.cpu_count() // 2 + 1)]
     while True:
         for slot in slots:
             try:
@@ -463,6 +471,7 @@ def main():
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     args = parse_arguments()
     slot = None if args.interactive else take_slot()
+    terminal = termios.tcgetattr(0) if args.interactive and os.isatty(0) else None
     run = Run(args)
     try:
         run.write_config()
@@ -474,6 +483,9 @@ def main():
         run.save_logs()
     finally:
         run.stop()
+        if terminal:
+            # A machine that was switched off could not tidy up.
+            termios.tcsetattr(0, termios.TCSADRAIN, terminal)
         if slot:
             slot.close()
     return status
