@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# The simulator.
+# The simulator, and the tests of the responder.
 
 SIM_OBJS := $(patsubst $(SIM)/%.c,$(OUT)/%.o,$(wildcard $(SIM)/sim*.c))
 
@@ -7,3 +7,5 @@ $(OUT)/sim: $(SIM_OBJS) $(ENGINE)
 	@$(CC) $(CFLAGS) -o $@ $(SIM_OBJS) $(ENGINE)
 
 all: $(OUT)/sim
+
+$(OUT)/unit_resp $(OUT)/unit_rdres $(OUT)/unit_dgram: $(OUT)/resp_rig.o

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The queue pair that the tests of the responder work on. */
+#include <string.h>
+#include "resp_rig.h"
+
+struct resp_rig rr;
+
+void hrp_env_send_done(struct hrp_qp *qp, const struct hroce_cqe *cqe)
+{
+}
+
+void hrp_env_recv_done(struct hrp_qp *qp, const struct hroce_cqe *cqe,
+		       bool solicited)
+{
+	rr.cqe = *cqe;
+	rr.solicited = solicited;
+	rr.nr_cqes++;
+}
+
+bool hrp_env_recv_take(struct hrp_qp *qp, struct hrp_rwqe *rwqe)
+{
+	if (!rr.nr_recvs)
+		return false;
+	rr.nr_recvs--;
+	rwqe->wr_id = rr.next_wr_id++;
+	rwqe->length = ROOM;
+	rwqe->nr_sges = 1;
+	rwqe->sges[0].length = ROOM;
+	return true;
+}
+
+bool hrp_env_mem_check(struct hrp_qp *qp, u32 rkey, u64 va, u32 len, u8 access)
+{
+	return rkey != BAD_KEY;
+}
+
+bool hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
+		    u64 swap_add, u64 *orig)
+{
+	if (rkey == BAD_KEY)
+		return false;
+	rr.nr_atomics++;
+	*orig = rr.word;
+	if (!cas)
+		rr.word += swap_add;
+	else if (rr.word == compare)
+		rr.word = swap_add;
+	return true;
+}
+
+bool hrp_env_invalidate(struct hrp_qp *qp, u32 rkey)
+{
+	rr.nr_invalidated += rkey != BAD_KEY;
+	return rkey != BAD_KEY;
+}
+
+u8 hrp_env_local_op(struct hrp_qp *qp, const struct hrp_wqe *wqe)
+{
+	return HROCE_WC_LOC_QP_OP_ERR;
+}
+
+void hrp_env_error(struct hrp_qp *qp)
+{
+	rr.nr_errors++;
+}
+
+void hrp_env_event(struct hrp_qp *qp, enum hrp_event event)
+{
+	rr.events[event]++;
+}
+
+void hrp_env_count(struct hrp_qp *qp, enum hroce_count what)
+{
+	rr.counts[what]++;
+}
+
+bool hrp_env_user_queue(const struct hrp_qp *qp)
+{
+	return true;
+}
+
+void rr_begin(enum hrp_type type)
+{
+	memset(&rr, 0, sizeof(rr));
+	rr.qp.type = type;
+	rr.qp.qpn = QPN;
+	rr.qp.dest_qpn = PEER_QPN;
+	rr.qp.qkey = 0x80010000;
+	rr.qp.mtu_shift = 10;
+	rr.qp.access = HRP_QP_REMOTE_WRITE | HRP_QP_REMOTE_READ |
+		      HRP_QP_REMOTE_ATOMIC;
+	rr.qp.resp.rwqe = &rr.rwqe;
+	rr.qp.resp.rd = rr.rd;
+	rr.qp.resp.nr_rd = NR_RD;
+	rr.qp.resp.max_dest_rd_atomic = 3;
+	rr.qp.resp.min_rnr_timer = RNR_CODE;
+	rr.qp.resp.burst_pkts = 2;
+	rr.nr_recvs = 100;
+	hrp_resp_start(&rr.qp, START_PSN);
+	rr.qp.state = HRP_RTS;
+}
+
+
+struct hrp_pkt rr_request(enum hrp_op op, u32 n, u32 len)
+{
+	static const u8 svc[] = { HRP_SVC_RC, HRP_SVC_UC, HRP_SVC_UD };
+	struct hrp_pkt pkt = {
+		.opcode = svc[rr.qp.type] | op,
+		.psn = hrp_psn_add(START_PSN, n),
+		.payload_len = len,
+		.dmalen = len,
+		.qkey = rr.qp.qkey,
+		.sqpn = PEER_QPN,
+		.rkey = 1,
+		.va = 0x1000,
+		.ackreq = 1,
+	};
+
+	pkt.info = hrp_opcode_info(pkt.opcode);
+	return pkt;
+}
+
+
+u8 rr_arrive_status(const struct hrp_pkt *pkt, u8 status)
+{
+	hrp_resp_begin(&rr.qp, pkt, &rr.rx);
+	if (rr.rx.verdict != HRP_RX_DROP)
+		hrp_resp_commit(&rr.qp, pkt, &rr.rx, status);
+	return rr.rx.verdict;
+}
+
+
+u8 rr_arrive(const struct hrp_pkt *pkt)
+{
+	return rr_arrive_status(pkt, HROCE_WC_SUCCESS);
+}
+
+
+u8 rr_ask(enum hrp_op op, u32 n, u32 len)
+{
+	struct hrp_pkt pkt = rr_request(op, n, len);
+
+	return rr_arrive(&pkt);
+}
+
+
+void rr_expect_ack(u32 n, u8 syndrome, u32 msn)
+{
+	tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+	tap_eq(rr.burst.first.opcode, HRP_OP_ACK);
+	tap_eq(rr.burst.first.psn, hrp_psn_add(START_PSN, n));
+	tap_eq(rr.burst.first.syndrome, syndrome);
+	tap_eq(rr.burst.first.msn, msn);
+	tap_eq(rr.burst.first.dqpn, PEER_QPN);
+	tap_eq(rr.burst.nr_pkts, 1);
+	tap_eq(rr.burst.mem.len, 0);
+}
+
+
+void rr_expect_nothing(void)
+{
+	struct hrp_burst b;
+
+	tap_ok(!hrp_resp_next(&rr.qp, &b));
+}
+
+
+void rr_expect_read(u32 n, u32 nr_pkts, u8 op, u32 offset, u32 len)
+{
+	tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+	tap_eq(rr.burst.first.psn, hrp_psn_add(START_PSN, n));
+	tap_eq(rr.burst.nr_pkts, nr_pkts);
+	tap_eq(rr.burst.first.opcode, op);
+	tap_eq(rr.burst.mem.offset, offset);
+	tap_eq(rr.burst.mem.len, len);
+	tap_eq(rr.burst.mem.access, HRP_ACCESS_REMOTE_READ);
+}
+
+
+void rr_expect_end(u32 n, u8 syndrome, u32 msn)
+{
+	tap_eq(rr.qp.state, HRP_ERR);
+	tap_eq(rr.nr_errors, 1);
+	tap_eq(rr.counts[HROCE_EV_RESP_ERRORS], 1);
+	rr_expect_ack(n, syndrome, msn);
+	rr_expect_nothing();
+	tap_eq(rr_ask(HRP_OP_SEND_ONLY, n, 1), HRP_RX_DROP);
+	tap_eq(rr.rx.drop, HROCE_DROP_QP_STATE);
+	rr_expect_nothing();
+}
+

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One queue pair that receives. The test plays the peer and the surroundings:
+ * a key is good unless it is BAD_KEY.
+ */
+#ifndef RESP_RIG_H
+#define RESP_RIG_H
+
+#include <linux/types.h>
+#include "proto/env.h"
+#include "proto/psn.h"
+#include "proto/resp.h"
+#include "tap.h"
+
+#define QPN		0x42
+#define PEER_QPN	0x777
+#define START_PSN	0xfffffe	/* wraps after two packets */
+#define MTU		1024
+#define NR_RD		4
+#define RNR_CODE	14
+#define BAD_KEY		0xbad
+#define ROOM		4096
+
+struct resp_rig {
+	struct hrp_qp qp;
+	struct hrp_rwqe rwqe;
+	struct hrp_rdres rd[NR_RD];
+	struct hroce_cqe cqe;
+	bool solicited;
+	u32 nr_cqes;
+	u32 nr_recvs;		/* receive entries posted */
+	u32 next_wr_id;
+	u32 nr_atomics;
+	u32 nr_invalidated;
+	u32 nr_errors;
+	u32 events[HRP_EVENT_LAST_WQE + 1];
+	u32 counts[HROCE_COUNT_NR];
+	u64 word;		/* what atomics work on */
+	struct hrp_burst burst;
+	struct hrp_rx rx;
+};
+
+extern struct resp_rig rr;
+
+/* Begin anew: a queue pair in state RTS, 100 receive entries. */
+void rr_begin(enum hrp_type type);
+
+/* A request with @len bytes, @n packets after the first PSN. */
+struct hrp_pkt rr_request(enum hrp_op op, u32 n, u32 len);
+
+/* It arrives, and its payload is placed with @status. Return: verdict. */
+u8 rr_arrive_status(const struct hrp_pkt *pkt, u8 status);
+
+/* It arrives, and all is well. */
+u8 rr_arrive(const struct hrp_pkt *pkt);
+
+/* Both, for a request without further ado. */
+u8 rr_ask(enum hrp_op op, u32 n, u32 len);
+
+/* The next answer is an ACK or NAK, of the packet @n after the first PSN. */
+void rr_expect_ack(u32 n, u8 syndrome, u32 msn);
+
+void rr_expect_nothing(void);
+
+/* The next answer is part of that to a READ. */
+void rr_expect_read(u32 n, u32 nr_pkts, u8 op, u32 offset, u32 len);
+
+/* The connection has ended with a NAK, and answers nothing any more. */
+void rr_expect_end(u32 n, u8 syndrome, u32 msn);
+
+#endif /* RESP_RIG_H */

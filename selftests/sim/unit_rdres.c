@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Responder, READs and atomics: bursts, limits and replay. */
+#include "resp_rig.h"
+
+static void read_is_answered_in_bursts(void)
+{
+	struct hrp_pkt pkt;
+
+	rr_begin(HRP_TYPE_RC);
+	rr_ask(HRP_OP_WRITE_ONLY, 0, 4);
+	pkt = rr_request(HRP_OP_READ_REQ, 1, 0);
+	pkt.dmalen = 3 * MTU + 10;
+	tap_eq(rr_arrive(&pkt), HRP_RX_ACCEPT);
+	rr_ask(HRP_OP_WRITE_ONLY, 5, 4);
+	/* The ACK of the first WRITE is in the response. */
+	rr_expect_read(1, 2, HRP_OP_READ_RESP_FIRST, 0, 2 * MTU);
+	tap_eq(rr.burst.op_last, HRP_OP_READ_RESP_MIDDLE);
+	tap_eq(rr.burst.first.msn, 2);
+	tap_ok(!rr.burst.copy);
+	rr_expect_read(3, 2, HRP_OP_READ_RESP_MIDDLE, 2 * MTU, MTU + 10);
+	tap_eq(rr.burst.op_last, HRP_OP_READ_RESP_LAST);
+	rr_expect_ack(5, HRP_SYN_CREDIT_INVALID, 3);
+	rr_expect_nothing();
+}
+
+static void read_of_nothing_is_answered(void)
+{
+	struct hrp_pkt pkt;
+
+	rr_begin(HRP_TYPE_RC);
+	pkt = rr_request(HRP_OP_READ_REQ, 0, 0);
+	pkt.rkey = BAD_KEY;
+	tap_eq(rr_arrive(&pkt), HRP_RX_ACCEPT);
+	rr_expect_read(0, 1, HRP_OP_READ_RESP_ONLY, 0, 0);
+	rr_expect_nothing();
+	tap_eq(rr_ask(HRP_OP_SEND_ONLY, 1, 0), HRP_RX_ACCEPT);
+}
+
+static void read_is_repeated_from_where_it_is_asked(void)
+{
+	struct hrp_pkt pkt;
+
+	rr_begin(HRP_TYPE_RC);
+	pkt = rr_request(HRP_OP_READ_REQ, 0, 0);
+	pkt.dmalen = 3 * MTU;
+	rr_arrive(&pkt);
+	rr_expect_read(0, 2, HRP_OP_READ_RESP_FIRST, 0, 2 * MTU);
+	rr_expect_read(2, 1, HRP_OP_READ_RESP_LAST, 2 * MTU, MTU);
+
+	pkt = rr_request(HRP_OP_READ_REQ, 1, 0);
+	pkt.dmalen = 2 * MTU;
+	pkt.va = 0x1000 + MTU;
+	tap_eq(rr_arrive(&pkt), HRP_RX_DUPLICATE);
+	rr_expect_read(1, 2, HRP_OP_READ_RESP_FIRST, MTU, 2 * MTU);
+	tap_eq(rr.burst.op_last, HRP_OP_READ_RESP_LAST);
+	tap_ok(rr.burst.copy);
+	rr_expect_nothing();
+
+	/* Less than the rest is fine, anything else is not. */
+	pkt.dmalen = 7;
+	tap_eq(rr_arrive(&pkt), HRP_RX_DUPLICATE);
+	rr_expect_read(1, 1, HRP_OP_READ_RESP_ONLY, MTU, 7);
+	pkt.dmalen = 2 * MTU + 1;
+	tap_eq(rr_arrive(&pkt), HRP_RX_DROP);
+	pkt.dmalen = 2 * MTU;
+	pkt.va++;
+	tap_eq(rr_arrive(&pkt), HRP_RX_DROP);
+	pkt.va--;
+	pkt.rkey++;
+	tap_eq(rr_arrive(&pkt), HRP_RX_DROP);
+	rr_expect_nothing();
+}
+
+static void reads_beyond_the_grant_are_refused(void)
+{
+	rr_begin(HRP_TYPE_RC);
+	tap_eq(rr_ask(HRP_OP_READ_REQ, 0, 4), HRP_RX_ACCEPT);
+	tap_eq(rr_ask(HRP_OP_READ_REQ, 1, 4), HRP_RX_ACCEPT);
+	tap_eq(rr_ask(HRP_OP_FETCH_ADD, 2, 0), HRP_RX_ACCEPT);
+	tap_eq(rr_ask(HRP_OP_READ_REQ, 3, 4), HRP_RX_NAK);
+	tap_eq(rr.qp.state, HRP_ERR);
+	/* What was asked before is still answered. */
+	rr_expect_read(0, 1, HRP_OP_READ_RESP_ONLY, 0, 4);
+	rr_expect_read(1, 1, HRP_OP_READ_RESP_ONLY, 0, 4);
+	tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+	tap_eq(rr.burst.first.opcode, HRP_OP_ATOMIC_ACK);
+	rr_expect_end(3, HRP_NAK_INV_REQ, 3);
+}
+
+static void repeated_reads_do_not_count_against_the_grant(void)
+{
+	u32 i;
+
+	rr_begin(HRP_TYPE_RC);
+	for (i = 0; i < 3; i++) {
+		tap_eq(rr_ask(HRP_OP_READ_REQ, i, 4), HRP_RX_ACCEPT);
+		rr_expect_read(i, 1, HRP_OP_READ_RESP_ONLY, 0, 4);
+	}
+	tap_eq(rr_ask(HRP_OP_READ_REQ, 0, 4), HRP_RX_DUPLICATE);
+	for (; i < 6; i++)
+		tap_eq(rr_ask(HRP_OP_READ_REQ, i, 4), HRP_RX_ACCEPT);
+	for (i = 3; i < 6; i++)
+		rr_expect_read(i, 1, HRP_OP_READ_RESP_ONLY, 0, 4);
+	rr_expect_nothing();
+	/* The ring holds four; older ones are forgotten. */
+	tap_eq(rr_ask(HRP_OP_READ_REQ, 1, 4), HRP_RX_DROP);
+	tap_eq(rr_ask(HRP_OP_READ_REQ, 2, 4), HRP_RX_DUPLICATE);
+}
+
+static void read_whose_memory_went_away(void)
+{
+	rr_begin(HRP_TYPE_RC);
+	rr_ask(HRP_OP_WRITE_ONLY, 0, 4);
+	rr_ask(HRP_OP_READ_REQ, 1, 4);
+	rr_ask(HRP_OP_READ_REQ, 2, 4);
+	rr_ask(HRP_OP_WRITE_ONLY, 3, 4);
+	rr_expect_read(1, 1, HRP_OP_READ_RESP_ONLY, 0, 4);
+	hrp_resp_sent(&rr.qp, &rr.burst, HROCE_WC_SUCCESS);
+	rr_expect_read(2, 1, HRP_OP_READ_RESP_ONLY, 0, 4);
+	hrp_resp_sent(&rr.qp, &rr.burst, HROCE_WC_REM_ACCESS_ERR);
+	tap_eq(rr.events[HRP_EVENT_QP_ACCESS_ERR], 1);
+	rr_expect_end(2, HRP_NAK_REM_ACCESS, 2);
+}
+
+static void atomic_is_executed_once(void)
+{
+	struct hrp_pkt pkt;
+	u32 i;
+
+	rr_begin(HRP_TYPE_RC);
+	rr.word = 5;
+	pkt = rr_request(HRP_OP_FETCH_ADD, 0, 0);
+	pkt.swap_add = 10;
+	for (i = 0; i < 3; i++) {
+		tap_eq(rr_arrive(&pkt), i ? HRP_RX_DUPLICATE : HRP_RX_ACCEPT);
+		tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+		tap_eq(rr.burst.first.opcode, HRP_OP_ATOMIC_ACK);
+		tap_eq(rr.burst.first.orig, 5);
+		tap_eq(rr.burst.first.msn, 1);
+		rr_expect_nothing();
+	}
+	tap_eq(rr.nr_atomics, 1);
+	tap_eq(rr.word, 15);
+	pkt = rr_request(HRP_OP_CMP_SWAP, 0, 0);
+	tap_eq(rr_arrive(&pkt), HRP_RX_DROP);	/* it was another one */
+}
+
+static void atomic_must_be_aligned_and_permitted(void)
+{
+	struct hrp_pkt pkt;
+
+	rr_begin(HRP_TYPE_RC);
+	pkt = rr_request(HRP_OP_CMP_SWAP, 0, 0);
+	pkt.va = 0x1004;
+	tap_eq(rr_arrive(&pkt), HRP_RX_NAK);
+	rr_expect_end(0, HRP_NAK_INV_REQ, 0);
+
+	rr_begin(HRP_TYPE_RC);
+	pkt = rr_request(HRP_OP_CMP_SWAP, 0, 0);
+	pkt.rkey = BAD_KEY;
+	rr_arrive(&pkt);
+	tap_eq(rr.events[HRP_EVENT_QP_ACCESS_ERR], 1);
+	tap_eq(rr.nr_atomics, 0);
+	rr_expect_end(0, HRP_NAK_REM_ACCESS, 0);
+}
+
+int main(void)
+{
+	tap_plan(8);
+	tap_run(read_is_answered_in_bursts);
+	tap_run(read_of_nothing_is_answered);
+	tap_run(read_is_repeated_from_where_it_is_asked);
+	tap_run(reads_beyond_the_grant_are_refused);
+	tap_run(repeated_reads_do_not_count_against_the_grant);
+	tap_run(read_whose_memory_went_away);
+	tap_run(atomic_is_executed_once);
+	tap_run(atomic_must_be_aligned_and_permitted);
+	return tap_exit();
+}
