@@ -64,7 +64,8 @@ void hrp_resp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
  * for all that came. Called until it returns false, by one context at a time
  * (the responder token), which transmits after dropping the lock.
  *
- * Context: receive lock held. Return: true if there is a burst to send.
+ * Context: receive lock held.
+ * Return: true if there is a burst to send.
  */
 bool hrp_resp_next(struct hrp_qp *qp, struct hrp_burst *b);
 
