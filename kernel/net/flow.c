@@ -157,7 +157,7 @@ void hroce_flow_fini(struct hroce_flow *flow)
 	 * atomic_sub_return().
 	 */
 	smp_mb();
-	if (atomic_read(&queue->used) > 1)
+	if (flow->wake && atomic_read(&queue->used) > 1)
 		synchronize_rcu();
 	dst_cache_destroy(&flow->dst);
 	flow->queue = NULL;

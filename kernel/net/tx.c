@@ -276,6 +276,8 @@ static int tx_one_frame(struct tx_job *job)
 {
 	u32 headroom = LL_RESERVED_SPACE(job->route.dev) + job->l3_len +
 		       sizeof(struct udphdr);
+	u32 most = job->route.gso ? min(job->burst->nr_pkts - job->next,
+					(u32)TX_GSO_PKTS) : 1;
 	u32 bytes = min_t(u32, job->it->left, TX_GSO_BYTES);
 	struct hroce_port *port = job->flow->port;
 	struct hroce_tx_frame f = { .sum = !job->elide };
@@ -283,7 +285,7 @@ static int tx_one_frame(struct tx_job *job)
 	struct sk_buff *skb;
 	int err;
 
-	job->ip_id = atomic_fetch_add(TX_GSO_PKTS, &job->flow->ip_id);
+	job->ip_id = atomic_fetch_add(most, &job->flow->ip_id);
 	err = hroce_tx_frame_begin(&f, headroom, tx_copy_len(job),
 				   job->route.sg);
 	if (err)

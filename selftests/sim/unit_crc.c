@@ -3,7 +3,7 @@
  * All methods of the ICRC's CRC-32 against one that goes bit by bit: every
  * length up to some kilobytes, any alignment, any state.
  */
-#include <linux/types.h>
+#include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,7 +131,7 @@ int main(void)
 		  hroce_crc_vpclmul_update, hroce_crc_vpclmul_copy },
 #endif
 	};
-	size_t i, nr = sizeof(methods) / sizeof(methods[0]);
+	size_t i, nr = ARRAY_SIZE(methods);
 
 	tap_plan(nr + 3);
 	for (i = 0; i < nr; i++)
