@@ -202,29 +202,48 @@ struct vt_mem *vt_mem(struct vt_end *e, size_t len, int access)
 }
 
 /* Position-dependent bytes: a shifted or repeated packet is noticed. */
-static unsigned char pattern(size_t pos, uint32_t seed)
+static uint32_t pattern(size_t word, uint32_t seed)
 {
-	uint32_t word = (uint32_t)(pos >> 2) * 2654435761u + seed * 40503u;
+	uint32_t w = (uint32_t)word * 2654435761u + seed * 40503u;
 
-	return word >> (8 * (pos & 3)) ^ word >> 24;
+	return w ^ (w >> 24) * 0x01010101u;
 }
 
 /* Bytes depend on the distance from @off, so moved data keeps its pattern. */
 void vt_fill(struct vt_mem *m, size_t off, size_t len, uint32_t seed)
 {
+	unsigned char *p = m->buf + off;
+	size_t i;
+
 	VT_OK(off + len <= m->len, "case bug: fill beyond memory");
-	for (size_t i = 0; i < len; i++)
-		m->buf[off + i] = pattern(i, seed);
+	for (i = 0; i + 4 <= len; i += 4) {
+		uint32_t w = pattern(i / 4, seed);
+
+		memcpy(p + i, &w, 4);
+	}
+	if (i < len) {
+		uint32_t w = pattern(i / 4, seed);
+
+		memcpy(p + i, &w, len - i);
+	}
 }
 
 void vt_verify(const struct vt_mem *m, size_t off, size_t len, uint32_t seed)
 {
+	const unsigned char *p = m->buf + off;
+
 	VT_OK(off + len <= m->len, "case bug: verify beyond memory");
-	for (size_t i = 0; i < len; i++)
-		if (m->buf[off + i] != pattern(i, seed))
+	for (size_t i = 0; i < len; i += 4) {
+		size_t n = len - i < 4 ? len - i : 4;
+		uint32_t w = pattern(i / 4, seed);
+
+		if (memcmp(p + i, &w, n))
 			vt_fail(__FILE__, __LINE__,
-				"byte %zu of %zu: expected 0x%02x, seen 0x%02x",
-				i, len, pattern(i, seed), m->buf[off + i]);
+				"bytes %zu.. of %zu: expected %08x, seen %02x%02x%02x%02x",
+				i, len, w, p[i + (n > 3 ? 3 : 0)],
+				p[i + (n > 2 ? 2 : 0)],
+				p[i + (n > 1 ? 1 : 0)], p[i]);
+	}
 }
 
 /* Nothing was written in front of or behind the registered range. */

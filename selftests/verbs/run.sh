@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Run the verbs tests inside a guest.
+#
+#	run.sh wire|self [PROGRAM...]
+#
+# wire: every case runs between two links, each in a network namespace:
+#
+#	namespace vtA-PID                    namespace vtB-PID
+#	+---------------------+              +---------------------+
+#	| link vta (hroce)    |              | link vtb (hroce)    |
+#	| veth va 10.88.0.1   |<------------>| veth vb 10.88.0.2   |
+#	|         fd88::1     |   MTU 4200   |         fd88::2     |
+#	+---------------------+              +---------------------+
+#
+# self: one link, vta, talks to itself.
+#
+# HROCE_TYPE=rxe tests rdma_rxe instead, with which the tests were developed; it knows only the initial namespace
+# and so only "self". VT_BUILD is where the programs are (default build/selftests-verbs).
+
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/lib/tap.sh
+
+programs=(objects limits mr qpstate data sge ud srq cq extended atomics errors responder flush retry threads cm hostile)
+build=${VT_BUILD:-build/selftests-verbs}
+type=${HROCE_TYPE:-hroce}
+mode=${1:?wire or self}
+shift
+[ $# = 0 ] || programs=("$@")
+nsA=vtA-$$
+nsB=vtB-$$
+
+cleanup() {
+	rdma link del vta 2>/dev/null
+	rdma link del vtb 2>/dev/null
+	ip link del va 2>/dev/null
+	ip netns del "$nsA" 2>/dev/null
+	ip netns del "$nsB" 2>/dev/null
+}
+
+# usage: in_ns NAMESPACE COMMAND...; an empty name is where we are
+in_ns() {
+	local ns=$1
+
+	shift
+	if [ -n "$ns" ]; then ip netns exec "$ns" "$@"; else "$@"; fi
+}
+
+# usage: dress NAMESPACE DEVICE NUMBER
+dress() {
+	in_ns "$1" ip link set "$2" mtu 4200 &&
+		in_ns "$1" ip link set lo up &&
+		in_ns "$1" ip link set "$2" up &&
+		in_ns "$1" ip address add "10.88.0.$3/24" dev "$2" &&
+		in_ns "$1" ip address add "fd88::$3/64" dev "$2" nodad
+}
+
+add_links() {
+	modprobe -a rdma_ucm ib_uverbs || return
+	ip link add va type veth peer name vb || return
+	if [ "$mode" = wire ]; then
+		ip netns add "$nsA" && ip netns add "$nsB" &&
+			ip link set va netns "$nsA" && ip link set vb netns "$nsB" &&
+			dress "$nsA" va 1 && dress "$nsB" vb 2 &&
+			in_ns "$nsA" rdma link add vta type "$type" netdev va &&
+			in_ns "$nsB" rdma link add vtb type "$type" netdev vb
+	else
+		ip link set vb up && dress "" va 1 && rdma link add vta type "$type" netdev va
+	fi
+}
+
+# What processes made must be gone with them; QP1 and what belongs to it stay.
+nothing_left() {
+	local dev=$1 have
+
+	have=$(rdma resource show "$dev")
+	echo "$have"
+	[[ $have =~ qp\ [01]\ .*cm_id\ 0\ mr\ 0\ ctx\ 0\ srq\ 0 ]]
+}
+
+del_links() {
+	rdma link del vta || return
+	[ "$mode" = self ] || rdma link del vtb
+}
+
+trap cleanup EXIT
+tap_case "links.add_$mode" add_links
+[ "$tap_failures" = 0 ] || { tap_done; exit 1; }
+export HROCE_DEV=vta
+if [ "$mode" = wire ]; then
+	export HROCE_DEV2=vtb HROCE_NS=$nsA HROCE_NS2=$nsB
+fi
+status=0
+for program in "${programs[@]}"; do
+	"$build/$program" || [ $? = 4 ] || status=1
+done
+tap_case "links.nothing_left_$mode" nothing_left vta
+[ "$mode" = self ] || tap_case "links.nothing_left_on_peer_$mode" nothing_left vtb
+tap_case "links.del_$mode" del_links
+tap_done || status=1
+exit "$status"
