@@ -14,6 +14,7 @@
 #include "mcast.h"
 #include "mr.h"
 #include "qp.h"
+#include "ring.h"
 #include "srq.h"
 
 /* Bursts that one run may answer with before it goes on in a tasklet. */
@@ -44,6 +45,20 @@ static bool recv_must_pause(struct hroce_qp *qp, int *budget)
 	return true;
 }
 
+/* Complete what is posted, and be told of what will be. */
+static void recv_flush(struct hroce_qp *qp)
+{
+	struct hroce_rq_hdr *hdr;
+
+	if (qp->rq) {
+		hdr = qp->rq->va;
+		WRITE_ONCE(hdr->need_kick, 1);
+		/* Store need_kick, then load prod: see rdma/hroce-abi.h. */
+		smp_mb();
+	}
+	hrp_resp_flush(&qp->proto);
+}
+
 /* Holder of the token. */
 static void recv_loop(struct hroce_qp *qp)
 {
@@ -64,7 +79,7 @@ static void recv_loop(struct hroce_qp *qp)
 			hrp_resp_sent(&qp->proto, &b, status);
 		}
 		if (qp->proto.state == HRP_ERR)
-			hrp_resp_flush(&qp->proto);
+			recv_flush(qp);
 	} while (qp->recv.again && budget > 0);
 }
 
