@@ -40,6 +40,8 @@ static const struct sim_opts runs[] = {
 	  .drop_ppm = 10000, .kill_one = true },
 	{ .name = "rc_both_killed", .nr_pairs = 3, .nr_ops = 800,
 	  .drop_ppm = 10000, .dup_ppm = 20000, .kill_both = true },
+	{ .name = "rc_faults", .nr_pairs = 11, .nr_ops = 60, .mtu_shift = 9,
+	  .dup_ppm = 10000, .fault = true },
 	{ .name = "uc_clean", .type = HRP_TYPE_UC, .nr_pairs = 2,
 	  .nr_ops = 1000 },
 	{ .name = "uc_all_5", .type = HRP_TYPE_UC, .nr_pairs = 2,

@@ -51,6 +51,7 @@ struct sim_opts {
 	bool big_read;		/* mostly READs, many packets each */
 	bool kill_one;		/* one side goes to ERR on the way */
 	bool kill_both;
+	bool fault;		/* node 0 alone sends, the last request is bad */
 	bool verbose;
 };
 
@@ -145,6 +146,7 @@ struct sim_work {
 	u32 recv_next;		/* RC: the next message to arrive */
 	u32 unsignaled;
 	bool failed;		/* an error was completed */
+	u8 fault_status;	/* that of the last request, if it is bad */
 	u32 arena_base;
 	u32 arena_size;
 	u32 arena_key;

@@ -28,7 +28,7 @@ static bool uses_recv(const struct sim_wr *wr)
 
 static bool may_fail(const struct sim *sim)
 {
-	return sim->opts.kill_one || sim->opts.kill_both;
+	return sim->opts.kill_one || sim->opts.kill_both || sim->opts.fault;
 }
 
 /* A request has succeeded: has it done what it had to? */
@@ -92,6 +92,10 @@ void sim_send_done(struct sim_qp *qp, const struct hroce_cqe *cqe)
 		finish(qp, true);
 	}
 	wr = &w->wr[w->done];
+	if (sim->opts.fault)
+		sim_check(sim, cqe->status == (w->done + 1 == w->nr ?
+					       w->fault_status :
+					       HROCE_WC_SUCCESS));
 	sim_check(sim, cqe->opcode == wc_op[wr->op]);
 	if (cqe->status != HROCE_WC_SUCCESS) {
 		sim_check(sim, !w->failed ||
@@ -204,7 +208,8 @@ void sim_recv_done(struct sim_qp *qp, const struct hroce_cqe *cqe,
 	slot->state = SIM_SLOT_FREE;
 	if (cqe->status != HROCE_WC_SUCCESS) {
 		sim_check(sim, may_fail(sim));
-		sim_check(sim, cqe->status == HROCE_WC_WR_FLUSH_ERR);
+		sim_check(sim, sim->opts.fault ||
+			       cqe->status == HROCE_WC_WR_FLUSH_ERR);
 		qp->rq->dead |= !sim->opts.srq;
 		return;
 	}

@@ -240,6 +240,77 @@ static void make_wqe(struct sim_qp *qp, struct sim_wr *wr,
 	}
 }
 
+/* Requests that have to fail, and how. */
+static const struct fault {
+	u8 op;
+	u8 status;
+	bool bad_rkey;
+	bool bad_lkey;
+	bool past_end;
+	bool too_long;
+} faults[] = {
+	{ HROCE_WR_WRITE, HROCE_WC_REM_ACCESS_ERR, .bad_rkey = true },
+	{ HROCE_WR_WRITE, HROCE_WC_REM_ACCESS_ERR, .past_end = true },
+	{ HROCE_WR_WRITE, HROCE_WC_LOC_PROT_ERR, .bad_lkey = true },
+	{ HROCE_WR_READ, HROCE_WC_REM_ACCESS_ERR, .bad_rkey = true },
+	{ HROCE_WR_READ, HROCE_WC_REM_ACCESS_ERR, .past_end = true },
+	{ HROCE_WR_READ, HROCE_WC_LOC_PROT_ERR, .bad_lkey = true },
+	{ HROCE_WR_FETCH_ADD, HROCE_WC_REM_ACCESS_ERR, .bad_rkey = true },
+	{ HROCE_WR_CMP_SWAP, HROCE_WC_LOC_PROT_ERR, .bad_lkey = true },
+	{ HROCE_WR_SEND, HROCE_WC_LOC_PROT_ERR, .bad_lkey = true },
+	{ HROCE_WR_SEND_IMM, HROCE_WC_REM_INV_REQ_ERR, .too_long = true },
+	{ HROCE_WR_SEND_INV, HROCE_WC_REM_ACCESS_ERR, .bad_rkey = true },
+};
+
+static const struct fault *fault_of(const struct sim_qp *qp)
+{
+	const struct sim_work *w = &qp->work;
+	u32 nr = sizeof(faults) / sizeof(faults[0]);
+
+	if (!qp->node->sim->opts.fault || w->posted + 1 != w->nr)
+		return NULL;
+	return &faults[(qp->hrp.qpn / 2 + qp->node->sim->opts.seed) % nr];
+}
+
+static void make_fault(struct sim_qp *qp, struct sim_wr *wr,
+		       struct hroce_sq_wqe *wqe, struct hroce_sge *sges)
+{
+	const struct fault *fault = fault_of(qp);
+	u32 i;
+
+	if (!fault)
+		return;
+	qp->work.fault_status = fault->status;
+	if (fault->bad_rkey && wr->op == HROCE_WR_SEND_INV)
+		wqe->imm_data ^= 1;
+	else if (fault->bad_rkey)
+		wqe->rdma.rkey ^= 1;
+	for (i = 0; fault->bad_lkey && i < wqe->nr_sges; i++)
+		sges[i].lkey ^= 1;
+	if (fault->past_end)
+		wqe->rdma.remote_addr += SIM_WIN_SIZE;
+}
+
+/* What the next request is to do, and with how many bytes. */
+static void choose(struct sim_qp *qp, struct sim_wr *wr)
+{
+	const struct fault *fault = fault_of(qp);
+	struct sim *sim = qp->node->sim;
+
+	wr->op = fault ? fault->op : random_op(sim);
+	wr->len = random_len(sim, min(sim->opts.max_msg, SIM_WIN_SIZE));
+	/* More than goes inline. */
+	if (fault && wr->len <= qp->hrp.req.sq.max_inline)
+		wr->len = qp->hrp.req.sq.max_inline + 1;
+	if (fault && fault->too_long)
+		wr->len = sim->opts.max_msg + 1;
+	if (wr->op == HROCE_WR_CMP_SWAP || wr->op == HROCE_WR_FETCH_ADD)
+		wr->len = 8;
+	else if (wr->op == HROCE_WR_LOCAL_INV)
+		wr->len = 0;
+	wr->want = malloc(wr->len + 8);
+}
+
 static void add_flags(struct sim_qp *qp, struct sim_wr *wr)
 {
 	struct sim_work *w = &qp->work;
@@ -263,23 +334,16 @@ static void add_flags(struct sim_qp *qp, struct sim_wr *wr)
 static bool post_one(struct sim_qp *qp)
 {
 	struct hrp_sq *sq = &qp->hrp.req.sq;
-	struct sim *sim = qp->node->sim;
 	struct sim_work *w = &qp->work;
 	struct sim_wr *wr = &w->wr[w->posted];
 	struct hroce_sq_wqe wqe = { .wr_id = w->posted };
 	u8 *entry = (u8 *)sq->ring +
 		    (size_t)(qp->prod & (sq->nr_entries - 1)) * sq->stride;
+	struct hroce_sge *sges = (void *)(entry + sizeof(wqe));
 	u32 base;
 
-	if (!wr->want) {
-		wr->op = random_op(sim);
-		wr->len = random_len(sim, min(sim->opts.max_msg, SIM_WIN_SIZE));
-		if (wr->op == HROCE_WR_CMP_SWAP || wr->op == HROCE_WR_FETCH_ADD)
-			wr->len = 8;
-		else if (wr->op == HROCE_WR_LOCAL_INV)
-			wr->len = 0;
-		wr->want = malloc(wr->len + 8);
-	}
+	if (!wr->want)
+		choose(qp, wr);
 	if (!arena_alloc(w, wr->len + GAPS, &base))
 		return false;
 	wr->arena_end = w->arena_head;
@@ -290,11 +354,12 @@ static bool post_one(struct sim_qp *qp)
 	wqe.imm_data = wr->imm;
 	if (wr->flags & HROCE_WRF_INLINE) {
 		wqe.inline_len = wr->len;
-		memcpy(entry + sizeof(wqe), wr->want, wr->len);
+		memcpy(sges, wr->want, wr->len);
 	} else {
 		wqe.nr_sges = sim_buf_sges(qp->node, &wr->buf, w->arena_key,
-					   (void *)(entry + sizeof(wqe)));
+					   sges);
 	}
+	make_fault(qp, wr, &wqe, sges);
 	memcpy(entry, &wqe, sizeof(wqe));
 	w->posted++;
 	qp->prod++;
@@ -331,7 +396,7 @@ void sim_work_init(struct sim_qp *qp)
 	struct sim_work *w = &qp->work;
 	struct sim *sim = to->sim;
 
-	w->nr = sim->opts.nr_ops;
+	w->nr = sim->opts.fault && qp->node->id ? 0 : sim->opts.nr_ops;
 	w->wr = calloc(w->nr, sizeof(*w->wr));
 	w->arena_size = ARENA_SIZE;
 	w->arena_base = sim_mem_alloc(qp->node, ARENA_SIZE);
