@@ -548,8 +548,11 @@ bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
 
-	if (qp->state != HRP_RTS && qp->state != HRP_SQD)
+	if (qp->state != HRP_RTS && qp->state != HRP_SQD) {
+		/* The flush that will do so is yet to come. */
+		req->timer = HRP_TIMER_OFF;
 		return false;
+	}
 	if (req->timer == HRP_TIMER_OFF || now_ns < req->deadline_ns)
 		return false;
 	if (req->timer == HRP_TIMER_RNR) {
