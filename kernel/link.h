@@ -6,7 +6,8 @@
 /**
  * hroce_link_init - offer links of type hroce and follow network devices
  *
- * Context: process. Return: 0 or negative errno.
+ * Context: process.
+ * Return: 0 or negative errno.
  */
 int hroce_link_init(void);
 

@@ -11,6 +11,7 @@ static const struct rdma_stat_desc stats_descs[] = {
 	HROCE_EVENTS(HROCE_STAT_DESC)
 #undef HROCE_STAT_DESC
 };
+
 static_assert(ARRAY_SIZE(stats_descs) == HROCE_COUNT_NR);
 
 struct rdma_hw_stats *hroce_stats_alloc(struct ib_device *ibdev, u32 port_num)

@@ -126,7 +126,7 @@ TRACE_EVENT(hroce_tx,
 		  __entry->nr_pkts, __entry->len, __entry->syndrome)
 );
 
-TRACE_EVENT(hroce_timeout,
+DECLARE_EVENT_CLASS(hroce_req_class,
 	TP_PROTO(const struct hrp_qp *qp),
 	TP_ARGS(qp),
 	TP_STRUCT__entry(
@@ -150,6 +150,14 @@ TRACE_EVENT(hroce_timeout,
 				   { HRP_TIMER_RNR, "rnr" }),
 		  __entry->retries)
 );
+
+/* The timer fired; it may be early, and is then armed anew. */
+DEFINE_EVENT(hroce_req_class, hroce_timeout,
+	     TP_PROTO(const struct hrp_qp *qp), TP_ARGS(qp));
+
+/* The requester goes back to psn_una. */
+DEFINE_EVENT(hroce_req_class, hroce_retransmit,
+	     TP_PROTO(const struct hrp_qp *qp), TP_ARGS(qp));
 
 TRACE_EVENT(hroce_complete,
 	TP_PROTO(const struct hroce_cqe *cqe),

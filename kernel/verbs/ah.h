@@ -46,7 +46,8 @@ static inline struct hroce_ah *to_hah(struct ib_ah *ib)
  * @sport: UDP source port, or 0: to be derived from the addresses
  * @key: filled in
  *
- * Context: any. Return: 0 or -EINVAL.
+ * Context: any.
+ * Return: 0 or -EINVAL.
  */
 int hroce_ah_flow_key(struct ib_device *ibdev, const struct rdma_ah_attr *attr,
 		      u16 sport, struct hroce_flow_key *key);

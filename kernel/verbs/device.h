@@ -13,6 +13,7 @@
 
 /* What ib_query_device() promises; see also HROCE_MAX_* in the ABI. */
 #define HROCE_MAX_QP		(1 << 20)
+#define HROCE_MAX_QPN		0xfffffe	/* the next one means multicast */
 #define HROCE_MAX_CQ		(1 << 20)
 #define HROCE_MAX_SRQ		(1 << 20)
 #define HROCE_MAX_AH		(1 << 20)

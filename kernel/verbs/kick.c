@@ -75,8 +75,8 @@ static const struct file_operations kick_fops = {
 	.llseek = noop_llseek,
 };
 
-static int UVERBS_HANDLER(HROCE_METHOD_KICK_ALLOC)(
-	struct uverbs_attr_bundle *attrs)
+static int
+UVERBS_HANDLER(HROCE_METHOD_KICK_ALLOC)(struct uverbs_attr_bundle *attrs)
 {
 	struct ib_uobject *uobj;
 	struct hroce_kick *kick;
@@ -96,16 +96,16 @@ static void kick_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why)
 	synchronize_rcu_expedited();
 }
 
-DECLARE_UVERBS_NAMED_METHOD(
-	HROCE_METHOD_KICK_ALLOC,
-	UVERBS_ATTR_FD(HROCE_ATTR_KICK_ALLOC_HANDLE, HROCE_OBJECT_KICK,
-		       UVERBS_ACCESS_NEW, UA_MANDATORY));
+DECLARE_UVERBS_NAMED_METHOD(HROCE_METHOD_KICK_ALLOC,
+			    UVERBS_ATTR_FD(HROCE_ATTR_KICK_ALLOC_HANDLE,
+					   HROCE_OBJECT_KICK,
+					   UVERBS_ACCESS_NEW, UA_MANDATORY));
 
-DECLARE_UVERBS_NAMED_OBJECT(
-	HROCE_OBJECT_KICK,
-	UVERBS_TYPE_ALLOC_FD(sizeof(struct hroce_kick), kick_destroy,
-			     &kick_fops, "[hroce_kick]", O_RDWR),
-	&UVERBS_METHOD(HROCE_METHOD_KICK_ALLOC));
+DECLARE_UVERBS_NAMED_OBJECT(HROCE_OBJECT_KICK,
+			    UVERBS_TYPE_ALLOC_FD(sizeof(struct hroce_kick),
+						 kick_destroy, &kick_fops,
+						 "[hroce_kick]", O_RDWR),
+			    &UVERBS_METHOD(HROCE_METHOD_KICK_ALLOC));
 
 const struct uapi_definition hroce_kick_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(HROCE_OBJECT_KICK),

@@ -42,7 +42,8 @@ struct hroce_mcast {
  * @dev: device
  * @addr: destination of a packet, IPv4 mapped
  *
- * Context: RCU read side. Return: the group or NULL.
+ * Context: RCU read side.
+ * Return: the group or NULL.
  */
 struct hroce_mcast *hroce_mcast_find(struct hroce_dev *dev,
 				     const struct in6_addr *addr);

@@ -33,7 +33,8 @@ static inline struct hroce_mr *to_hmr(struct ib_mr *ib)
  * @pd: protection domain of the queue pair
  * @wqe: entry of a queue of the kernel
  *
- * Context: BH disabled, a send lock held. Return: enum hroce_wc_status.
+ * Context: BH disabled, a send lock held.
+ * Return: enum hroce_wc_status.
  */
 u8 hroce_mr_register(struct ib_pd *pd, const struct hroce_sq_wqe *wqe);
 

@@ -30,7 +30,8 @@ struct net_device *hroce_port_vlan_netdev(struct ib_device *ibdev,
  * hroce_port_is_up - can the link carry frames?
  * @dev: device
  *
- * Context: any. Return: true if the netdev is up, has carrier and its MTU
+ * Context: any.
+ * Return: true if the netdev is up, has carrier and its MTU
  * leaves room for the smallest RDMA MTU.
  */
 bool hroce_port_is_up(const struct hroce_dev *dev);
@@ -39,7 +40,8 @@ bool hroce_port_is_up(const struct hroce_dev *dev);
  * hroce_port_mtu - the MTU that the netdev allows
  * @dev: device
  *
- * Context: any. Return: the largest that fits, IB_MTU_256 if none does.
+ * Context: any.
+ * Return: the largest that fits, IB_MTU_256 if none does.
  */
 enum ib_mtu hroce_port_mtu(const struct hroce_dev *dev);
 

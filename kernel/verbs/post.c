@@ -173,6 +173,7 @@ static int send_post_one(struct hroce_qp *qp, const struct ib_send_wr *wr)
 	if (err)
 		return err;
 	trace_hroce_post(qp->proto.qpn, wqe);
+	/* Pairs with the acquire of the engine. */
 	smp_store_release(&hdr->prod, prod + 1);
 	return 0;
 }
@@ -220,6 +221,7 @@ static int recv_post_one(struct hroce_ring *ring, u32 max_sge,
 	wqe->wr_id = wr->wr_id;
 	wqe->nr_sges = fill_sges((void *)(wqe + 1), wr->sg_list, wr->num_sge);
 	wqe->reserved = 0;
+	/* Pairs with the acquire of hroce_rq_copy(). */
 	smp_store_release(&hdr->prod, prod + 1);
 	return 0;
 }

@@ -16,7 +16,6 @@
 
 #define QPN_GSI		1
 #define QPN_MIN		16		/* the first ones look special */
-#define QPN_MAX		0xfffffe	/* the next one means multicast */
 
 /*
  * Packets in flight at most: 8 MB in big packets, more than the path holds in
@@ -172,7 +171,7 @@ static int qp_take_number(struct hroce_qp *qp)
 		err = xa_insert(&dev->qps, qpn, NULL, GFP_KERNEL);
 	else
 		err = xa_alloc_cyclic(&dev->qps, &qpn, NULL,
-				      XA_LIMIT(QPN_MIN, QPN_MAX),
+				      XA_LIMIT(QPN_MIN, HROCE_MAX_QPN),
 				      &dev->qp_next, GFP_KERNEL);
 	if (err < 0)
 		return err == -EBUSY && !qp->is_gsi ? -ENOSPC : err;

@@ -226,7 +226,8 @@ int hroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
  * @mask: IB_QP_*: which of them are set
  *
  * The address vector is checked when it is translated.
- * Context: process, @qp->modify_lock held. Return: 0 or negative errno.
+ * Context: process, @qp->modify_lock held.
+ * Return: 0 or negative errno.
  */
 int hroce_qp_check_attr(const struct hroce_qp *qp,
 			const struct ib_qp_attr *attr, int mask);

@@ -47,12 +47,14 @@ static void flow_wake(struct hroce_flow *flow)
 }
 
 static void qp_lock(struct hroce_qp *qp)
+	__acquires(&qp->recv.lock) __acquires(&qp->send.lock)
 {
 	spin_lock_bh(&qp->recv.lock);
 	spin_lock(&qp->send.lock);
 }
 
 static void qp_unlock(struct hroce_qp *qp)
+	__releases(&qp->send.lock) __releases(&qp->recv.lock)
 {
 	spin_unlock(&qp->send.lock);
 	spin_unlock_bh(&qp->recv.lock);
@@ -132,13 +134,13 @@ static int change_prepare(struct hroce_qp *qp, struct qp_change *c)
 /* Both locks are held: effects of the transition on the engine. */
 static void change_enter(struct hroce_qp *qp, const struct qp_change *c)
 {
+	enum ib_mtu mtu = READ_ONCE(hqp_dev(qp)->mtu);
 	struct hrp_req *req = &qp->proto.req;
 
 	switch (c->to) {
 	case IB_QPS_RTR:
 		if (qp->proto.type == HRP_TYPE_UD)
-			qp->proto.mtu_shift = ilog2(ib_mtu_enum_to_int(
-				READ_ONCE(hqp_dev(qp)->mtu)));
+			qp->proto.mtu_shift = ilog2(ib_mtu_enum_to_int(mtu));
 		hrp_resp_start(&qp->proto, c->attr->rq_psn);
 		break;
 	case IB_QPS_RTS:
@@ -196,7 +198,7 @@ static void rq_skip(struct hroce_qp *qp)
 	struct hroce_rq_hdr *hdr = qp->rq->va;
 
 	qp->rq_head = READ_ONCE(hdr->prod);
-	smp_store_release(&hdr->cons, qp->rq_head);
+	WRITE_ONCE(hdr->cons, qp->rq_head);
 	WRITE_ONCE(hdr->need_kick, 0);
 }
 

@@ -11,6 +11,7 @@
 #include "../proto/env.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
+#include "../trace.h"
 #include "mcast.h"
 #include "mr.h"
 #include "qp.h"
@@ -29,6 +30,7 @@ static u8 recv_burst(struct hroce_qp *qp, const struct hrp_burst *b)
 	struct hroce_mem_iter it;
 	u8 status;
 
+	trace_hroce_tx(qp->proto.qpn, b);
 	hroce_mem_begin(&it, &hqp_dev(qp)->keys, qp->ib.pd, &b->mem);
 	status = hroce_tx_burst(&qp->flow, b, &it);
 	hroce_mem_end(&it);
@@ -243,6 +245,12 @@ static int recv_check(const struct hroce_qp *qp, const struct hroce_rx *rx)
 	return -1;
 }
 
+static void recv_drop(const struct hroce_rx *rx, enum hroce_count reason)
+{
+	trace_hroce_drop(&rx->pkt, reason);
+	hroce_count(rx->port, reason);
+}
+
 static void recv_packet(struct hroce_qp *qp, struct hroce_rx *rx)
 {
 	int drop = recv_check(qp, rx);
@@ -251,7 +259,7 @@ static void recv_packet(struct hroce_qp *qp, struct hroce_rx *rx)
 		drop = rx->pkt.info & HRP_OI_RESPONSE ?
 		       recv_response(qp, rx) : recv_request(qp, rx);
 	if (drop >= 0)
-		hroce_count(rx->port, drop);
+		recv_drop(rx, drop);
 }
 
 void hroce_rx_end(struct hroce_rx *rx)
@@ -267,7 +275,7 @@ static void recv_multicast(struct hroce_dev *dev, struct hroce_rx *rx)
 
 	group = hroce_mcast_find(dev, &rx->daddr);
 	if (!group) {
-		hroce_count(rx->port, HROCE_DROP_MCAST);
+		recv_drop(rx, HROCE_DROP_MCAST);
 		return;
 	}
 	list_for_each_entry_rcu(member, &group->members, node) {
@@ -281,13 +289,14 @@ void hroce_rx_packet(struct hroce_rx *rx)
 	struct hroce_dev *dev = port_to_hdev(rx->port);
 	struct hroce_qp *qp = rx->held;
 
+	trace_hroce_rx(&rx->pkt);
 	if (rx->pkt.info & HRP_OI_CNP)
 		return;
 	if (rx->mcast) {
 		if (rx->pkt.dqpn == QPN_MULTICAST)
 			recv_multicast(dev, rx);
 		else
-			hroce_count(rx->port, HROCE_DROP_MCAST);
+			recv_drop(rx, HROCE_DROP_MCAST);
 		return;
 	}
 	if (!qp || qp->proto.qpn != rx->pkt.dqpn) {
@@ -295,7 +304,7 @@ void hroce_rx_packet(struct hroce_rx *rx)
 			hroce_rx_end(rx);
 		qp = xa_load(&dev->qps, rx->pkt.dqpn);
 		if (!qp) {
-			hroce_count(rx->port, HROCE_DROP_NO_QP);
+			recv_drop(rx, HROCE_DROP_NO_QP);
 			return;
 		}
 		rx->held = qp;

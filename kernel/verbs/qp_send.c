@@ -8,6 +8,7 @@
 #include "../net/tx.h"
 #include "../proto/env.h"
 #include "../proto/req.h"
+#include "../trace.h"
 #include "ah.h"
 #include "mr.h"
 #include "qp.h"
@@ -34,6 +35,7 @@ static u8 send_burst(struct hroce_qp *qp, const struct hrp_burst *b)
 
 	if (!flow)
 		return HROCE_WC_LOC_QP_OP_ERR;
+	trace_hroce_tx(qp->proto.qpn, b);
 	hroce_mem_begin(&it, &hqp_dev(qp)->keys, qp->ib.pd, &b->mem);
 	status = hroce_tx_burst(flow, b, &it);
 	hroce_mem_end(&it);
@@ -121,6 +123,7 @@ static enum hrtimer_restart send_timer(struct hrtimer *timer)
 	spin_lock_bh(&qp->send.lock);
 	qp->timer_ns = 0;
 	if (!qp->dead) {
+		trace_hroce_timeout(&qp->proto);
 		if (hrp_req_timeout(&qp->proto, ktime_get_ns()))
 			set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
 		send_sync_timer(qp);
@@ -181,6 +184,8 @@ void hrp_env_event(struct hrp_qp *proto, enum hrp_event event)
 
 void hrp_env_count(struct hrp_qp *proto, enum hroce_count what)
 {
+	if (what == HROCE_EV_RETRANSMITS)
+		trace_hroce_retransmit(proto);
 	hroce_count(&hqp_dev(proto_to_hqp(proto))->port, what);
 }
 

@@ -50,7 +50,8 @@ static inline void *hroce_ring_entry(const struct hroce_ring *ring, u32 idx)
  * @stride: bytes from one entry to the next, a multiple of 16
  *
  * The memory is zeroed and charged to the caller's cgroup.
- * Context: process, may sleep. Return: the ring or ERR_PTR().
+ * Context: process, may sleep.
+ * Return: the ring or ERR_PTR().
  */
 struct hroce_ring *hroce_ring_create(u32 nr_entries, u32 stride);
 
@@ -60,7 +61,8 @@ struct hroce_ring *hroce_ring_create(u32 nr_entries, u32 stride);
  * @ucontext: who may map it
  * @info: filled in
  *
- * Context: process, may sleep. Return: 0 or negative errno.
+ * Context: process, may sleep.
+ * Return: 0 or negative errno.
  */
 int hroce_ring_export(struct hroce_ring *ring, struct ib_ucontext *ucontext,
 		      struct hroce_ring_info *info);

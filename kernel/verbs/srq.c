@@ -20,6 +20,7 @@ bool hroce_rq_copy(struct hroce_ring *ring, u32 max_sges, u32 *head,
 	const struct hroce_rq_wqe *wqe;
 	u32 avail, i;
 
+	/* Pairs with the release of who posts. */
 	avail = smp_load_acquire(&hdr->prod) - *head;
 	if (!avail)
 		return false;
@@ -39,6 +40,7 @@ bool hroce_rq_copy(struct hroce_ring *ring, u32 max_sges, u32 *head,
 		rwqe->length += rwqe->sges[i].length;
 
 	++*head;
+	/* Pairs with the acquire of who posts into the same slot again. */
 	smp_store_release(&hdr->cons, *head);
 	return true;
 

@@ -31,7 +31,8 @@ static inline struct ib_ucontext *hroce_udata_context(struct ib_udata *udata)
  * For commands that have no input of hroce's own: a newer library may send
  * some, as long as it is zero, that is, asks for nothing.
  *
- * Context: process. Return: 0, -EINVAL or -EFAULT.
+ * Context: process.
+ * Return: 0, -EINVAL or -EFAULT.
  */
 int hroce_udata_check(struct ib_udata *udata, size_t answer);
 
@@ -41,7 +42,8 @@ int hroce_udata_check(struct ib_udata *udata, size_t answer);
  * @answer: everything we know
  * @len: its length; as much as user space has room for is copied
  *
- * Context: process. Return: 0 or -EFAULT.
+ * Context: process.
+ * Return: 0 or -EFAULT.
  */
 int hroce_udata_answer(struct ib_udata *udata, const void *answer, size_t len);
 
