@@ -25,7 +25,8 @@ void hroce_debug_exit(void);
  * hroce_debug_add - make the files of a link
  * @ibdev: being registered, has its name
  *
- * Context: process, may sleep. Return: 0.
+ * Context: process, may sleep.
+ * Return: 0.
  */
 int hroce_debug_add(struct ib_device *ibdev);
 
