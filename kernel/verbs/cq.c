@@ -57,7 +57,7 @@ static bool cq_lose(struct hroce_cq *cq)
 	hroce_count(&to_hdev(cq->ib.device)->port, HROCE_EV_CQ_OVERRUNS);
 	if (cq->overrun)
 		return false;
-	cq->overrun = true;
+	WRITE_ONCE(cq->overrun, true);
 	set_bit(HROCE_CQ_ERR, &cq->events);
 	return true;
 }

@@ -175,6 +175,14 @@ void hroce_qp_recv_stop(struct hroce_qp *qp);
 void hroce_qp_stop(struct hroce_qp *qp);
 
 /**
+ * hroce_qp_fatal - this queue pair cannot go on: error state, QP_FATAL event
+ * @qp: queue pair
+ *
+ * Takes effect in hroce_qp_settle(). Context: one of the QP's locks is held.
+ */
+void hroce_qp_fatal(struct hroce_qp *qp);
+
+/**
  * hroce_qp_settle - do what was put off until the locks are dropped
  * @qp: queue pair
  *
@@ -182,6 +190,18 @@ void hroce_qp_stop(struct hroce_qp *qp);
  * Context: process or softirq, no QP lock held, RCU read side or owner of @qp.
  */
 void hroce_qp_settle(struct hroce_qp *qp);
+
+/**
+ * hroce_qp_complete - complete a request on one of the two CQs
+ * @qp: queue pair
+ * @cqe: as for hroce_cq_push()
+ * @solicited: the sender asked for an event
+ * @which: HROCE_PENDING_SEND_CQ or HROCE_PENDING_RECV_CQ
+ *
+ * Context: the lock of the side held; hroce_qp_settle() follows.
+ */
+void hroce_qp_complete(struct hroce_qp *qp, const struct hroce_cqe *cqe,
+		       bool solicited, enum hroce_qp_pending which);
 
 /* Entries were posted: send what can be sent. Context: as hroce_qp_settle(). */
 static inline void hroce_qp_send_run(struct hroce_qp *qp)

@@ -317,11 +317,8 @@ void hroce_rx_packet(struct hroce_rx *rx)
 void hrp_env_recv_done(struct hrp_qp *proto, const struct hroce_cqe *cqe,
 		       bool solicited)
 {
-	struct hroce_qp *qp = proto_to_hqp(proto);
-
-	if (hroce_cq_push(qp->recv_cq, cqe,
-			  solicited || cqe->status != HROCE_WC_SUCCESS))
-		set_bit(HROCE_PENDING_RECV_CQ, &qp->pending);
+	hroce_qp_complete(proto_to_hqp(proto), cqe, solicited,
+			  HROCE_PENDING_RECV_CQ);
 }
 
 bool hrp_env_recv_take(struct hrp_qp *proto, struct hrp_rwqe *rwqe)
@@ -333,11 +330,8 @@ bool hrp_env_recv_take(struct hrp_qp *proto, struct hrp_rwqe *rwqe)
 		return hroce_srq_take(qp->srq, rwqe);
 	taken = hroce_rq_copy(qp->rq, qp->max_recv_sge, &qp->rq_head, rwqe,
 			      &corrupt);
-	if (corrupt && READ_ONCE(proto->state) != HRP_ERR) {
-		WRITE_ONCE(proto->state, HRP_ERR);
-		hrp_env_event(proto, HRP_EVENT_QP_FATAL);
-		hrp_env_error(proto);
-	}
+	if (corrupt)
+		hroce_qp_fatal(qp);
 	return taken;
 }
 

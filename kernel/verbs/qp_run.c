@@ -72,10 +72,35 @@ void hroce_qp_settle(struct hroce_qp *qp)
 	local_bh_enable();
 }
 
+void hroce_qp_complete(struct hroce_qp *qp, const struct hroce_cqe *cqe,
+		       bool solicited, enum hroce_qp_pending which)
+{
+	struct hroce_cq *cq;
+
+	cq = which == HROCE_PENDING_SEND_CQ ? qp->send_cq : qp->recv_cq;
+	/* A completion in error is always worth an event (IBTA 11.4.2.2). */
+	if (cqe->status != HROCE_WC_SUCCESS)
+		solicited = true;
+	if (hroce_cq_push(cq, cqe, solicited))
+		set_bit(which, &qp->pending);
+	/* Who cannot be told of its requests any more must not make others. */
+	if (unlikely(READ_ONCE(cq->overrun)) && qp->proto.state != HRP_ERR)
+		set_bit(HROCE_PENDING_FLUSH, &qp->pending);
+}
+
 void hroce_qp_error(struct hroce_qp *qp)
 {
 	set_bit(HROCE_PENDING_FLUSH, &qp->pending);
 	hroce_qp_settle(qp);
+}
+
+void hroce_qp_fatal(struct hroce_qp *qp)
+{
+	if (READ_ONCE(qp->proto.state) == HRP_ERR)
+		return;
+	WRITE_ONCE(qp->proto.state, HRP_ERR);
+	set_bit(HROCE_PENDING_EVENT + HRP_EVENT_QP_FATAL, &qp->pending);
+	set_bit(HROCE_PENDING_FLUSH, &qp->pending);
 }
 
 void hroce_qp_stop(struct hroce_qp *qp)

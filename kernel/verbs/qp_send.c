@@ -75,6 +75,8 @@ static void send_loop(struct hroce_qp *qp)
 				continue;
 			if (next != HRP_NEXT_BURST)
 				break;
+			if (qp->proto.req.went_back)
+				hroce_flow_lost(&qp->flow);
 			spin_unlock(&qp->send.lock);
 			status = send_burst(qp, &b);
 			spin_lock(&qp->send.lock);
@@ -152,11 +154,8 @@ void hroce_qp_send_stop(struct hroce_qp *qp)
 
 void hrp_env_send_done(struct hrp_qp *proto, const struct hroce_cqe *cqe)
 {
-	struct hroce_qp *qp = proto_to_hqp(proto);
-
-	/* A completion in error is always worth an event (IBTA 11.4.2.2). */
-	if (hroce_cq_push(qp->send_cq, cqe, cqe->status != HROCE_WC_SUCCESS))
-		set_bit(HROCE_PENDING_SEND_CQ, &qp->pending);
+	hroce_qp_complete(proto_to_hqp(proto), cqe, false,
+			  HROCE_PENDING_SEND_CQ);
 	if (cqe->status != HROCE_WC_SUCCESS &&
 	    cqe->status != HROCE_WC_WR_FLUSH_ERR)
 		hrp_env_count(proto, HROCE_EV_REQ_ERRORS);
