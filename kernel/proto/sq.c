@@ -141,8 +141,6 @@ static u8 sq_check_op(const struct hrp_qp *qp, const struct hroce_sq_wqe *wqe)
 		return HROCE_WC_LOC_QP_OP_ERR;
 	if (op & (OPS_ATOMIC | OP_BIT(HROCE_WR_READ)) && !qp->req.max_rd_atomic)
 		return HROCE_WC_LOC_QP_OP_ERR;
-	if (op & OPS_ATOMIC && wqe->rdma.remote_addr % sizeof(u64))
-		return HROCE_WC_LOC_QP_OP_ERR;
 	if (op & OPS_LOCAL && wqe->nr_sges)
 		return HROCE_WC_LOC_QP_OP_ERR;
 	if (qp->type == HRP_TYPE_UD && !wqe->ud.ah)

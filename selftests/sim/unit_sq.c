@@ -132,17 +132,9 @@ static void take_refuses_lengths(void)
 
 static void take_refuses_addresses(void)
 {
-	struct hroce_sq_wqe *wqe;
-
 	rig_begin(HRP_TYPE_RC, 0);
 	rig_post_op(HROCE_WR_FETCH_ADD, 7);
 	expect_refused(HROCE_WC_LOC_LEN_ERR);
-
-	rig_begin(HRP_TYPE_RC, 0);
-	wqe = rig_slot(HROCE_WR_CMP_SWAP);
-	wqe->rdma.remote_addr = 4;
-	rig_post(wqe, 8);
-	expect_refused(HROCE_WC_LOC_QP_OP_ERR);
 
 	rig_begin(HRP_TYPE_UD, 0);
 	rig_post(rig_slot(HROCE_WR_SEND), 8);
