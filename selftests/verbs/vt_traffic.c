@@ -283,6 +283,20 @@ static void post(struct side *s, struct vt_wr w)
 		quit(EXIT_TRANSPORT, "cannot post", 0);
 }
 
+/* Whether the device has told that it is gone. */
+static bool device_gone(struct side *s)
+{
+	struct ibv_async_event ev;
+
+	while (vt_async_pending(&s->end, 0) &&
+	       !ibv_get_async_event(s->end.ctx, &ev)) {
+		ibv_ack_async_event(&ev);
+		if (ev.event_type == IBV_EVENT_DEVICE_FATAL)
+			return true;
+	}
+	return false;
+}
+
 /* ---- server ---- */
 
 /* The client is done, or gone: its end of the connection says so. */
@@ -339,6 +353,8 @@ static int server_run(struct side *s)
 			spins = 0;
 		else if (spins > 100 && server_over(s->sock))
 			return 0;
+		else if (spins > 300 && device_gone(s))
+			return EXIT_TRANSPORT;
 		else
 			vt_pause(&spins);
 	}
@@ -570,10 +586,12 @@ static int client(const char *dev, int sock)
 		give_up_lost(&c);
 		if (vt_now_us() - c.s.moved > STUCK_US)
 			quit(EXIT_STUCK, "nothing moves", c.done);
-		if (idle)
-			vt_pause(&spins);
-		else
+		if (!idle)
 			spins = 0;
+		else if (spins > 300 && device_gone(&c.s))
+			quit(EXIT_TRANSPORT, "device gone", c.done);
+		else
+			vt_pause(&spins);
 	} while (c.done < c.next || client_wants_more(&c, end));
 	vt_verify_guards(c.s.in);
 	vt_verify_guards(c.s.far);

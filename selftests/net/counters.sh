@@ -1,0 +1,107 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Counters count what happens, exactly where the protocol is exact; captures see the packets.
+#
+#	namespace A: nla on ea <----- veth -----> namespace B: nlb on eb
+
+. "$(dirname "$0")/lib.sh"
+
+# usage: snapshot LINK: all counters, "name value" per line
+snapshot() {
+	local dir=/sys/class/infiniband/$1/ports/1/hw_counters file
+
+	for file in "$dir"/*; do
+		[ "${file##*/}" = lifespan ] || echo "${file##*/} $(cat "$file")"
+	done
+}
+
+# usage: delta NAME < (before, after): what a counter grew by
+delta() { awk -v n="$1" '$1 == n { v[k++] = $2 } END { print v[1] - v[0] }'; }
+
+sysfs_agrees_with_netlink() {
+	local name value shown
+
+	traffic -n 50 || return
+	shown=$(rdma statistic show link nla/1)
+	while read -r name value; do
+		[[ " $shown " == *" $name $value "* ]] || { echo "$name $value is not in: $shown"; return 1; }
+	done < <(snapshot nla)
+}
+
+# Reliable datagrams one by one: so many requests, so many packets, nothing dropped, nothing twice.
+sends_are_counted() {
+	local a b n=50 grown
+
+	a=$(snapshot nla)
+	b=$(snapshot nlb)
+	traffic -t ud -n $n -x 512 || return
+	a+=$'\n'$(snapshot nla)
+	b+=$'\n'$(snapshot nlb)
+	for side in "$a" "$b"; do
+		for name in tx_packets rx_packets; do
+			grown=$(delta $name <<<"$side")
+			[ "$grown" = $n ] || { echo "$name grew by $grown, not $n"; return 1; }
+		done
+		for name in retransmits timeouts requester_errors responder_errors; do
+			grown=$(delta $name <<<"$side")
+			[ "$grown" = 0 ] || { echo "$name grew by $grown"; return 1; }
+		done
+		grown=$(grep -o '^rx_drop_[a-z_]*' <<<"$side" | sort -u | while read -r name; do delta "$name" <<<"$side"; done |
+			awk '{ s += $1 } END { print s }')
+		[ "$grown" = 0 ] || { echo "$grown packets dropped"; return 1; }
+	done
+}
+
+loss_shows() {
+	local a
+
+	a=$(snapshot nla)
+	tc -n "$nsA" qdisc add dev ea root netem loss 5% && traffic -e 12 -n 100 -x 20000 || return
+	tc -n "$nsA" qdisc del dev ea root
+	a+=$'\n'$(snapshot nla)
+	[ "$(delta retransmits <<<"$a")" -gt 0 ] || { echo "no retransmits: $a"; return 1; }
+}
+
+capture_sees_port_4791() {
+	local pid packets
+
+	ip netns exec "$nsB" tcpdump -i eb -n -U -w "/tmp/cap-$id" udp port 4791 2>"/tmp/cap-$id.log" &
+	pid=$!
+	wait_for 10 grep -q listening "/tmp/cap-$id.log" || return
+	traffic -t ud -n 20 || return
+	wait_for 10 bash -c "[ \$(tcpdump -r /tmp/cap-$id 2>/dev/null | wc -l) -ge 40 ]"
+	kill $pid
+	wait $pid
+	packets=$(tcpdump -r "/tmp/cap-$id" -n 2>/dev/null | grep -c '4791: UDP')
+	[ "$packets" -ge 40 ] || { echo "$packets packets seen"; return 1; }
+}
+
+# Flows of different queue pairs differ in their source port, so that networks with many paths spread them.
+source_ports_spread() {
+	local ports
+
+	ip netns exec "$nsB" tcpdump -i eb -n -U -w "/tmp/src-$id" udp dst port 4791 2>"/tmp/src-$id.log" &
+	wait_for 10 grep -q listening "/tmp/src-$id.log" || return
+	for seed in 1 2 3 4 5 6; do traffic -n 10 -s $seed || return; done
+	kill %%
+	wait
+	ports=$(tcpdump -r "/tmp/src-$id" -n src 10.90.0.1 2>/dev/null | grep -oE '10\.90\.0\.1\.[0-9]+' | sort -u | wc -l)
+	echo "$ports source ports"
+	[ "$ports" -ge 3 ]
+}
+
+resources_are_listed() {
+	under_traffic 3 bash -c "rdma resource show qp link nla/1 | grep -q 'type RC state RTS' &&
+		rdma resource show mr dev nla | grep -q mrlen && rdma resource show cq dev nla | grep -q cqe" &&
+		[ "$traffic_status" = 0 ]
+}
+
+two_ends || { tap_case counters.topology false; tap_done; exit 1; }
+tap_case counters.sysfs_agrees_with_netlink sysfs_agrees_with_netlink
+tap_case counters.sends_are_counted sends_are_counted
+tap_case counters.loss_shows loss_shows
+tap_case counters.capture_sees_port_4791 capture_sees_port_4791
+tap_case counters.source_ports_spread source_ports_spread
+tap_case counters.resources_are_listed resources_are_listed
+tap_done

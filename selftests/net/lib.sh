@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Namespaces, links and traffic for the network tests; source it. What is made here is taken away on exit.
+
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+. selftests/lib/tap.sh
+
+build=${VT_BUILD:-$PWD/build/selftests-verbs}
+id=$$
+nsA=neA-$id
+nsB=neB-$id
+namespaces=()
+links=()
+
+cleanup() {
+	local it
+
+	for it in "${links[@]}"; do rdma link del "$it" 2>/dev/null; done
+	for it in "${namespaces[@]}"; do
+		ip netns pids "$it" 2>/dev/null | xargs -r kill -9 2>/dev/null
+		ip netns del "$it" 2>/dev/null
+	done
+	links=()
+	namespaces=()
+}
+trap cleanup EXIT
+
+# usage: wait_for SECONDS COMMAND...: until it succeeds
+wait_for() {
+	local end=$((SECONDS + $1))
+
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ "$SECONDS" -lt "$end" ] || { echo "waited in vain for: $*"; return 1; }
+		sleep 0.05
+	done
+}
+
+new_ns() {
+	namespaces+=("$1")
+	ip netns add "$1" && ip -n "$1" link set lo up
+}
+
+# usage: add_link NAMESPACE LINK NETDEV
+add_link() {
+	ip netns exec "$1" rdma link add "$2" type hroce netdev "$3" || return
+	links+=("$2")
+}
+
+# usage: address NAMESPACE NETDEV NUMBER [NET]: 10.NET.0.NUMBER and fdNET::NUMBER (NET 90 by default)
+address() {
+	ip -n "$1" link set "$2" up &&
+		ip -n "$1" address add "10.${4:-90}.0.$3/24" dev "$2" &&
+		ip -n "$1" address add "fd${4:-90}::$3/64" dev "$2" nodad
+}
+
+# Two namespaces, joined by a veth pair ea-eb of MTU $1; with link nla on ea and link nlb on eb unless $2 is "bare".
+two_ends() {
+	new_ns "$nsA" && new_ns "$nsB" || return
+	ip link add ea netns "$nsA" mtu "${1:-4200}" type veth peer name eb netns "$nsB" mtu "${1:-4200}" || return
+	address "$nsA" ea 1 && address "$nsB" eb 2 || return
+	[ "${2:-}" = bare ] || { add_link "$nsA" nla ea && add_link "$nsB" nlb eb; }
+}
+
+# usage: traffic ARGUMENTS...: verified traffic from nla to nlb
+traffic() { HROCE_DEV=${from:-nla} HROCE_DEV2=${to:-nlb} timeout -s KILL 120 "$build/vt_traffic" "$@"; }
+
+# usage: expect STATUS COMMAND...
+expect() {
+	local want=$1 status=0
+
+	shift
+	"$@" || status=$?
+	[[ " $want " == *" $status "* ]] || { echo "exit status $status, expected $want: $*"; return 1; }
+}
+
+# usage: knob LINK NAME VALUE: a switch in debugfs
+knob() {
+	mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
+	echo "$3" >"/sys/kernel/debug/hroce/$1/$2"
+}
+
+# usage: counter LINK NAME
+counter() { cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"; }
+
+# usage: grows LINK NAME FROM BY: has it grown by at least BY since it was FROM?
+grows() { [ "$(counter "$1" "$2")" -ge $(($3 + $4)) ]; }
+
+# usage: under_traffic SECONDS COMMAND...: run it while traffic flows (vt_options are its own); its status is the
+# command's, that of the traffic is left in traffic_status.
+under_traffic() {
+	local pid before status=0
+
+	before=$(counter "${from:-nla}" tx_packets)
+	# shellcheck disable=SC2086
+	traffic -T "$1" ${vt_options:-} >"/tmp/traffic-$id" 2>&1 &
+	pid=$!
+	shift
+	wait_for 30 grows "${from:-nla}" tx_packets "$before" 300 || status=1
+	[ "$status" != 0 ] || "$@" || status=$?
+	wait "$pid"
+	traffic_status=$?
+	cat "/tmp/traffic-$id"
+	echo "status of the traffic: $traffic_status"
+	return "$status"
+}
+
+# Whether the kernel said anything since the marker; for noise that is no bug but must not be there either.
+mark_log() { echo "hroce selftest $id $1" >/dev/kmsg; }
+log_since() { dmesg | sed -n "/hroce selftest $id $1/,\$p" | tail -n +2; }

@@ -1,0 +1,216 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Links, devices and the module come and go, idle and in the middle of traffic.
+#
+#	namespace A: nla on ea <----- veth -----> namespace B: nlb on eb
+#
+# Must run in a guest without links of its own (run --no-load): the module is loaded and unloaded here.
+
+. "$(dirname "$0")/lib.sh"
+
+links_shown() { rdma link show | grep -c "^link nl[ab]/"; }
+gone() { [ ! -e "/sys/class/infiniband/$1" ]; }
+down() { rdma link show nla/1 | grep -q 'state DOWN'; }
+up() { rdma link show nla/1 | grep -q 'state ACTIVE'; }
+
+add_and_delete() {
+	local i
+
+	for i in $(seq 20); do
+		add_link "$nsA" nla ea && add_link "$nsB" nlb eb || return
+		[ $((i % 5)) != 0 ] || traffic -n 20 || return
+		rdma link del nla && rdma link del nlb || return
+		[ "$(links_shown)" = 0 ] || { echo "round $i: still there"; return 1; }
+	done
+}
+
+refused() {
+	add_link "$nsA" nla ea || return
+	! ip netns exec "$nsB" rdma link add nla type hroce netdev eb || { echo "same name twice"; return 1; }
+	! ip netns exec "$nsA" rdma link add nlx type hroce netdev ea || { echo "same netdev twice"; return 1; }
+	! ip netns exec "$nsA" rdma link add nlx type hroce netdev nonesuch || { echo "no netdev"; return 1; }
+	! ip netns exec "$nsA" rdma link add '' type hroce netdev ea || { echo "empty name"; return 1; }
+	! rdma link add nlx type hroce netdev ea || { echo "netdev of another namespace"; return 1; }
+	! rdma link del nonesuch || { echo "unknown link deleted"; return 1; }
+	[ "$(links_shown)" = 1 ] && rdma link del nla
+}
+
+fresh() {
+	cleanup
+	two_ends
+}
+
+# Traffic must end with an error, soon; the peer's link stays and works.
+must_fail() {
+	[[ $traffic_status = [12] ]]
+}
+
+# usage: link_again LINK: nla or nlb can be made anew on its device, and works
+works() { traffic -n 30; }
+
+delete_link_under_traffic() {
+	local side ns
+
+	for side in nla nlb; do
+		fresh || return
+		under_traffic 6 rdma link del $side && must_fail || return
+		gone $side || { echo "$side is still there"; return 1; }
+		[ $side = nla ] && ns=$nsA || ns=$nsB
+		add_link "$ns" $side "e${side#nl}" && works || return
+	done
+}
+
+delete_netdev_under_traffic() {
+	fresh || return
+	under_traffic 6 ip -n "$nsA" link del ea && must_fail || return
+	wait_for 10 gone nla && wait_for 10 gone nlb
+}
+
+delete_namespace_under_traffic() {
+	fresh || return
+	under_traffic 6 ip netns del "$nsB" && must_fail || return
+	wait_for 15 gone nlb && wait_for 15 gone nla
+}
+
+move_netdev_under_traffic() {
+	fresh || return
+	under_traffic 6 ip -n "$nsA" link set ea netns "$nsB"
+	[[ $traffic_status = [0123] ]] || return
+	wait_for 10 gone nla || rdma link del nla
+	rdma link del nlb
+}
+
+carrier_lost_and_back() {
+	fresh || return
+	flap() {
+		ip -n "$nsA" link set ea down && wait_for 5 down && ip -n "$nsA" link set ea up && wait_for 5 up
+	}
+	vt_options="-e 16" under_traffic 4 flap && [ "$traffic_status" = 0 ] && works
+}
+
+flapping() {
+	fresh || return
+	flap_often() {
+		local i
+
+		for i in 1 2 3 4 5 6 7 8; do
+			ip -n "$nsB" link set eb down && ip -n "$nsB" link set eb up || return
+		done
+	}
+	vt_options="-e 15" under_traffic 4 flap_often && [ "$traffic_status" = 0 ] && works
+}
+
+# IPv6 addresses go when the device goes down, and with them the GIDs in use: an error, or going on, but no hang.
+addresses_removed_under_traffic() {
+	fresh || return
+	under_traffic 4 ip -n "$nsA" address flush dev ea
+	[[ $traffic_status = [02] ]] || return
+	address "$nsA" ea 1 && works && HROCE_FAMILY=6 works
+}
+
+address_changes() {
+	local i
+
+	fresh || return
+	for i in 11 12 13; do
+		ip -n "$nsA" address add 10.90.0.$i/24 dev ea && wait_for 5 grep -qi "$(printf 'ffff:0a5a:00%02x' $i)" \
+			<(cat /sys/class/infiniband/nla/ports/1/gids/*) || return
+	done
+	ip -n "$nsA" address del 10.90.0.1/24 dev ea && ip -n "$nsA" address add 10.90.0.9/24 dev ea && works
+}
+
+mac_changes_under_traffic() {
+	fresh || return
+	vt_options="-e 15" under_traffic 4 ip -n "$nsB" link set eb address 02:00:00:00:77:01
+	[[ $traffic_status = [02] ]] && works
+}
+
+killed_processes() {
+	local i pids
+
+	fresh || return
+	for i in 1 2 3 4 5; do
+		traffic -T 30 >/dev/null 2>&1 &
+		pids[i]=$!
+	done
+	wait_for 20 grows nla tx_packets 0 2000 || return
+	kill -9 $(pgrep -f "$build/vt_traffic") 2>/dev/null
+	wait "${pids[@]}" 2>/dev/null
+	wait_for 20 nothing_left && works
+}
+
+nothing_left() {
+	local dev
+
+	for dev in nla nlb; do
+		[[ $(rdma resource show $dev) =~ qp\ [01]\ .*cm_id\ 0\ mr\ 0\ ctx\ 0\ srq\ 0 ]] || return
+	done
+}
+
+# An open device holds the module; unloading is refused, or takes the devices away, and never hangs.
+unload_under_traffic() {
+	fresh || return
+	try_unload() { timeout 20 rmmod hroce || [ $? != 124 ]; }
+	under_traffic 5 try_unload || return
+	[[ $traffic_status = [012] ]] || return
+	wait_for 20 unloaded && modprobe hroce
+}
+
+unloaded() { [ ! -d /sys/module/hroce ] || rmmod hroce; }
+
+unload_takes_links() {
+	fresh || return
+	unloaded && gone nla && gone nlb && modprobe hroce && [ "$(links_shown)" = 0 ]
+}
+
+load_and_unload() {
+	local i
+
+	for i in $(seq 8); do
+		modprobe hroce && unloaded || return
+	done
+	modprobe hroce
+}
+
+# RDMA namespaces in exclusive mode: a device is seen only where it was moved to.
+exclusive() {
+	cleanup
+	rdma system set netns exclusive || return 4
+	new_ns "$nsA" && new_ns "$nsB" || return
+	ip link add ea mtu 4200 type veth peer name eb mtu 4200 || return
+	rdma link add nla type hroce netdev ea && rdma link add nlb type hroce netdev eb || return
+	links+=(nla nlb)
+	ip link set ea netns "$nsA" && ip link set eb netns "$nsB"
+	wait_for 10 gone nla
+	ip -n "$nsA" link show ea && ip -n "$nsB" link show eb || return
+	address "$nsA" ea 1 && address "$nsB" eb 2 || return
+	add_link "$nsA" nla ea && add_link "$nsB" nlb eb || return
+	rdma dev set nla netns "$nsA" 2>/dev/null
+	rdma dev set nlb netns "$nsB" 2>/dev/null
+	ip netns exec "$nsA" rdma link show nla/1 && ip netns exec "$nsB" rdma link show nlb/1 || return
+	! ip netns exec "$nsB" rdma link show nla/1 || { echo "seen from outside"; return 1; }
+	ip netns exec "$nsB" env HROCE_DEV=nlb "$build/vt_traffic" -S 18701 -n 100 &
+	ip netns exec "$nsA" env HROCE_DEV=nla "$build/vt_traffic" -C 10.90.0.2:18701 -n 100 && wait $! || return
+	ip netns exec "$nsA" rdma link del nla && ip netns exec "$nsB" rdma link del nlb
+}
+
+modprobe -a rdma_ucm ib_uverbs hroce || { tap_case lifecycle.load false; tap_done; exit 1; }
+two_ends 4200 bare || { tap_case lifecycle.topology false; tap_done; exit 1; }
+tap_case lifecycle.add_and_delete add_and_delete
+tap_case lifecycle.refused refused
+tap_case lifecycle.delete_link_under_traffic delete_link_under_traffic
+tap_case lifecycle.delete_netdev_under_traffic delete_netdev_under_traffic
+tap_case lifecycle.delete_namespace_under_traffic delete_namespace_under_traffic
+tap_case lifecycle.move_netdev_under_traffic move_netdev_under_traffic
+tap_case lifecycle.carrier_lost_and_back carrier_lost_and_back
+tap_case lifecycle.flapping flapping
+tap_case lifecycle.addresses_removed_under_traffic addresses_removed_under_traffic
+tap_case lifecycle.address_changes address_changes
+tap_case lifecycle.mac_changes_under_traffic mac_changes_under_traffic
+tap_case lifecycle.killed_processes killed_processes
+tap_case lifecycle.unload_takes_links unload_takes_links
+tap_case lifecycle.unload_under_traffic unload_under_traffic
+tap_case lifecycle.load_and_unload load_and_unload
+tap_case lifecycle.exclusive_namespaces exclusive
+tap_done

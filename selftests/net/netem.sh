@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Bad networks: all data arrives intact, whatever is lost, doubled, late or damaged.
+#
+#	namespace A                       namespace B
+#	nla on ea  <----- veth, netem on both ends ----->  nlb on eb
+#
+# netem handles a super-packet as one, so each condition is tried with and without segmentation offload.
+
+. "$(dirname "$0")/lib.sh"
+
+# usage: netem WORDS...: the same on both ends, or "none"
+netem() {
+	local end
+
+	for end in "$nsA ea" "$nsB eb"; do
+		# shellcheck disable=SC2086
+		set -- $end "$@"
+		tc -n "$1" qdisc del dev "$2" root 2>/dev/null
+		[ "$3" = none ] || tc -n "$1" qdisc add dev "$2" root netem limit 10000 "${@:3}" || return
+		shift 2
+	done
+}
+
+# Traffic, and proof that the network was as bad as announced.
+bad_traffic() {
+	local words=$1 seen
+
+	shift
+	traffic "$@" || return
+	seen=$(tc -s -n "$nsA" qdisc show dev ea; tc -s -n "$nsB" qdisc show dev eb)
+	echo "$seen"
+	case $words in
+	*loss*) grep -q 'dropped [1-9]' <<<"$seen" ;;
+	none) ! grep -q netem <<<"$seen" ;;
+	*) grep -q netem <<<"$seen" ;;
+	esac
+}
+
+# usage: under NAME "NETEM WORDS" OPTIONS...
+under() {
+	local name=$1 words=$2
+
+	shift 2
+	# shellcheck disable=SC2086
+	netem $words || return
+	tap_case "netem.${name}_$mode" bad_traffic "$words" -e 12 -s "$((seed += 1))" "$@"
+	netem none
+}
+
+seed=100
+two_ends || { tap_case netem.topology false; tap_done; exit 1; }
+for mode in gso frames; do
+	for link in nla nlb; do
+		knob "$link" gso "$([ $mode = gso ] && echo Y || echo N)"
+	done
+	under clean none -n 400
+	under loss_1_percent "loss 1%" -n 250
+	under loss_5_percent "loss 5%" -n 80
+	under reorder "delay 1ms reorder 70% 50%" -n 150
+	under duplicate "duplicate 10%" -n 250
+	under corrupt "corrupt 2%" -n 200
+	under delay "delay 5ms 4ms" -n 60
+	under all_at_once "delay 1ms 1ms loss 1% duplicate 2% corrupt 1%" -n 60
+	under uc_loss "loss 1%" -t uc -L -n 100 -x 20000
+	under ud_loss "loss 5%" -t ud -L -n 100
+done
+for link in nla nlb; do
+	knob "$link" gso Y
+	knob "$link" elide_icrc N
+done
+mode=icrc
+under clean none -n 300
+under corrupt "corrupt 2%" -n 100
+under loss_1_percent "loss 1%" -n 150
+tap_done
