@@ -104,7 +104,7 @@ flapping() {
 # IPv6 addresses go when the device goes down, and with them the GIDs in use: an error, or going on, but no hang.
 addresses_removed_under_traffic() {
 	fresh || return
-	under_traffic 4 ip -n "$nsA" address flush dev ea
+	under_traffic 4 ip -n "$nsA" address flush dev ea scope global
 	[[ $traffic_status = [02] ]] || return
 	address "$nsA" ea 1 && works && HROCE_FAMILY=6 works
 }

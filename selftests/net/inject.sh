@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Malformed packets from a packet socket; see inject.py.
+#
+#	namespace A: nla and a packet socket on ea <----- veth -----> namespace B: nlb on eb
+
+. "$(dirname "$0")/lib.sh"
+
+setup() {
+	two_ends || return
+	# The frames come from outside, as far as the receiver is concerned.
+	knob nla elide_icrc N && knob nlb elide_icrc N
+}
+
+# What strangers send may not fill the log.
+log_is_quiet() {
+	local lines
+
+	lines=$(log_since inject | grep -v 'eth0: ')
+	echo "$lines"
+	[ -z "$lines" ]
+}
+
+status=0
+tap_case inject.topology setup
+[ "$tap_failures" = 0 ] || { tap_done; exit 1; }
+mark_log inject
+selftests/net/inject.py "$nsA" "$nsB" 4 "$@" || status=1
+[ $# != 0 ] || selftests/net/inject.py "$nsA" "$nsB" 6 || status=1
+tap_case inject.log_is_quiet log_is_quiet
+tap_done || status=1
+exit "$status"

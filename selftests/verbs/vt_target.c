@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Queue pairs to throw packets at. Reads commands from standard input, one
+ * per line, and answers each with one line:
+ *
+ *	new rc|uc|ud	make a connected pair; answers where it is
+ *	post N		post N receives on b
+ *	wc		poll b's receives: "wc STATUS LENGTH", or "wc none"
+ *	data		first bytes of b's memory, in hexadecimal
+ *	state		states of the queue pairs of a and b, by number
+ *	reset		b to RESET
+ *	check		send verified messages over the pair and over a neighbour:
+ *			"ok", or "not ok" and why
+ *	neighbour	the same over the neighbour alone
+ *
+ * Needs HROCE_DEV and HROCE_DEV2, as all verbs tests.
+ */
+#include "vt.h"
+
+#define TARGET_LEN	65536
+
+/**
+ * struct target - the pair and its neighbour
+ * @t: both ends
+ * @p: pair that packets are thrown at
+ * @near: neighbour that must not notice
+ * @s: memory on a
+ * @d: memory on b
+ * @sent: packets that a has sent to b on @p
+ * @seq: messages so far
+ */
+struct target {
+	struct vt t;
+	struct vt_pair *p;
+	struct vt_pair *near;
+	struct vt_mem *s;
+	struct vt_mem *d;
+	uint32_t sent;
+	uint32_t seq;
+};
+
+static void print_gid(const char *name, const union ibv_gid *gid)
+{
+	printf(" %s=", name);
+	for (int i = 0; i < 16; i++)
+		printf("%02x", gid->raw[i]);
+}
+
+static void make(struct target *g, const char *type)
+{
+	struct vt_opt o = {
+		.type = !strcmp(type, "uc") ? IBV_QPT_UC :
+			!strcmp(type, "ud") ? IBV_QPT_UD : IBV_QPT_RC,
+		.psn = 1000, .mtu = IBV_MTU_1024, .timeout = 16,
+	};
+
+	g->p = vt_pair(&g->t, &o);
+	g->sent = 0;
+	printf("pair qpn_a=%u qpn_b=%u psn=%u mtu=1024 rkey=%u addr=%llu len=%u",
+	       g->p->qp[0]->qp_num, g->p->qp[1]->qp_num, g->p->opt.psn,
+	       g->d->mr->rkey, (unsigned long long)(uintptr_t)g->d->buf,
+	       TARGET_LEN);
+	print_gid("gid_a", &g->t.a.gid);
+	print_gid("gid_b", &g->t.b.gid);
+	printf("\n");
+}
+
+/* One message; false and a note on standard output if it does not arrive. */
+static bool message(struct target *g, struct vt_pair *p, uint64_t id)
+{
+	size_t grh = p->opt.type == IBV_QPT_UD ? VT_GRH : 0;
+	uint64_t end = vt_deadline_us();
+	unsigned int spins = 0;
+	int want = 2;
+
+	vt_fill(g->s, 0, 500, id);
+	vt_recv(p->qp[1], id, g->d, 0, 500 + grh);
+	vt_send(p->qp[0], &(struct vt_wr){
+		.op = IBV_WR_SEND, .id = id, .local = g->s, .len = 500,
+		.ah = p->ah[0], .qpn = p->qp[1]->qp_num,
+		.flags = IBV_SEND_SIGNALED });
+	while (want) {
+		struct ibv_wc wc;
+		int n = ibv_poll_cq(p->scq[0], 1, &wc);
+
+		if (!n)
+			n = ibv_poll_cq(p->rcq[1], 1, &wc);
+		if (n && (wc.status || wc.wr_id != id)) {
+			printf("not ok: id %llu %s\n",
+			       (unsigned long long)wc.wr_id,
+			       ibv_wc_status_str(wc.status));
+			return false;
+		}
+		want -= n;
+		if (vt_now_us() > end) {
+			printf("not ok: no completion\n");
+			return false;
+		}
+		vt_pause(&spins);
+	}
+	if (memcmp(g->d->buf + grh, g->s->buf, 500)) {
+		printf("not ok: wrong data\n");
+		return false;
+	}
+	return true;
+}
+
+static void check(struct target *g, bool both)
+{
+	for (int i = 0; i < 5; i++) {
+		if (!message(g, g->near, 1000000 + g->seq++))
+			return;
+		if (!both)
+			continue;
+		if (!message(g, g->p, 1000000 + g->seq++))
+			return;
+		g->sent++;
+	}
+	printf("ok sent=%u\n", g->sent);
+}
+
+static void show_wc(struct target *g)
+{
+	uint64_t end = vt_now_us() + 1000000ull * vt_scale();
+	unsigned int spins = 0;
+	struct ibv_wc wc;
+
+	while (!ibv_poll_cq(g->p->rcq[1], 1, &wc)) {
+		if (vt_now_us() > end) {
+			printf("wc none\n");
+			return;
+		}
+		vt_pause(&spins);
+	}
+	printf("wc %d %u\n", wc.status, wc.byte_len);
+}
+
+static void show_data(struct target *g)
+{
+	for (int i = 0; i < 128; i++)
+		printf("%02x", g->d->buf[i]);
+	printf("\n");
+}
+
+static void post(struct target *g, int n)
+{
+	while (n-- > 0)
+		vt_recv(g->p->qp[1], g->seq++, g->d, 0, 8192);
+	printf("posted\n");
+}
+
+static void reset(struct target *g)
+{
+	vt_to(g->p->qp[1], IBV_QPS_RESET);
+	printf("done\n");
+}
+
+int main(void)
+{
+	const char *fam = getenv("HROCE_FAMILY");
+	int family = fam && *fam == '6' ? 6 : 4;
+	static struct target g;
+	char line[128], word[128];
+	int n;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	vt_open(&g.t.a, vt_dev_name(0), family);
+	vt_open(&g.t.b, vt_dev_name(1), family);
+	g.s = vt_mem(&g.t.a, TARGET_LEN, VT_ALL);
+	g.d = vt_mem(&g.t.b, TARGET_LEN, VT_ALL);
+	g.near = vt_pair(&g.t, NULL);
+	while (fgets(line, sizeof(line), stdin)) {
+		if (sscanf(line, "new %127s", word) == 1)
+			make(&g, word);
+		else if (sscanf(line, "post %d", &n) == 1)
+			post(&g, n);
+		else if (!strncmp(line, "wc", 2))
+			show_wc(&g);
+		else if (!strncmp(line, "data", 4))
+			show_data(&g);
+		else if (!strncmp(line, "state", 5))
+			printf("state %d %d\n", vt_state(g.p->qp[0]),
+			       vt_state(g.p->qp[1]));
+		else if (!strncmp(line, "reset", 5))
+			reset(&g);
+		else if (!strncmp(line, "check", 5))
+			check(&g, true);
+		else if (!strncmp(line, "neighbour", 9))
+			check(&g, false);
+		else
+			printf("what?\n");
+	}
+	return 0;
+}
