@@ -8,10 +8,26 @@
 #include <linux/string.h>
 #include "mem.h"
 
+/*
+ * The lock of a revocable region is held from one call to a later one, which
+ * sparse cannot follow: it is told that nothing is held in between.
+ */
+static void region_hold(struct hroce_region *region)
+{
+	read_lock(&region->lock);
+	__release(&region->lock);
+}
+
+static void region_drop(struct hroce_region *region)
+{
+	__acquire(&region->lock);
+	read_unlock(&region->lock);
+}
+
 static void iter_unlock(struct hroce_mem_iter *it)
 {
 	if (it->region && it->region->revocable)
-		read_unlock(&((struct hroce_region *)it->region)->lock);
+		region_drop(it->region);
 	it->region = NULL;
 }
 
@@ -37,7 +53,7 @@ static bool iter_enter(struct hroce_mem_iter *it, const struct hroce_sge *sge,
 	if (!region)
 		return iter_fail(it);
 	if (region->revocable)
-		read_lock(&region->lock);
+		region_hold(region);
 	it->region = region;
 	if (!hroce_region_check(region, it->pd, sge->addr, sge->length,
 				it->mem->access))

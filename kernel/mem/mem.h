@@ -92,7 +92,8 @@ void hroce_keys_fini(struct hroce_keys *keys);
  * @region: complete but for @region->key, which is set
  * @low8: lower 8 bits of the key, or -1: random
  *
- * Context: process, may sleep. Return: 0, -ENOMEM, or -ENOSPC: 2^24 in use.
+ * Context: process, may sleep.
+ * Return: 0, -ENOMEM, or -ENOSPC: 2^24 in use.
  */
 int hroce_keys_add(struct hroce_keys *keys, struct hroce_region *region,
 		   int low8);
@@ -111,7 +112,8 @@ void hroce_keys_del(struct hroce_keys *keys, struct hroce_region *region);
  * @keys: table
  * @key: 32 bits from a work request or packet
  *
- * Context: RCU read side. Return: the region with exactly this key, or NULL.
+ * Context: RCU read side.
+ * Return: the region with exactly this key, or NULL.
  */
 struct hroce_region *hroce_keys_find(const struct hroce_keys *keys, u32 key);
 
@@ -162,7 +164,7 @@ struct hroce_mem_iter {
 	const struct hroce_keys *keys;
 	const void *pd;
 	const struct hrp_mem *mem;
-	const struct hroce_region *region;
+	struct hroce_region *region;
 	u64 pos;
 	u32 piece_left;
 	u32 left;

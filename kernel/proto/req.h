@@ -57,6 +57,7 @@ void hrp_req_start(struct hrp_qp *qp, u32 psn);
  * HRP_NEXT_AGAIN bounds the local operations that one call executes.
  *
  * Context: send lock held, by the holder of the requester token.
+ * Return: see enum hrp_next.
  */
 enum hrp_next hrp_req_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b);
 
@@ -80,7 +81,8 @@ void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status);
  * Does nothing if the deadline was moved meanwhile. Otherwise goes back to the
  * oldest unacknowledged packet, or completes it with RETRY_EXC_ERR.
  *
- * Context: send lock held. Return: true if hrp_req_next() should be called.
+ * Context: send lock held.
+ * Return: true if hrp_req_next() should be called.
  */
 bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns);
 

@@ -293,7 +293,7 @@ static void cq_ex_reads_all_fields(void)
 	struct hroce_cqe cqe = {
 		.wr_id = 1, .timestamp_ns = 2, .byte_len = 3, .imm_data = 4,
 		.qpn = 5, .src_qpn = 6, .vendor_err = 7, .sl = 8,
-		.flags = HROCE_WCF_INV | HROCE_WCF_IPV6,
+		.flags = HROCE_WCF_INV | (1U << 8),
 		.status = HROCE_WC_LOC_PROT_ERR, .opcode = HROCE_WC_RECV,
 	};
 

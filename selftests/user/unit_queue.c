@@ -465,7 +465,7 @@ static void poll_reads_all_fields(void)
 	struct hroce_cqe cqe = {
 		.wr_id = 1, .byte_len = 2, .imm_data = 3, .qpn = 4,
 		.src_qpn = 5, .vendor_err = 6, .pkey_index = 7, .sl = 8,
-		.flags = HROCE_WCF_GRH | HROCE_WCF_IMM | HROCE_WCF_IPV6,
+		.flags = HROCE_WCF_GRH | HROCE_WCF_IMM | (1U << 8),
 		.status = HROCE_WC_RNR_RETRY_EXC_ERR,
 		.opcode = HROCE_WC_RECV_WRITE_IMM,
 	};

@@ -44,7 +44,17 @@
 
 /**
  * enum hroce_wr_op - operation of a send work request
+ * @HROCE_WR_SEND: SEND
+ * @HROCE_WR_SEND_IMM: SEND with immediate data
+ * @HROCE_WR_SEND_INV: SEND that invalidates a key of the peer
+ * @HROCE_WR_WRITE: RDMA WRITE
+ * @HROCE_WR_WRITE_IMM: RDMA WRITE with immediate data
+ * @HROCE_WR_READ: RDMA READ
+ * @HROCE_WR_CMP_SWAP: atomic compare and swap
+ * @HROCE_WR_FETCH_ADD: atomic fetch and add
+ * @HROCE_WR_LOCAL_INV: invalidate a key of ours
  * @HROCE_WR_REG_MR: fast registration; refused on queues of user space
+ * @HROCE_WR_NR: number of operations
  */
 enum hroce_wr_op {
 	HROCE_WR_SEND,
@@ -180,7 +190,6 @@ enum hroce_wc_status {
 #define HROCE_WCF_GRH			(1U << 0)
 #define HROCE_WCF_IMM			(1U << 1)
 #define HROCE_WCF_INV			(1U << 3)
-#define HROCE_WCF_IPV6			(1U << 8)	/* network header type */
 
 /* hroce_cqe.owner, bit 0: inverted each time that the ring wraps */
 #define HROCE_CQE_PHASE			(1U << 0)
@@ -228,6 +237,8 @@ struct hroce_cqe {
  *	them [kernel]
  * @need_kick: 0 while the kernel will look at @prod again by itself, so that
  *	HROCE_IOC_KICK can be left out [kernel]
+ * @reserved0: rest of the cache line of user space
+ * @reserved1: rest of the cache line of the kernel
  */
 struct hroce_sq_hdr {
 	__u32 prod;
@@ -243,6 +254,8 @@ struct hroce_sq_hdr {
  * @cons: entries taken so far; their slots may be overwritten [kernel]
  * @need_kick: RQ of a queue pair in the error state: posting must be followed
  *	by HROCE_IOC_KICK, so that the entries are flushed [kernel]
+ * @reserved0: rest of the cache line of user space
+ * @reserved1: rest of the cache line of the kernel
  */
 struct hroce_rq_hdr {
 	__u32 prod;
@@ -263,6 +276,8 @@ struct hroce_rq_hdr {
  * @arm: HROCE_CQ_ARM_*; the kernel resets it to NONE as it raises the
  *	completion event [user sets, kernel clears]
  * @prod: entries written so far, informative: poll by the owner word [kernel]
+ * @reserved0: rest of the cache line of user space
+ * @reserved1: rest of the cache line of the kernel
  */
 struct hroce_cq_hdr {
 	__u32 cons;
@@ -308,6 +323,7 @@ struct hroce_alloc_ucontext_resp {
  * @mmap_size: bytes to map, a multiple of the page size; 0 if there is no ring
  * @nr_entries: power of two
  * @stride: bytes from one entry to the next, a multiple of 16
+ * @reserved: zero
  */
 struct hroce_ring_info {
 	__aligned_u64 mmap_offset;
@@ -338,6 +354,7 @@ struct hroce_create_qp_resp {
 /**
  * struct hroce_create_ah_resp - name of an address handle in send entries
  * @ah_id: for hroce_sq_wqe.ud.ah
+ * @reserved: zero
  */
 struct hroce_create_ah_resp {
 	__u32 ah_id;
@@ -361,8 +378,9 @@ enum hroce_kick_alloc_attrs {
 /*
  * ioctl on the kick descriptor; the argument is the queue pair's number, by
  * value. Sends what the send queue holds, as far as windows allow; the rest
- * follows by itself. In the error state flushes both queues. Errors: EINVAL no such queue pair of this context, EIO the device
- * is gone, ENOTTY unknown command.
+ * follows by itself. In the error state flushes both queues. Errors: EINVAL no
+ * such queue pair of this context, EIO the device is gone, ENOTTY unknown
+ * command.
  */
 #define HROCE_IOC_KICK			_IO(0x1b, 0xe0)
 
