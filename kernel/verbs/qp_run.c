@@ -84,8 +84,8 @@ void hroce_qp_complete(struct hroce_qp *qp, const struct hroce_cqe *cqe,
 	if (hroce_cq_push(cq, cqe, solicited))
 		set_bit(which, &qp->pending);
 	/* Who cannot be told of its requests any more must not make others. */
-	if (unlikely(READ_ONCE(cq->overrun)) && qp->proto.state != HRP_ERR)
-		set_bit(HROCE_PENDING_FLUSH, &qp->pending);
+	if (unlikely(READ_ONCE(cq->overrun)))
+		hroce_qp_fatal(qp);
 }
 
 void hroce_qp_error(struct hroce_qp *qp)
