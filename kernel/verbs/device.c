@@ -121,13 +121,16 @@ static void dev_setup(struct hroce_dev *dev, const struct net_device *ndev)
 static void hroce_dev_dealloc(struct ib_device *ibdev)
 {
 	struct hroce_dev *dev = to_hdev(ibdev);
+	unsigned long qp = 0, ah = 0;
 
 	hroce_debug_del(dev);
 	hroce_port_close(&dev->port);
 	/* Address handles go later than their verbs objects. */
 	hroce_ah_flush();
 	hroce_port_fini(&dev->port);
-	WARN_ON_ONCE(!xa_empty(&dev->qps) || !xa_empty(&dev->ahs));
+	/* Not xa_empty(): an addition that failed may leave empty nodes. */
+	WARN_ON_ONCE(xa_find(&dev->qps, &qp, ULONG_MAX, XA_PRESENT) ||
+		     xa_find(&dev->ahs, &ah, ULONG_MAX, XA_PRESENT));
 	xa_destroy(&dev->qps);
 	xa_destroy(&dev->ahs);
 	hroce_keys_fini(&dev->keys);
