@@ -1,0 +1,147 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Memory runs out inside hroce, on the debug kernel. First in one allocation after the other (the n-th that a command
+# causes fails, for n from 1 until the command no longer comes that far), then here and there under traffic. Whatever
+# fails must fail in order: nothing is left behind, and afterwards all works. The kernel's own checkers see the rest.
+
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/lib/tap.sh
+
+debugfs=/sys/kernel/debug
+tests=$PWD/build/selftests-verbs
+limit=100000
+
+[ -d "$debugfs/failslab" ] || { echo "1..0 # SKIP the kernel cannot inject faults"; exit 0; }
+
+# Only allocations with a frame of hroce on the stack may fail.
+aim() {
+	local start size attribute
+
+	start=$((0x$(sed 's/^0x//' /sys/module/hroce/sections/.text)))
+	size=$((0x$(readelf -SW "$VM_KO" | awk '$2 == ".text" || $3 == ".text" { sub(/.*\.text/, ""); print $4 }')))
+	[ "$start" -gt 0 ] && [ "$size" -gt 0 ] || return
+	for attribute in failslab fail_page_alloc; do
+		cd "$debugfs/$attribute" || return
+		echo "$start" >require-start
+		echo "$((start + size))" >require-end
+		echo 32 >stacktrace-depth
+		echo N >ignore-gfp-wait
+		echo 0 >verbose
+		cd - >/dev/null || return
+	done
+	echo N >"$debugfs/fail_page_alloc/ignore-gfp-highmem" && echo 0 >"$debugfs/fail_page_alloc/min-order"
+}
+
+# usage: probability PERCENT
+probability() {
+	tee "$debugfs"/{failslab,fail_page_alloc}/times <<<-1 >/dev/null
+	tee "$debugfs"/{failslab,fail_page_alloc}/probability <<<"$1" >/dev/null
+}
+
+# usage: fail_nth N COMMAND...
+# COMMAND may take as long as $patience, if that is set; the status is 124 then. The process that is to suffer must
+# set its counter itself, as children start without.
+fail_nth() {
+	${patience:+timeout --foreground "$patience"} \
+		bash -c 'echo "$0" >/proc/self/fail-nth && exec "$@"' "$@" >/dev/null 2>&1
+}
+
+# Each failure lowers a counter, which tells whether the last command met one.
+arm() { tee "$debugfs"/{failslab,fail_page_alloc}/times <<<1000 >/dev/null; }
+has_fired() { [ "$(cat "$debugfs"/{failslab,fail_page_alloc}/times | tr -d '\n')" != 10001000 ]; }
+
+# Adding a link takes thousands of allocations, most of them in the RDMA core for its GID table, so the steps grow
+# with n. There are allocations that can be done without: the good status is no surprise then.
+# usage: each_allocation GOOD-STATUS CLEAN-UP COMMAND...
+each_allocation() {
+	local good=$1 clean=$2 n status failures=0
+
+	shift 2
+	for ((n = 1; n < limit; n += 1 + n / 12)); do
+		status=0
+		arm
+		fail_nth "$n" "$@" || status=$?
+		[ "$status" -lt 128 ] || { echo "n = $n: status $status"; return 1; }
+		[ "$status" = "$good" ] || failures=$((failures + 1))
+		"$clean" "$status" || { echo "n = $n: something is left behind"; return 1; }
+		has_fired || break
+	done
+	echo "# $failures commands failed, all allocations were met at n = $n" >&3
+	[ "$failures" -gt 0 ] && [ "$status" = "$good" ] && [ "$n" -lt "$limit" ]
+}
+
+# After a failed "rdma link add" there is no link; after a good one it can be deleted.
+link_clean() {
+	if [ "$1" = 0 ]; then
+		rdma link del fault0
+	else
+		! rdma link show | grep -w fault0
+	fi
+}
+
+objects_clean() {
+	local have
+
+	have=$(rdma resource show vta)
+	[[ $have =~ qp\ [01]\ .*cm_id\ 0\ mr\ 0\ ctx\ 0\ srq\ 0 ]] || { echo "$have"; return 1; }
+}
+
+one_link() {
+	ip link add va mtu 4200 type veth peer name vb mtu 4200 && ip link set vb up && ip link set va up &&
+		ip address add 10.88.0.1/24 dev va && ip address add fd88::1/64 dev va nodad &&
+		rdma link add vta type hroce netdev va
+}
+
+gid_index() {
+	grep -l '^0000:0000:0000:0000:0000:ffff:0a58:0001$' /sys/class/infiniband/vta/ports/1/gids/* 2>/dev/null |
+		head -n 1 | sed 's/.*\///'
+}
+
+# Programs may fail, but must end; the link must be usable afterwards.
+traffic_under_faults() {
+	local program status=0
+
+	probability 3
+	for program in data srq ud threads cm; do
+		HROCE_DEV=vta timeout 60 "$tests/$program" >/dev/null 2>&1 || status=$?
+		[ "$status" != 124 ] || { echo "$program hangs"; break; }
+	done
+	probability 0
+	[ "$status" != 124 ] && objects_clean
+}
+
+links_under_faults() {
+	local i
+
+	ip link add fa type veth peer name fb
+	probability 5
+	for ((i = 0; i < 40; i++)); do
+		rdma link add fault0 type hroce netdev fa 2>/dev/null && ip link set fa up && rdma link del fault0
+		ip link set fa down
+	done
+	probability 0
+	ip link del fa
+	! rdma link show | grep -w fault0
+}
+
+trap 'probability 0' EXIT
+rdma link del hroce0 2>/dev/null
+exec 3>&1
+tap_case faults.aim aim
+[ "$tap_failures" = 0 ] || { tap_done; exit 1; }
+ip link add f0 type veth peer name f1
+tap_case faults.link_add each_allocation 0 link_clean rdma link add fault0 type hroce netdev f0
+tap_case faults.links_at_random links_under_faults
+tap_case faults.one_link one_link
+gid=$(gid_index)
+# These wait for their peer when they have made all their objects.
+patience=0.8
+tap_case faults.queue_pair each_allocation 124 objects_clean ibv_rc_pingpong -d vta -g "$gid"
+tap_case faults.shared_receive_queue each_allocation 124 objects_clean ibv_srq_pingpong -d vta -g "$gid" -q 2
+patience=
+tap_case faults.traffic traffic_under_faults
+tap_case faults.objects_afterwards env HROCE_DEV=vta "$tests/objects"
+tap_case faults.data_afterwards env HROCE_DEV=vta "$tests/data"
+tap_case faults.link_del rdma link del vta
+tap_done
