@@ -31,15 +31,15 @@ add_link() {
 
 # Our link is away until the host has noticed, then it connects again; whoever does I/O just waits.
 link_down() {
-	local disk io
+	local disk begin io status=0
 
-	disk=$(host_disk) || return
+	disk=$(host_disk) && begin=$(requests "$disk") || return
 	"$blockio" -b 65536 -q 8 -n "$bytes" -T 8 "$disk" &
 	io=$!
-	wait_for 20 moved_on "$disk" &&
-		ip link set eth0 down && wait_for 40 host_state connecting &&
-		ip link set eth0 up && wait_for 40 host_state live
-	wait "$io" && host_state live
+	wait_for 20 requests_beyond "$((begin + 100))" "$disk" || status=1
+	ip link set eth0 down && wait_for 40 host_state connecting || status=1
+	ip link set eth0 up && wait_for 40 host_state live || status=1
+	wait "$io" && [ "$status" = 0 ]
 }
 
 # usage: as_host NAME PEER

@@ -155,6 +155,17 @@ host_discard() {
 		cmp -n 1048576 "$disk" /dev/zero
 }
 
+# usage: requests DISK
+# How many reads and writes there have been.
+requests() {
+	local fields
+
+	read -ra fields <"/sys/block/${1#/dev/}/stat" && echo $((fields[0] + fields[4]))
+}
+
+# usage: requests_beyond NUMBER DISK
+requests_beyond() { [ "$(requests "$2")" -gt "$1" ]; }
+
 # usage: resources LINK
 # What exists on a link, less the CQs, which ib_core keeps for the next who asks.
 resources() { rdma resource show "$1" | sed 's/ cq [0-9]*//'; }

@@ -34,25 +34,16 @@ session() {
 
 # The link goes away under its users: requests fail, nothing hangs, the module can go as well.
 del_in_use() {
-	local disk io status=0
+	local disk begin io status=0
 
-	disk=$(host_disk) || return
+	disk=$(host_disk) && begin=$(requests "$disk") || return
 	"$blockio" -b 65536 -q 16 -n "$bytes" -T 60 "$disk" &
 	io=$!
-	wait_for 20 moved_on "$disk" || return
+	wait_for 20 requests_beyond "$((begin + 100))" "$disk" || return
 	rdma link del "$link" || return
 	wait "$io" || status=$?
 	[ "$status" = 2 ] || { echo "blockio ended with $status instead of an I/O error"; return 1; }
 	wait_for 20 host_gone && modprobe -r nvme-rdma && target_down && rmmod hroce
-}
-
-# usage: moved_on DISK
-# Were there some hundred requests?
-moved_on() {
-	local fields
-
-	read -ra fields <"/sys/block/${1#/dev/}/stat"
-	[ $((fields[0] + fields[4])) -gt 300 ]
 }
 
 # ib_core takes memory regions for the target's transfers as well, if told so when it is loaded.
