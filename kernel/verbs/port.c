@@ -116,8 +116,13 @@ int hroce_port_query(struct ib_device *ibdev, u32 port_num,
 	attr->max_msg_sz = HROCE_MAX_MSG;
 	attr->pkey_tbl_len = 1;
 	attr->max_vl_num = 1;
-	return ib_get_eth_speed(ibdev, port_num, &attr->active_speed,
-				&attr->active_width);
+	/* A netdev that is about to go has no speed any more. */
+	if (ib_get_eth_speed(ibdev, port_num, &attr->active_speed,
+			     &attr->active_width)) {
+		attr->active_speed = IB_SPEED_SDR;
+		attr->active_width = IB_WIDTH_1X;
+	}
+	return 0;
 }
 
 int hroce_port_immutable(struct ib_device *ibdev, u32 port_num,

@@ -14,6 +14,7 @@
 #include "ah.h"
 #include "qp.h"
 #include "ring.h"
+#include "ucontext.h"
 
 /**
  * struct qp_change - one modify_qp() under way
@@ -264,6 +265,9 @@ int hroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	struct hroce_qp *qp = to_hqp(ibqp);
 	int err;
 
+	err = hroce_udata_check(udata, 0);
+	if (err)
+		return err;
 	mutex_lock(&qp->modify_lock);
 	err = qp_modify_locked(qp, &c);
 	mutex_unlock(&qp->modify_lock);
