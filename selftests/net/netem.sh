@@ -45,7 +45,7 @@ under() {
 	shift 2
 	# shellcheck disable=SC2086
 	netem $words || return
-	tap_case "netem.${name}_$mode" bad_traffic "$words" -e 12 -s "$((seed += 1))" "$@"
+	tap_case "netem.${name}_$mode" bad_traffic "$words" -e 13 -s "$((seed += 1))" "$@"
 	netem none
 }
 

@@ -99,7 +99,7 @@ struct vt_mem {
  * @cqe: completion queue entries, default @sq + @rq
  * @sig_all: each send request completes
  * @mtu: path MTU, default the smaller active MTU of both ports
- * @timeout: local ACK timeout exponent, default 14; -1 means infinite
+ * @timeout: local ACK timeout exponent, default 16; -1 means infinite
  * @retry: transport retries, default 7; -1 means none
  * @rnr: RNR retries, default 7 (for ever); -1 means none
  * @rnr_timer: minimal RNR NAK timer code, default 1 (0.01 ms)

@@ -38,7 +38,7 @@ void vt_opt_defaults(struct vt *t, struct vt_opt *o)
 	o->sge = fallback(o->sge, 4);
 	o->cqe = fallback(o->cqe, o->sq + o->rq);
 	o->mtu = o->mtu ? o->mtu : mtu;
-	o->timeout = fallback(o->timeout, 14);
+	o->timeout = fallback(o->timeout, 16);
 	o->retry = fallback(o->retry, 7);
 	o->rnr = fallback(o->rnr, 7);
 	o->rnr_timer = fallback(o->rnr_timer, 1);

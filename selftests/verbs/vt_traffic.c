@@ -59,7 +59,7 @@ struct config {
 
 static struct config cfg = {
 	.type = IBV_QPT_RC, .ops = 1000, .seed = 1, .maxlen = 70000,
-	.window = 8, .timeout = 14, .retry = 7,
+	.window = 8, .timeout = 16, .retry = 7,
 };
 
 /**

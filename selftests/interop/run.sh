@@ -1,0 +1,188 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# hroce and rdma_rxe talk with each other, each in both roles.
+#
+#	initial namespace                    namespace neB-PID
+#	+----------------------+             +----------------------+
+#	| link ira (rdma_rxe)  |             | link irb (hroce)     |
+#	| veth ia  10.98.0.1   |<----------->| veth ib  10.98.0.2   |
+#	|          fd98::1     |             |          fd98::2     |
+#	+----------------------+             +----------------------+
+#
+# rdma_rxe 6.12 works in the initial namespace only, and takes port 4791 there when it is loaded: the guest must have no
+# hroce link there (run --no-load). Arguments: the parts to run, of verbs, traffic and programs.
+
+. "$(dirname "$0")/../net/lib.sh"
+
+parts=${*:-verbs traffic programs}
+
+trap 'ip link del ia 2>/dev/null; cleanup' EXIT
+
+setup() {
+	modprobe -a rdma_ucm ib_uverbs rdma_rxe hroce || return
+	new_ns "$nsB" || return
+	ip link add ia mtu 4200 type veth peer name ib netns "$nsB" mtu 4200 || return
+	ip link set ia up && ip address add 10.98.0.1/24 dev ia && ip address add fd98::1/64 dev ia nodad || return
+	address "$nsB" ib 2 98 || return
+	links+=(ira)
+	rdma link add ira type rxe netdev ia && add_link "$nsB" irb ib
+}
+
+# usage: role rxe-asks|hroce-asks: who is the requester, or client, in what follows
+role() {
+	role=$1
+	if [ "$role" = rxe-asks ]; then
+		export HROCE_DEV=ira HROCE_DEV2=irb HROCE_NS='' HROCE_NS2=$nsB
+		client=() client_dev=ira server=(ip netns exec "$nsB") server_dev=irb server_ip=10.98.0.2 server_ip6=fd98::2
+	else
+		export HROCE_DEV=irb HROCE_DEV2=ira HROCE_NS=$nsB HROCE_NS2=''
+		client=(ip netns exec "$nsB") client_dev=irb server=() server_dev=ira server_ip=10.98.0.1 server_ip6=fd98::1
+	fi
+	export from=$HROCE_DEV to=$HROCE_DEV2
+}
+
+# usage: verbs PROGRAM [PATTERN...]: cases of the verbs tests between the two, renamed after the role
+verbs() {
+	local program=$1 status
+
+	shift
+	"$build/$program" "$@" >"/tmp/verbs-$id"
+	status=$?
+	sed -E "s/^((not )?ok [0-9]+ - )(\w+\.\w+)/\1interop.\3_$role/" "/tmp/verbs-$id"
+	[ $status = 0 ] || [ $status = 4 ]
+}
+
+# What hroce as a requester sees of refusals is told by rdma_rxe's NAKs; events at the responder are hroce's alone.
+run_verbs() {
+	verbs data 'lengths_*' psn_wrap megabytes 'zero_*' both_directions write_then_read_back 'reads_*' 'fence*' || status=1
+	verbs sge random_splits many_regions long_list 'small_message*' ring_wrap || status=1
+	verbs atomics || status=1
+	verbs ud lengths grh_names_sender reply_by_completion many_to_one || status=1
+	# rdma_rxe receives multicast only for groups that librdmacm made the IP stack join.
+	[ "$role" = hroce-asks ] || verbs ud multicast_reaches_members || status=1
+	verbs retry 'late_peer*' rnr_three_retries rnr_seven_never_ends rnr_in_the_middle dead_peer_three_retries || status=1
+	verbs cm connect_and_talk many_at_once rejected nobody_listens datagram_service || status=1
+	[ "$role" = hroce-asks ] ||
+		verbs errors 'wrong_rkey*' 'beyond_the_end*' 'mr_lacks*' 'qp_lacks*' 'mr_gone*' 'no_responder*' || status=1
+}
+
+# usage: both_ends COMMAND...: netem, or "del", on both ends
+both_ends_netem() {
+	tc qdisc replace dev ia root netem limit 10000 "$@" && tc -n "$nsB" qdisc replace dev ib root netem limit 10000 "$@"
+}
+
+netem_off() {
+	tc qdisc del dev ia root
+	tc -n "$nsB" qdisc del dev ib root
+}
+
+run_traffic() {
+	tap_case "interop.traffic_rc_$role" traffic -n 300
+	tap_case "interop.traffic_rc_small_mtu_$role" traffic -n 100 -m 256 -x 20000
+	tap_case "interop.traffic_uc_$role" traffic -t uc -n 100
+	tap_case "interop.traffic_ud_$role" traffic -t ud -n 100
+	export HROCE_FAMILY=6
+	tap_case "interop.traffic_rc_ipv6_$role" traffic -n 200
+	tap_case "interop.traffic_uc_ipv6_$role" traffic -t uc -n 60
+	tap_case "interop.traffic_ud_ipv6_$role" traffic -t ud -n 60
+	unset HROCE_FAMILY
+	# Frames one by one: a super-packet would be lost as a whole.
+	knob irb gso N
+	both_ends_netem loss 1%
+	tap_case "interop.loss_rc_$role" traffic -e 14 -n 120 -x 30000
+	tap_case "interop.loss_uc_$role" traffic -t uc -L -n 80 -x 20000
+	tap_case "interop.loss_ud_$role" traffic -t ud -L -n 80
+	HROCE_FAMILY=6 tap_case "interop.loss_rc_ipv6_$role" traffic -e 14 -n 60 -x 30000
+	netem_off
+	knob irb gso Y
+}
+
+# usage: gid_index LINK [6]
+gid_index() {
+	local kind='::ffff:'
+
+	[ "${2:-4}" = 4 ] || kind='fd98::'
+	ibv_devinfo -v -d "$1" | sed -n "s/.*GID\[ *\([0-9]*\)\]:[[:space:]]*$kind.*/\1/p" | head -1
+}
+
+# usage: pair PORT "SERVER COMMAND" "CLIENT COMMAND": start one, wait until it listens, run the other
+pair() {
+	local port=$1 pid status=0
+
+	# shellcheck disable=SC2086
+	"${server[@]}" timeout 60 $2 &
+	pid=$!
+	[ "$port" = 0 ] || wait_for 15 bash -c "${server[*]} ss -ltn | grep -q ':$port '" || status=1
+	# shellcheck disable=SC2086
+	[ $status != 0 ] || "${client[@]}" timeout 60 $3 || status=$?
+	[ $status = 0 ] || kill $pid 2>/dev/null
+	wait $pid || status=1
+	return $status
+}
+
+pingpong() {
+	local port=$((18800 + tap_count)) family=$2 options
+
+	options="-n 100 -p $port"
+
+	[ "$1" = ud ] || options+=" -m 1024"
+	[ "$1" = srq ] || options+=" -c"
+	pair "$port" "ibv_$1_pingpong -d $server_dev -g $(gid_index $server_dev "$family") $options" \
+		"ibv_$1_pingpong -d $client_dev -g $(gid_index $client_dev "$family") $options $server_ip"
+}
+
+perftest() {
+	local port=$((18800 + tap_count)) options
+
+	options="-F -n 100 -p $port ${*:2}"
+	pair "$port" "$1 -d $server_dev -x $(gid_index $server_dev) $options" \
+		"$1 -d $client_dev -x $(gid_index $client_dev) $options $server_ip"
+}
+
+rdma_cm_listens() { rdma resource show cm_id | grep -q "LISTEN.*:$1 "; }
+
+# rping finds its peer by rdma_cm alone.
+rping() {
+	local pid status=0
+
+	"${server[@]}" timeout 60 rping -s -a "$1" -p 7190 -V -C 20 &
+	pid=$!
+	wait_for 15 rdma_cm_listens 7190 || status=1
+	[ $status != 0 ] || "${client[@]}" timeout 60 rping -c -a "$1" -p 7190 -V -C 20 || status=$?
+	[ $status = 0 ] || kill $pid 2>/dev/null
+	wait $pid
+	return $status
+}
+
+run_programs() {
+	local it
+
+	for it in rc uc ud srq; do
+		tap_case "interop.ibv_${it}_pingpong_$role" pingpong $it 4
+	done
+	tap_case "interop.ibv_rc_pingpong_ipv6_$role" pingpong rc 6
+	tap_case "interop.rping_$role" rping "$server_ip"
+	tap_case "interop.rping_ipv6_$role" rping "$server_ip6"
+	tap_case "interop.ib_write_bw_$role" perftest ib_write_bw -s 65536
+	tap_case "interop.ib_read_bw_$role" perftest ib_read_bw -s 65536
+	tap_case "interop.ib_send_lat_$role" perftest ib_send_lat
+	[ "$role" = hroce-asks ] || return
+	tap_case "interop.ib_send_bw_$role" perftest ib_send_bw -s 65536
+	tap_case "interop.ib_write_lat_$role" perftest ib_write_lat
+	tap_case "interop.ib_atomic_lat_$role" perftest ib_atomic_lat
+	tap_case "interop.ib_send_lat_ud_$role" perftest ib_send_lat -c UD
+	tap_case "interop.ib_send_bw_uc_$role" perftest ib_send_bw -c UC -s 4096
+}
+
+status=0
+tap_case interop.setup setup
+[ "$tap_failures" = 0 ] || { tap_done; exit 1; }
+for role in rxe-asks hroce-asks; do
+	role $role
+	for part in $parts; do
+		"run_$part"
+	done
+done
+tap_done || status=1
+exit $status
