@@ -18,7 +18,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/ulp/nvme.sh
 
 link=ulp0
-bytes=$((${ULP_MB:-16} << 20))
+bytes=$((${ULP_MB:-8} << 20))
 peer_type=${1:?hroce or rxe}
 
 add_link() {

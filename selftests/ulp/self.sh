@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/ulp/nvme.sh
 
 link=hroce0
-bytes=$((${ULP_MB:-16} << 20))
+bytes=$((${ULP_MB:-8} << 20))
 
 cleanup() {
 	host_disconnect
