@@ -353,8 +353,11 @@ class Run:
             connect(node, ends[1], "net0")
             if nodes > 2:
                 options[0] += ["-netdev", f"hubport,id=port{node},hubid=0,netdev=wire{node}"]
-        if nodes != 2:
+        if nodes > 2:
             options[0] += ["-netdev", "hubport,id=net0,hubid=0"]
+        if nodes == 1:
+            # Nobody is there, but frames must go somewhere, or the device's queue stands still.
+            options[0] += ["-netdev", "user,id=net0,restrict=on"]
         for node in range(nodes):
             options[node] += ["-device",
                               f"virtio-net-pci,netdev=net0,host_mtu=9000,mac=52:54:00:77:00:{node + 1:02x},romfile="]
