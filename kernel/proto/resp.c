@@ -157,6 +157,24 @@ static bool resp_nak_is_fatal(const struct hrp_resp *resp)
 	       resp->nak_due != HRP_NAK_PSN_SEQ;
 }
 
+/*
+ * In the error state the answers up to the fatal NAK still go out, and so does
+ * the acknowledgement of what was completed before: an application may see a
+ * completion and disconnect faster than its peer is told.
+ */
+static bool resp_may_answer(const struct hrp_qp *qp)
+{
+	const struct hrp_resp *resp = &qp->resp;
+
+	if (resp_is_up(qp))
+		return true;
+	if (qp->state != HRP_ERR)
+		return false;
+	return resp_nak_is_fatal(resp) ||
+	       (resp->ack_due && !resp->nak_due &&
+		resp->rd_reply == resp->rd_head);
+}
+
 /* Takes the NAK that is due, or else the acknowledgement. */
 static bool resp_next_ack(struct hrp_qp *qp, struct hrp_burst *b)
 {
@@ -188,9 +206,7 @@ bool hrp_resp_next(struct hrp_qp *qp, struct hrp_burst *b)
 	if (resp->rd_reply == resp->rd_head && !resp->nak_due &&
 	    !resp->ack_due)
 		return false;
-	/* In the error state the answers up to the fatal NAK still go out. */
-	if (!resp_is_up(qp) &&
-	    !(qp->state == HRP_ERR && resp_nak_is_fatal(resp)))
+	if (!resp_may_answer(qp))
 		return false;
 	memset(b, 0, sizeof(*b));
 	b->mtu = hrp_qp_mtu(qp);

@@ -382,6 +382,8 @@ static void flush_returns_all_entries(void)
 	tap_eq(rr.cqe.status, HROCE_WC_WR_FLUSH_ERR);
 	tap_eq(rr.cqe.wr_id, 2);
 	tap_eq(rr.events[HRP_EVENT_LAST_WQE], 0);
+	/* What came before the error stands, and the peer is to know. */
+	rr_expect_ack(0, HRP_SYN_CREDIT_INVALID, 0);
 	rr_expect_nothing();
 
 	rr_begin(HRP_TYPE_RC);
