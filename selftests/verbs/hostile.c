@@ -21,7 +21,7 @@
 #include "vt.h"
 
 #define MAX_RINGS	64
-#define ATTACK_US	1500000ull
+#define ATTACK_US	1000000ull
 
 /**
  * struct ring - one mapping of the device in this process
