@@ -345,7 +345,7 @@ def paths(systems):
         ends = [End(f"bench{i + 1}", f"hroce{i}", f"10.92.0.{i + 1}") for i in (0, 1)]
         result["veth", "hroce"] = Path(ends[1], ends[0], "ha", elide=False)
         result["veth_elided", "hroce"] = Path(ends[1], ends[0], "ha", elide=True)
-        result["local", "hroce"] = Path(ends[0], ends[0])
+        result["local", "hroce"] = Path(ends[0], ends[0], elide=True)
     for system in ("tcp", "udp", "memcpy"):
         if system in systems:
             ends = [End(f"bench{i}", None, f"10.92.0.{i}") for i in (1, 2)]
