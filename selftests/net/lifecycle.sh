@@ -98,7 +98,7 @@ flapping() {
 			ip -n "$nsB" link set eb down && ip -n "$nsB" link set eb up || return
 		done
 	}
-	vt_options="-e 15" under_traffic 4 flap_often && [ "$traffic_status" = 0 ] && works
+	vt_options="-e 17" under_traffic 4 flap_often && [ "$traffic_status" = 0 ] && works
 }
 
 # IPv6 addresses go when the device goes down, and with them the GIDs in use: an error, or going on, but no hang.
