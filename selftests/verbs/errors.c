@@ -55,11 +55,11 @@ static void refused(struct vt *t, struct duo *u, const struct vt_wr *w,
 	v.flags |= IBV_SEND_SIGNALED;
 	vt_send(u->p->qp[0], &v);
 	vt_expect(u->p->scq[0], 1, status);
-	VT_EQ(vt_state(u->p->qp[0]), IBV_QPS_ERR);
+	vt_wait_state(u->p->qp[0], IBV_QPS_ERR);
 	vt_send(u->p->qp[0], &v);
 	vt_expect(u->p->scq[0], 1, IBV_WC_WR_FLUSH_ERR);
 	vt_expect(u->p->rcq[1], 50, IBV_WC_WR_FLUSH_ERR);
-	VT_EQ(vt_state(u->p->qp[1]), IBV_QPS_ERR);
+	vt_wait_state(u->p->qp[1], IBV_QPS_ERR);
 	VT_OK(vt_async(&t->b, event) == u->p->qp[1], "other QP");
 	untouched(u->d);
 }

@@ -52,6 +52,7 @@ struct vt_run {
 };
 
 static struct vt_run run;
+static void (*fail_hook)(void);
 static char *skip_reason;
 static uint32_t rand_state = 1;
 
@@ -127,9 +128,17 @@ void vt_fail(const char *file, int line, const char *fmt, ...)
 	fflush(stdout);
 	va_end(ap);
 	run.failed = true;
+	if (fail_hook)
+		fail_hook();
 	if (gettid() != run.tid || run.undoing)
 		_exit(VT_EXIT_FAIL);
 	longjmp(run.back, 1);
+}
+
+/* What else to say when something fails. */
+void vt_on_fail(void (*hook)(void))
+{
+	fail_hook = hook;
 }
 
 void vt_skip(const char *fmt, ...)

@@ -189,6 +189,7 @@ void vt_fail(const char *file, int line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4), noreturn));
 void vt_skip(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2), noreturn));
+void vt_on_fail(void (*hook)(void));
 void vt_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void vt_defer(int (*undo)(void *), void *obj, const char *what);
 void vt_forget(void *obj);

@@ -371,6 +371,21 @@ static int server(const char *dev, int sock)
 
 /* ---- client ---- */
 
+/* What was being checked when the program ended in failure. */
+static const struct op *checking;
+
+static void tell_operation(void)
+{
+	static const char *const name[] = {
+		"free", "echo", "echo_imm", "write_imm", "write_read",
+		"fetch_add", "cmp_swap",
+	};
+
+	if (checking)
+		printf("# operation %u: %s of %zu bytes\n", checking->seq,
+		       name[checking->kind], checking->len);
+}
+
 static size_t pick_len(void)
 {
 	switch (vt_rand() % 6) {
@@ -483,12 +498,14 @@ static void op_progress(struct client *c, struct op *op)
 	c->s.moved = vt_now_us();
 	if (op->sends || op->echo)
 		return;
+	checking = op;
 	if (op->kind == KIND_WRITE_READ)
 		vt_verify(c->s.far, slot_off(op - c->op), op->len, op->seq);
 	if (op->kind == KIND_FETCH_ADD || op->kind == KIND_CMP_SWAP) {
 		memcpy(&value, c->s.out->buf + slot_off(op - c->op), 8);
 		VT_EQ(value, op->expect);
 	}
+	checking = NULL;
 	c->bytes += op->len;
 	c->done++;
 	op->kind = KIND_FREE;
@@ -526,6 +543,7 @@ static void take_echo(struct client *c, const struct ibv_wc *wc)
 			VT_EQ(be32toh(wc->imm_data), op->seq);
 	}
 	c->echo_head++;
+	checking = op;
 	VT_EQ(wc->byte_len - c->s.grh, op->len);
 	vt_verify(c->s.in, at, op->len, op->seq);
 	op->echo = false;
@@ -564,6 +582,7 @@ static int client(const char *dev, int sock)
 	struct ibv_wc wc;
 	uint64_t end;
 
+	vt_on_fail(tell_operation);
 	c.s.sock = sock;
 	side_open(&c.s, dev);
 	side_connect(&c.s, 0xffff80 + cfg.seed % 128);
