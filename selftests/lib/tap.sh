@@ -36,6 +36,17 @@ tap_case() {
 	return 0
 }
 
+# usage: wait_for SECONDS COMMAND...: until it succeeds
+wait_for() {
+	local end=$((SECONDS + $1))
+
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ "$SECONDS" -lt "$end" ] || { echo "waited in vain for: $*"; return 1; }
+		sleep 0.05
+	done
+}
+
 # Print the plan and return whether all went well: the last command of the script.
 tap_done() {
 	echo "1..$tap_count"

@@ -26,17 +26,6 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# usage: wait_for SECONDS COMMAND...: until it succeeds
-wait_for() {
-	local end=$((SECONDS + $1))
-
-	shift
-	until "$@" >/dev/null 2>&1; do
-		[ "$SECONDS" -lt "$end" ] || { echo "waited in vain for: $*"; return 1; }
-		sleep 0.05
-	done
-}
-
 new_ns() {
 	namespaces+=("$1")
 	ip netns add "$1" && ip -n "$1" link set lo up

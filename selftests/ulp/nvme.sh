@@ -23,18 +23,6 @@ nvme_need() {
 	exit 0
 }
 
-# usage: wait_for SECONDS COMMAND...
-# Wait until COMMAND succeeds.
-wait_for() {
-	local end=$((SECONDS + $1))
-
-	shift
-	until "$@"; do
-		[ "$SECONDS" -lt "$end" ] || { echo "waited in vain for: $*"; return 1; }
-		sleep 0.1
-	done
-}
-
 # usage: target_up MEGABYTES ADDRESS...
 # Offer a disk in memory at each address.
 target_up() {

@@ -56,6 +56,12 @@ dress() {
 		in_ns "$1" ip address add "fd88::$3/64" dev "$2" nodad
 }
 
+# A new veth pair passes packets a little later than "ip link set up" returns, and who resolves an address before that
+# waits for a second and more.
+reaches_peer() {
+	wait_for 10 in_ns "$nsA" ping -c 1 -W 1 10.88.0.2 && wait_for 10 in_ns "$nsA" ping -c 1 -W 1 fd88::2
+}
+
 # Packets between two links of one host need no ICRC; have one nevertheless, as on a real wire, unless VT_ELIDE=1.
 real_wire() {
 	[ "$type" = hroce ] && [ "${VT_ELIDE:-0}" = 0 ] || return 0
@@ -69,7 +75,7 @@ add_links() {
 	if [ "$mode" = wire ]; then
 		ip netns add "$nsA" && ip netns add "$nsB" &&
 			ip link set va netns "$nsA" && ip link set vb netns "$nsB" &&
-			dress "$nsA" va 1 && dress "$nsB" vb 2 &&
+			dress "$nsA" va 1 && dress "$nsB" vb 2 && reaches_peer &&
 			in_ns "$nsA" rdma link add vta type "$type" netdev va &&
 			in_ns "$nsB" rdma link add vtb type "$type" netdev vb && real_wire vta && real_wire vtb
 	else
