@@ -150,6 +150,8 @@ struct hrp_rdres {
 /**
  * struct hrp_resp - responder; guarded by the receive lock
  * @psn: expected PSN
+ * @ack_psn: PSN of the last SEND or WRITE packet accepted: what a plain
+ *	acknowledgement names, as it must not answer a READ or atomic
  * @msn: messages completed, 24 bits
  * @rwqe: receive entry in use, if @have_rwqe
  * @have_rwqe: @rwqe holds an entry that is not complete
@@ -159,7 +161,7 @@ struct hrp_rdres {
  * @write_rkey: WRITE in progress: remote key
  * @write_len: WRITE in progress: length announced by the RETH
  * @nak_sent: sequence NAK sent for @psn; no further one until progress
- * @ack_due: an acknowledgement of everything before @psn is to be sent
+ * @ack_due: an acknowledgement of @ack_psn and everything before is to be sent
  * @comm_est: a first packet has been accepted
  * @srq: receive entries come from an SRQ; set by the owner
  * @last_wqe: LAST_WQE has been raised
@@ -176,6 +178,7 @@ struct hrp_rdres {
  */
 struct hrp_resp {
 	u32 psn;
+	u32 ack_psn;
 	u32 msn;
 	struct hrp_rwqe *rwqe;
 	u32 offset;

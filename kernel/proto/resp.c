@@ -89,6 +89,7 @@ void hrp_resp_start(struct hrp_qp *qp, u32 psn)
 {
 	hrp_resp_reset(qp);
 	qp->resp.psn = psn & HRP_PSN_MASK;
+	qp->resp.ack_psn = hrp_psn_add(psn, HRP_PSN_MASK);
 }
 
 /* Requests are taken in these states. */
@@ -185,7 +186,7 @@ static bool resp_next_ack(struct hrp_qp *qp, struct hrp_burst *b)
 		b->first.msn = resp->nak_msn;
 		b->first.syndrome = resp->nak_due;
 	} else if (resp->ack_due) {
-		b->first.psn = hrp_psn_add(resp->psn, HRP_PSN_MASK);
+		b->first.psn = resp->ack_psn;
 		b->first.msn = resp->msn;
 		b->first.syndrome = HRP_SYN_ACK | HRP_SYN_CREDIT_INVALID;
 	} else {

@@ -171,6 +171,7 @@ static void rc_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		return;
 	}
 	rc_advance(qp, 1);
+	qp->resp.ack_psn = pkt->psn;
 	if (pkt->ackreq)
 		qp->resp.ack_due = 1;
 	if (pkt->info & HRP_OI_LAST)

@@ -336,6 +336,29 @@ static void duplicates_are_acknowledged(void)
 	tap_eq(rr_ask(HRP_OP_SEND_ONLY, 1 + HRP_PSN_WINDOW, 1), HRP_RX_NAK);
 }
 
+/* An ACK with the PSN of a READ would end it at a peer that takes it so. */
+static void acknowledgement_never_names_a_read(void)
+{
+	struct hrp_pkt pkt;
+
+	rr_begin(HRP_TYPE_RC);
+	rr_ask(HRP_OP_WRITE_ONLY, 0, 1);
+	rr_expect_ack(0, HRP_SYN_CREDIT_INVALID, 1);
+	pkt = rr_request(HRP_OP_READ_REQ, 1, 0);
+	pkt.dmalen = 2 * MTU;
+	tap_eq(rr_arrive(&pkt), HRP_RX_ACCEPT);
+	rr_expect_read(1, 2, HRP_OP_READ_RESP_FIRST, 0, 2 * MTU);
+	tap_eq(rr_ask(HRP_OP_WRITE_ONLY, 0, 1), HRP_RX_DUPLICATE);
+	rr_expect_ack(0, HRP_SYN_CREDIT_INVALID, 2);
+	rr_ask(HRP_OP_FETCH_ADD, 3, 0);
+	tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+	tap_eq(rr_ask(HRP_OP_WRITE_ONLY, 0, 1), HRP_RX_DUPLICATE);
+	rr_expect_ack(0, HRP_SYN_CREDIT_INVALID, 3);
+	rr_ask(HRP_OP_WRITE_ONLY, 4, 1);
+	rr_expect_ack(4, HRP_SYN_CREDIT_INVALID, 4);
+	rr_expect_nothing();
+}
+
 static void first_packet_in_rtr_is_an_event(void)
 {
 	rr_begin(HRP_TYPE_RC);
@@ -399,7 +422,7 @@ static void flush_returns_all_entries(void)
 
 int main(void)
 {
-	tap_plan(20);
+	tap_plan(21);
 	tap_run(send_fills_one_entry);
 	tap_run(send_of_nothing_completes);
 	tap_run(send_inv_takes_the_key_away);
@@ -417,6 +440,7 @@ int main(void)
 	tap_run(one_nak_per_gap);
 	tap_run(progress_takes_a_nak_back);
 	tap_run(duplicates_are_acknowledged);
+	tap_run(acknowledgement_never_names_a_read);
 	tap_run(first_packet_in_rtr_is_an_event);
 	tap_run(requests_need_a_state_and_a_service);
 	tap_run(flush_returns_all_entries);
