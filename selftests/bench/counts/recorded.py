@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Counts: write them down, compare them with recorded ones, record new ones."""
+
+import collections
+import os
+
+Row = collections.namedtuple("Row", "topology workload size metric system")
+
+# A count may grow by so much, and by so little that it says nothing.
+TOLERANCE = 0.05
+SLACK = {"zeroed": 0.005, "wakeups": 0.005}
+
+
+def add_arguments(parser):
+    """Those that both programs have."""
+    parser.add_argument("--top", type=int, default=0, metavar="N", help="list the N most expensive functions")
+    parser.add_argument("--results", metavar="FILE", help="write all counts there, in the format of results.tsv")
+    parser.add_argument("--recorded", metavar="FILE", help="compare with the counts recorded in FILE, as TAP")
+    parser.add_argument("--update", action="store_true", help="record the counts in that FILE instead")
+
+
+def write_results(path, setting, rows):
+    with open(path, "w", encoding="ascii") as file:
+        print("setting", *Row._fields, "median", "min", "max", "runs", sep="\t", file=file)
+        for row, value in rows.items():
+            print(setting, *row, *[f"{value:.6g}"] * 3, 1, sep="\t", file=file)
+
+
+class Recorded:
+    """The file with recorded counts."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def load(self):
+        rows = {}
+        if os.path.exists(self.path):
+            with open(self.path, encoding="ascii") as file:
+                for line in file:
+                    if line.startswith("#"):
+                        continue
+                    words = line.split()
+                    rows[Row(words[0], words[1], int(words[2]), words[3], words[4])] = float(words[5])
+        return rows
+
+    def save(self, rows):
+        with open(self.path, "w", encoding="ascii") as file:
+            print("# SPDX-License-Identifier: GPL-2.0", file=file)
+            print("# Made with option -u of selftests/bench/counts/run or run-proto.", file=file)
+            print("#", *Row._fields, "count", file=file)
+            for row, value in sorted(rows.items()):
+                print(*row, f"{value:.4g}" if row.metric in SLACK else f"{value:.0f}", sep="\t", file=file)
+
+    def judge(self, rows):
+        """Say what became of each recorded count, as TAP. Return the exit status."""
+        old = self.load()
+        bad = 0
+        print(f"1..{len(rows)}")
+        for number, (row, value) in enumerate(sorted(rows.items()), 1):
+            name = "_".join(map(str, row))
+            was = old.get(row)
+            limit = None if was is None else was * (1 + TOLERANCE) + SLACK.get(row.metric, 1)
+            fine = limit is not None and value <= limit
+            if was is None:
+                print(f"# {name}: {value:.4g}, but nothing is recorded; record it with option -u")
+            elif not fine:
+                print(f"# {name}: {value:.4g}, more than 5 % above {was:.4g}")
+            elif value < was * (1 - TOLERANCE) - SLACK.get(row.metric, 1):
+                print(f"# {name}: {value:.4g} instead of {was:.4g}: record that with option -u")
+            print(f"{'ok' if fine else 'not ok'} {number} {name}")
+            bad += not fine
+        return 1 if bad else 0
+
+
+def finish(args, setting, rows, guarded):
+    """Do what the arguments ask for; only @guarded are recorded and compared. Return the exit status."""
+    if args.results:
+        write_results(args.results, setting, rows)
+    if not args.recorded:
+        return 0
+    recorded = Recorded(args.recorded)
+    if args.update:
+        recorded.save(guarded)
+        return 0
+    return recorded.judge(guarded)
