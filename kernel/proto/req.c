@@ -506,15 +506,22 @@ enum hrp_next hrp_req_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 	return ret;
 }
 
-/* Come back to the entry of @b, to fail it, unless that is ahead anyway. */
+/*
+ * Come back to the entry of @b, to fail it, unless that is ahead anyway. A
+ * peer may have acknowledged what never left.
+ */
 static void req_return_to(struct hrp_req *req, const struct hrp_burst *b,
 			  const struct hrp_wqe *w)
 {
-	if (hrp_psn_diff(req->psn, b->first.psn) <= 0)
+	u32 psn = b->first.psn;
+
+	if (hrp_psn_diff(psn, req->psn_una) < 0)
+		psn = req->psn_una;
+	if (hrp_psn_diff(req->psn, psn) <= 0)
 		return;
 	req->sq.next = req->burst_idx;
-	req->psn = b->first.psn;
-	req->offset = (req->psn - w->first_psn) & HRP_PSN_MASK;
+	req->psn = psn;
+	req->offset = (psn - w->first_psn) & HRP_PSN_MASK;
 }
 
 void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)

@@ -338,6 +338,18 @@ static void sent_comes_late(void)
 	tap_eq(rig.qp.state, HRP_RTS);
 	rig_end();
 
+	/* The peer acknowledges the beginning of what cannot be sent. */
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_SEND, 4 * 1024);
+	tap_eq(hrp_req_next(&rig.qp, rig.now_ns, &rig.burst), HRP_NEXT_BURST);
+	rig_ack(0, 0);
+	hrp_req_sent(&rig.qp, &rig.burst, HROCE_WC_LOC_PROT_ERR);
+	tap_eq(rig.qp.req.psn, rig.qp.req.psn_una);
+	tap_eq(rig_next(), HRP_NEXT_IDLE);
+	rig_expect_cqe(0, HROCE_WC_LOC_PROT_ERR);
+	tap_eq(rig.qp.state, HRP_ERR);
+	rig_end();
+
 	rig_begin(HRP_TYPE_UC, 0);
 	rig_post_op(HROCE_WR_SEND, 1);
 	tap_eq(hrp_req_next(&rig.qp, rig.now_ns, &rig.burst), HRP_NEXT_BURST);
