@@ -26,9 +26,10 @@ cleanup() {
 }
 trap cleanup EXIT
 
+# An address is answered for by its own netdev only: links that share a network would take each other's packets.
 new_ns() {
 	namespaces+=("$1")
-	ip netns add "$1" && ip -n "$1" link set lo up
+	ip netns add "$1" && ip -n "$1" link set lo up && ip netns exec "$1" sysctl -qw net.ipv4.conf.all.arp_ignore=1
 }
 
 # usage: add_link NAMESPACE LINK NETDEV
@@ -44,11 +45,22 @@ address() {
 		ip -n "$1" address add "fd${4:-90}::$3/64" dev "$2" nodad
 }
 
+# usage: reaches NAMESPACE ADDRESS...: wait until they answer; the first resolution over something new takes its time,
+# but ib_core grants it a second.
+reaches() {
+	local ns=$1 address
+
+	shift
+	for address; do
+		wait_for 10 ip netns exec "$ns" ping -c 1 -W 1 "$address" || return
+	done
+}
+
 # Two namespaces, joined by a veth pair ea-eb of MTU $1; with link nla on ea and link nlb on eb unless $2 is "bare".
 two_ends() {
 	new_ns "$nsA" && new_ns "$nsB" || return
 	ip link add ea netns "$nsA" mtu "${1:-4200}" type veth peer name eb netns "$nsB" mtu "${1:-4200}" || return
-	address "$nsA" ea 1 && address "$nsB" eb 2 || return
+	address "$nsA" ea 1 && address "$nsB" eb 2 && reaches "$nsA" 10.90.0.2 fd90::2 || return
 	[ "${2:-}" = bare ] || { add_link "$nsA" nla ea && add_link "$nsB" nlb eb; }
 }
 

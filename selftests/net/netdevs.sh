@@ -28,14 +28,15 @@ at_mtu() {
 
 # Below 1280 bytes the IPv6 addresses were lost; new ones are as good.
 ipv6_only() {
-	ip -n "$nsA" address replace fd90::11/64 dev ea nodad && ip -n "$nsB" address replace fd90::12/64 dev eb nodad || return
+	ip -n "$nsA" address replace fd90::11/64 dev ea nodad && ip -n "$nsB" address replace fd90::12/64 dev eb nodad &&
+		reaches "$nsA" fd90::12 || return
 	HROCE_FAMILY=6 traffic -n 200 && HROCE_FAMILY=6 traffic -t uc -n 50 && HROCE_FAMILY=6 traffic -t ud -n 50
 }
 
 vlan() {
 	ip -n "$nsA" link add link ea name ea.7 type vlan id 7 && ip -n "$nsB" link add link eb name eb.7 type vlan id 7 &&
 		address "$nsA" ea.7 1 91 && address "$nsB" eb.7 2 91 &&
-		add_link "$nsA" nlva ea.7 && add_link "$nsB" nlvb eb.7 || return
+		add_link "$nsA" nlva ea.7 && add_link "$nsB" nlvb eb.7 && reaches "$nsA" 10.91.0.2 fd91::2 || return
 	from=nlva to=nlvb both_families -n 150 || return
 	from=nlva to=nlvb traffic -t ud -n 50 || return
 	# Both at the same time: the links below are still there.
@@ -52,7 +53,8 @@ bond() {
 		ip link add "pa$i" netns "$nsA" mtu 4200 type veth peer name "pb$i" netns "$nsB" mtu 4200 &&
 			ip -n "$nsA" link set "pa$i" master bda && ip -n "$nsB" link set "pb$i" master bdb || return
 	done
-	address "$nsA" bda 1 92 && address "$nsB" bdb 2 92 && add_link "$nsA" nlba bda && add_link "$nsB" nlbb bdb || return
+	address "$nsA" bda 1 92 && address "$nsB" bdb 2 92 && add_link "$nsA" nlba bda && add_link "$nsB" nlbb bdb &&
+		reaches "$nsA" 10.92.0.2 fd92::2 || return
 	from=nlba to=nlbb both_families -n 150 || return
 	# The active port goes down, the other takes over.
 	from=nlba to=nlbb vt_options="-e 15" under_traffic 4 ip -n "$nsA" link set pa1 down || return
@@ -73,15 +75,14 @@ bridge() {
 	ip -n "$m" link set br0 mtu 4200
 	ip -n "$nsA" link add bra type bridge && ip -n "$nsA" link set qA master bra up &&
 		ip -n "$nsA" link set bra mtu 4200 && address "$nsA" bra 1 93 && address "$nsB" qB 2 93 &&
-		add_link "$nsA" nlca bra && add_link "$nsB" nlcb qB || return
-	from=nlca to=nlcb wait_for 10 ip netns exec "$nsA" ping -c 1 -W 1 10.93.0.2 || return
+		add_link "$nsA" nlca bra && add_link "$nsB" nlcb qB && reaches "$nsA" 10.93.0.2 fd93::2 || return
 	from=nlca to=nlcb both_families -n 150
 }
 
 macvlan() {
 	ip -n "$nsA" link add mva link ea type macvlan mode bridge && ip -n "$nsB" link add mvb link eb type macvlan &&
 		address "$nsA" mva 1 94 && address "$nsB" mvb 2 94 &&
-		add_link "$nsA" nlma mva && add_link "$nsB" nlmb mvb || return
+		add_link "$nsA" nlma mva && add_link "$nsB" nlmb mvb && reaches "$nsA" 10.94.0.2 fd94::2 || return
 	from=nlma to=nlmb both_families -n 100
 }
 
@@ -115,7 +116,7 @@ routed() {
 		address "$nsA" ra 1 96 && address "$r" r1 254 96 && address "$nsB" rb 1 97 && address "$r" r2 254 97 &&
 		ip -n "$nsA" route add 10.97.0.0/24 via 10.96.0.254 && ip -n "$nsB" route add 10.96.0.0/24 via 10.97.0.254 &&
 		ip -n "$nsA" -6 route add fd97::/64 via fd96::254 && ip -n "$nsB" -6 route add fd96::/64 via fd97::254 &&
-		add_link "$nsA" nlra ra && add_link "$nsB" nlrb rb || return
+		add_link "$nsA" nlra ra && add_link "$nsB" nlrb rb && reaches "$nsA" 10.97.0.1 fd97::1 || return
 	from=nlra to=nlrb both_families -n 150
 }
 
