@@ -37,6 +37,9 @@ PROVIDER_DIR = "/usr/lib/x86_64-linux-gnu/libibverbs"
 CPU = os.environ.get("VM_CPU", "max,-erms,-fsrm,-pclmulqdq")
 ACCEL = os.environ.get("VM_ACCEL", "tcg,thread=multi")
 MEMORY = os.environ.get("VM_MEM", "2G")
+# More options of QEMU, quoted as for a shell, and more words for the kernel's command line.
+QEMU_OPTIONS = shlex.split(os.environ.get("VM_QEMU", ""))
+APPEND = os.environ.get("VM_APPEND", "")
 
 STATUS_TIMEOUT = 124
 STATUS_NOT_RUN = 125
@@ -144,7 +147,7 @@ class Guest:
         if self.run.kernel.uml:
             return (f"{words} vm.fs=hostfs vm.sync={self.run.sync} vm.out={self.run.out}"
                     " bonding.max_bonds=0 dummy.numdummies=0 ifb.numifbs=0")
-        return f"{words} vm.fs=9p console=ttyS0 rcupdate.rcu_cpu_stall_timeout=60 net.ifnames=0"
+        return f"{words} vm.fs=9p console=ttyS0 rcupdate.rcu_cpu_stall_timeout=60 net.ifnames=0 {APPEND}"
 
     def qemu(self, network):
         run = self.run
@@ -159,7 +162,7 @@ class Guest:
         for tag, path, options in (("hostroot", "/", ",readonly=on"), ("sync", run.sync, ""), ("out", run.out, "")):
             command += ["-fsdev", f"local,id={tag},path={path},security_model=none,multidevs=remap{options}",
                         "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
-        return command + network
+        return command + network + QEMU_OPTIONS
 
     def uml(self):
         run = self.run

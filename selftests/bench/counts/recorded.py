@@ -6,9 +6,9 @@ import os
 
 Row = collections.namedtuple("Row", "topology workload size metric system")
 
-# A count may grow by so much, and by so little that it says nothing.
+# A count may grow by so much, and by so little that it says nothing: the kernel's own threads wake up now and then.
 TOLERANCE = 0.05
-SLACK = {"zeroed": 0.005, "wakeups": 0.005}
+SLACK = {"zeroed": 0.005, "wakeups": 0.02}
 
 
 def add_arguments(parser):
