@@ -191,8 +191,8 @@ def print_top(counts, number):
               f"{'packet' if window.size >= PACKET else 'message'}")
         total = sum(count.functions.values())
         for (name, owner, kind), value in count.functions.most_common(number):
-            print(f"{value / units:10.1f} {100 * value / total:5.1f} % {count.calls[name] / units:8.3f}  "
-                  f"{name}{' [' + owner + ']' if owner else ''}{'' if kind in ('module', 'rest') else ' (' + kind + ')'}")
+            where = (f" [{owner}]" if owner else "") + ("" if kind in ("module", "rest") else f" ({kind})")
+            print(f"{value / units:10.1f} {100 * value / total:5.1f} % {count.calls[name] / units:8.3f}  {name}{where}")
 
 
 def main():

@@ -159,14 +159,20 @@ static void look_for_mark(struct qemu_plugin_insn *insn)
 	    memcmp(p, opcode, sizeof(opcode)))
 		return;
 	memcpy(&disp, p + sizeof(opcode), sizeof(disp));
-	if (disp == MARK_BEGIN)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, begin_window,
+	if (disp == MARK_BEGIN || disp == MARK_END)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn,
+						       disp == MARK_BEGIN ?
+						       begin_window : end_window,
 						       QEMU_PLUGIN_CB_NO_REGS,
 						       NULL);
-	else if (disp == MARK_END)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, end_window,
-						       QEMU_PLUGIN_CB_NO_REGS,
-						       NULL);
+}
+
+/* Have each execution add @by to @counter. */
+static void count_execs(struct qemu_plugin_tb *tb, uint64_t *counter,
+			uint64_t by)
+{
+	qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64,
+						 counter, by);
 }
 
 static void translate(uint64_t id, struct qemu_plugin_tb *tb)
@@ -189,15 +195,9 @@ static void translate(uint64_t id, struct qemu_plugin_tb *tb)
 				     qemu_plugin_insn_size(insn));
 	}
 	if (user)
-		qemu_plugin_register_vcpu_tb_exec_inline(tb,
-							 QEMU_PLUGIN_INLINE_ADD_U64,
-							 &user_insns,
-							 b.nr_insns);
+		count_execs(tb, &user_insns, b.nr_insns);
 	else
-		qemu_plugin_register_vcpu_tb_exec_inline(tb,
-							 QEMU_PLUGIN_INLINE_ADD_U64,
-							 &find_block(&b)->execs,
-							 1);
+		count_execs(tb, &find_block(&b)->execs, 1);
 }
 
 int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc,
