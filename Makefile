@@ -64,8 +64,8 @@ modules-stock: prepare
 		$(MAKE) modules KDIR=/lib/modules/$$(cat $$cache/kernel-$$series/release)/build || exit 1; \
 	done
 
-modules-debug: prepare
-	+@dir=$$(selftests/vm/build-debug-kernel) && $(MAKE) modules KDIR=$$dir/build
+modules-uml modules-debug: modules-%: prepare
+	+@dir=$$(selftests/vm/build-uml-kernel $*) && $(MAKE) modules KDIR=$$dir/build
 
 module-dir = $(DESTDIR)/lib/modules/$(KVER)/updates
 
@@ -106,5 +106,5 @@ vm: prepare modules-stock user
 clean:
 	rm -rf $(HROCE_BUILD)
 
-.PHONY: all help mirror modules user modules-stock modules-debug install uninstall prepare check check-debug \
+.PHONY: all help mirror modules user modules-stock modules-uml modules-debug install uninstall prepare check check-debug \
 	check-vectors style demo bench vm clean

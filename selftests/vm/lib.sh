@@ -22,11 +22,11 @@ lock_cache() {
 	flock "$fd"
 }
 
-# The directory of the debug kernel: one per configuration, kernel source and recipe.
-debug_kernel_dir() {
+# The directory of a user-mode Linux: one for each flavour, configuration and kernel source.
+uml_kernel_dir() {
 	local version hash
 
 	version=$(dpkg-query -W -f '${Version}' linux-source-6.12) || return 1
-	hash=$({ echo "$version"; cat "$vm_dir/debug.config"; } | sha256sum | cut -c1-12)
-	echo "$cache/debug-$hash"
+	hash=$({ echo "$version"; cat "$vm_dir/machine.config" "$vm_dir/$1.config"; } | sha256sum | cut -c1-12)
+	echo "$cache/$1-$hash"
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Boot guests on one virtual network and run a command in each; called by selftests/vm/run.
 
-A guest is QEMU without hardware virtualisation (stock kernels) or a user-mode Linux process (debug kernel).
+A guest is QEMU without hardware virtualisation (stock kernels) or a user-mode Linux process.
 Host and guests talk through two shared directories: "sync" with the configuration on the way in, and exit
 status and kernel log on the way out; "out" for whatever the command wants to leave behind.
 """
@@ -74,11 +74,11 @@ class Kernel:
     def __init__(self, name):
         if name in ("6.12", "6.1"):
             path = os.path.join(CACHE, "kernel-" + name)
-        elif name == "debug":
-            path = subprocess.run([os.path.join(VM_DIR, "build-debug-kernel")], stdout=subprocess.PIPE, text=True,
+        elif name in ("uml", "debug"):
+            path = subprocess.run([os.path.join(VM_DIR, "build-uml-kernel"), name], stdout=subprocess.PIPE, text=True,
                                   check=False).stdout.strip()
             if not path:
-                fail("there is no debug kernel")
+                fail(f"there is no {name} kernel")
         else:
             path = os.path.abspath(name)
         self.directory, self.image = self.find_image(path)
@@ -433,7 +433,7 @@ class Run:
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(prog="run", usage="run [-n NODES] [-k 6.12|6.1|debug|PATH] [-c CPUS] "
+    parser = argparse.ArgumentParser(prog="run", usage="run [-n NODES] [-k 6.12|6.1|uml|debug|PATH] [-c CPUS] "
                                      "[-t SECONDS] [-e NAME=VALUE] [--no-load] [-i] -- COMMAND...")
     parser.add_argument("-n", dest="nodes", type=int, default=1, metavar="NODES")
     parser.add_argument("-k", dest="kernel", default=os.environ.get("VM_KERNEL") or "6.12", metavar="KERNEL")
