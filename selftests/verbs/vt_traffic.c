@@ -297,15 +297,15 @@ static bool device_gone(struct side *s)
 	return false;
 }
 
-/* ---- server ---- */
-
-/* The client is done, or gone: its end of the connection says so. */
-static bool server_over(int sock)
+/* The peer is done, or gone: its end of the connection says so. */
+static bool peer_over(int sock)
 {
 	struct pollfd p = { .fd = sock, .events = POLLIN };
 
 	return poll(&p, 1, 0) == 1;
 }
+
+/* ---- server ---- */
 
 static void server_answer(struct side *s, const struct ibv_wc *wc)
 {
@@ -351,7 +351,7 @@ static int server_run(struct side *s)
 		}
 		if (!idle)
 			spins = 0;
-		else if (spins > 100 && server_over(s->sock))
+		else if (spins > 100 && peer_over(s->sock))
 			return 0;
 		else if (spins > 300 && device_gone(s))
 			return EXIT_TRANSPORT;
@@ -609,6 +609,8 @@ static int client(const char *dev, int sock)
 			spins = 0;
 		else if (spins > 300 && device_gone(&c.s))
 			quit(EXIT_TRANSPORT, "device gone", c.done);
+		else if (spins > 300 && peer_over(sock))
+			quit(EXIT_TRANSPORT, "peer failed", c.done);
 		else
 			vt_pause(&spins);
 	} while (c.done < c.next || client_wants_more(&c, end));
