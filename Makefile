@@ -33,11 +33,12 @@ help:
 	@echo 'make check              all tests but those on the debug kernel'
 	@echo 'make check-debug        the tests on a kernel with KASAN, lockdep and kmemleak'
 	@echo 'make check-vectors      every packet in the directory HROCE_VECTORS'
-	@echo 'make bench              measure, side by side with rdma_rxe'
+	@echo 'make bench              measure, side by side with rdma_rxe, TCP, UDP and memcpy'
 	@echo 'make style              the style checkers alone'
 	@echo 'make vm                 a shell in a test machine'
 	@echo 'make clean              remove everything that was built in this tree'
 	@echo 'Variables: KDIR (kernel headers), DESTDIR, jobs, group=PATTERN (for check), V=1 (show all output of tests)'
+	@echo 'Variables of make bench: $(knobs); selftests/bench/run explains them'
 
 # Kbuild leaves its output beside the sources. So that several kernels do not share it, each gets a directory of
 # links to the sources.
@@ -97,8 +98,12 @@ style: prepare
 demo: prepare
 	@selftests/vm/demo
 
-bench: prepare modules-stock user
-	@selftests/bench/run
+# What "make bench" hands on; selftests/bench/run explains it.
+knobs = settings topologies workloads systems sizes runs seconds full
+bench-uml = $(if $(settings),$(findstring uml,$(settings)),uml)
+
+bench: prepare modules-stock $(bench-uml:%=modules-%) user
+	@selftests/bench/run $(foreach knob,$(knobs),$(if $($(knob)),$(knob)=$($(knob))))
 
 vm: prepare modules-stock user
 	@selftests/vm/run -i -- bash -i

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What hroce is to reach, as ratios within one run."""
+
+import dataclasses
+
+INSTRUCTIONS = "insn_other"
+
+
+@dataclasses.dataclass
+class Target:
+    """A bound for one figure of hroce, or for its ratio to another figure.
+
+    figure: setting, topology, workload, size, metric of hroce
+    bound, at_least: the bound, and its direction
+    against: "" for the figure itself, else the system that it is divided by
+    other: what is different in the other figure, if anything: topology, workload, metric
+    """
+
+    what: str
+    figure: tuple
+    bound: float
+    at_least: bool
+    against: str = ""
+    other: dict = dataclasses.field(default_factory=dict)
+
+    def measured(self, results):
+        """The ratio, or figure, that came out; None if it was not measured."""
+        value = results.value(*self.figure, "hroce")
+        if value is None or not self.against:
+            return value
+        names = ("setting", "topology", "workload", "size", "metric")
+        key = [self.other.get(name, mine) for name, mine in zip(names, self.figure)]
+        divisor = results.value(*key, self.against)
+        return value / divisor if divisor else None
+
+    def met(self, value):
+        return value >= self.bound if self.at_least else value <= self.bound
+
+
+def at_least(what, figure, bound, against="", **other):
+    return Target(what, figure, bound, True, against, other)
+
+
+def at_most(what, figure, bound, against="", **other):
+    return Target(what, figure, bound, False, against, other)
+
+
+def against_peers():
+    mb, kb64 = 1 << 20, 65536
+    veth, local, guests = (("qemu", place, "write", kb64, "MBps") for place in ("veth", "local", "guests"))
+    latency = ("qemu", "veth", "write_lat", 8, "us_typ")
+    return [
+        at_least("1 MB writes, two namespaces, ICRC on: rdma_rxe", ("uml", "veth", "write", mb, "MBps"), 12, "rxe"),
+        at_least("1 MB writes, two namespaces, ICRC on: TCP", ("uml", "veth", "write", mb, "MBps"), 5, "tcp"),
+        at_least("1 MB writes, one host: rdma_rxe", ("uml", "local", "write", mb, "MBps"), 25, "rxe"),
+        at_least("1 MB writes, one host: memcpy", ("uml", "local", "write", mb, "MBps"), 0.5, "memcpy"),
+        at_most("kernel instructions per 4 KB packet but copy, CRC, zeroing: rdma_rxe",
+                ("icount", "veth", "write", kb64, INSTRUCTIONS), 1 / 8, "rxe"),
+        at_most("kernel instructions per 64-byte message: rdma_rxe", ("icount", "veth", "write", 64, "insn_total"),
+                1 / 10, "rxe"),
+        at_most("bytes zeroed per byte of payload", ("icount", "veth", "write", kb64, "zeroed"), 0.05),
+        # None; but the guest's timer tick is counted, too.
+        at_most("work items and wake-ups per polled message", ("icount", "veth", "write", 64, "wakeups"), 0.01),
+        at_least("64 KB writes, one host: rdma_rxe", local, 20, "rxe"),
+        at_least("64 KB writes, one host: TCP", local, 8, "tcp"),
+        at_least("64 KB writes, two namespaces, ICRC on: rdma_rxe on one host", veth, 2, "rxe", topology="local"),
+        at_least("64 KB writes, two guests: rdma_rxe", guests, 2, "rxe"),
+        at_least("64 KB writes, two guests: TCP", guests, 1, "tcp"),
+        at_most("8-byte write latency, typical: rdma_rxe", latency, 1 / 10, "rxe"),
+        at_most("8-byte write latency, typical: polled UDP", latency, 0.7, "udp"),
+        at_most("8-byte write latency, typical: polled TCP", latency, 0.45, "tcp"),
+        at_most("8-byte write latency, 99 %: typical", (*latency[:4], "us_p99"), 3, "hroce", metric="us_typ"),
+        at_least("64-byte sends in lists, one queue pair: rdma_rxe", ("qemu", "veth", "send_rate", 64, "msgps"), 15,
+                 "rxe"),
+        at_least("2 busy queue pairs on 2 CPUs: 1 on 1", ("qemu", "veth", "cpus_2", kb64, "MBps"), 1.8, "hroce",
+                 workload="cpus_1"),
+        at_most("8192 queue pairs: kernel bytes for each, less its rings",
+                ("qemu", "veth", "qps_8192", kb64, "qp_bytes"), 4096),
+    ]
+
+
+def against_itself(setting):
+    kb64 = 65536
+    places = ("local", "veth") if setting == "uml" else ("local", "veth", "guests")
+    return [
+        *(at_least(f"64 KB reads, {place}: writes", (setting, place, "read", kb64, "MBps"), 0.9, "hroce",
+                   workload="write") for place in places),
+        at_most("8-byte write latency, both ends polling on one CPU, us",
+                (setting, "veth", "write_lat_1cpu", 8, "us_typ"), 100),
+        at_least("1024 queue pairs, 64 KB writes: 1 queue pair", (setting, "veth", "qps_1024", kb64, "MBps"), 0.8,
+                 "hroce", workload="qps_1"),
+    ]
+
+
+TARGETS = [*against_peers(), *against_itself("uml"), *against_itself("qemu")]

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is measured: each class runs one kind of program and returns its metrics."""
+
+import json
+import re
+
+from cputime import CpuTime
+from host import Failed, last_line
+
+RDMA_MTU = 4096
+# What programs need beside the time that is measured.
+PATIENCE = 30
+RANKS = 8
+
+
+class Trial:
+    """One attempt: the path that it takes, and a port of its own."""
+
+    port = 18600
+
+    def __init__(self, path):
+        Trial.port += RANKS
+        self.path = path
+        self.port = Trial.port
+        self.wire_before = 0
+
+    def start(self, words, udp=False):
+        server = self.path.server
+        server.host.start(words, server.netns, self.port, udp)
+
+    def run(self, words, patience=PATIENCE):
+        """Run the client's program. Return what it prints."""
+        client = self.path.client
+        self.wire_before = self.path.wire_bytes()
+        return client.host.run(words, client.netns, patience)
+
+    def hosts(self):
+        return {id(end.host) for end in self.path.ends()}
+
+    def check_wire(self, nbytes):
+        """What is said to have crossed the wire did."""
+        if self.path.wire and self.path.wire_bytes() - self.wire_before < nbytes:
+            raise Failed("bytes did not cross the wire")
+
+    def end(self):
+        for end in self.path.ends():
+            end.host.finish()
+
+
+def cost_per_kb(nanoseconds_per_byte):
+    """CPU time, and that of the kernel, for 1024 bytes."""
+    busy, kernel = nanoseconds_per_byte
+    return {"cpu_ns_per_kb": busy * 1024, "kernel_ns_per_kb": kernel * 1024}
+
+
+def words_to_metrics(output):
+    """The numbers in "name=value name=value", the last line of our own programs."""
+    return {name: float(value) for name, value in re.findall(r"(\w+)=([-+.\w]+)", last_line(output))}
+
+
+def perftest_row(output):
+    """The numbers of the only line of results."""
+    rows = re.findall(r"^ *\d+ +\d+ +[-\d.inf].*$", output, re.MULTILINE)
+    if len(rows) != 1:
+        raise Failed("no result: " + last_line(output))
+    return [float(word) for word in rows[0].split()]
+
+
+class Bandwidth:
+    """ib_write_bw and its like."""
+
+    def __init__(self, tool, size, seconds, options=()):
+        self.tool = tool
+        self.size = size
+        self.seconds = seconds
+        self.options = list(options)
+        if size >= 1 << 20:
+            # perftest fills the queue before it first looks for completions: keep that short against the duration.
+            self.options += ["-t", "16"]
+
+    def run(self, trial):
+        common = [self.tool, "-F", "-p", str(trial.port), "-m", str(RDMA_MTU), "-s", str(self.size),
+                  "-D", str(self.seconds), "-f", "0", "--report_gbits", *self.options]
+        server, client = trial.path.server, trial.path.client
+        trial.start(common + server.options())
+        row = perftest_row(trial.run([*common, *client.options(), server.address], PATIENCE + self.seconds))
+        # The rate has six digits behind the point, the bandwidth two.
+        megabytes = row[4] * self.size
+        trial.check_wire(0.9 * megabytes * 1e6 * self.seconds)
+        return {"MBps": megabytes}
+
+
+class Latency:
+    """ib_write_lat and its like, which poll at both ends."""
+
+    def __init__(self, tool, size, iterations, one_cpu=False):
+        self.tool = tool
+        self.size = size
+        self.iterations = iterations
+        self.one_cpu = one_cpu
+
+    def run(self, trial):
+        common = [self.tool, "-F", "-p", str(trial.port), "-m", str(RDMA_MTU), "-s", str(self.size),
+                  "-n", str(self.iterations)]
+        server, client = trial.path.server, trial.path.client
+        with OnlyCpu(client.host, self.one_cpu):
+            trial.start(common + server.options())
+            row = perftest_row(trial.run([*common, *client.options(), server.address]))
+        trial.check_wire(self.iterations * self.size)
+        return {"us_typ": row[4], "us_p99": row[7], "us_p999": row[8]}
+
+
+class OnlyCpu:
+    """Switch all CPUs but the first off for a while, if asked to."""
+
+    SWITCH = "/sys/devices/system/cpu/cpu1/online"
+
+    def __init__(self, host, wanted):
+        self.host = host
+        self.wanted = wanted and host.exists(self.SWITCH)
+
+    def __enter__(self):
+        if self.wanted:
+            self.host.write(self.SWITCH, "0")
+
+    def __exit__(self, *_):
+        if self.wanted:
+            self.host.write(self.SWITCH, "1")
+
+
+class Load:
+    """Our program load: lists of requests, many queue pairs, several CPUs."""
+
+    def __init__(self, program, operation, size, seconds, *, qps=1, depth=16, options=(), metrics=("MBps", "msgps")):
+        self.words = [program, "-o", operation, "-s", str(size), "-D", str(seconds), "-q", str(qps), "-t", str(depth),
+                      *options]
+        self.size = size
+        self.seconds = seconds
+        self.patience = PATIENCE + seconds + (120 if qps > 64 else 0)
+        self.metrics = metrics
+
+    def run(self, trial):
+        common = [*self.words, "-p", str(trial.port)]
+        server, client = trial.path.server, trial.path.client
+        trial.start(common + server.options())
+        values = words_to_metrics(trial.run([*common, *client.options(), server.address], self.patience))
+        trial.check_wire(0.9 * values["MBps"] * 1e6 * self.seconds)
+        result = {name: value for name, value in values.items() if name in self.metrics}
+        if len(trial.hosts()) == 1:
+            cost = values["cpu_ns"], values["kernel_ns"]
+            if "MBps" in self.metrics:
+                result.update(cost_per_kb([nanoseconds / self.size for nanoseconds in cost]))
+            else:
+                result.update({"cpu_ns_per_msg": cost[0], "kernel_ns_per_msg": cost[1]})
+        return result
+
+
+class AllReduce:
+    """Eight ranks, every other one at each end, so that each step crosses the wire if there is one."""
+
+    def __init__(self, program, size):
+        self.program = program
+        self.size = size
+
+    def run(self, trial):
+        ends = (trial.path.client, trial.path.server)
+        first_port = trial.port
+        for rank in reversed(range(RANKS)):
+            here, behind = ends[rank % 2], ends[(rank + 1) % 2]
+            words = [self.program, "-n", str(RANKS), "-r", str(rank), "-p", str(first_port), "-s", str(self.size),
+                     *(here.options() if here.device else []), behind.address]
+            if rank:
+                here.host.start(words, here.netns, first_port + rank)
+            else:
+                values = words_to_metrics(trial.run(words, patience=3 * PATIENCE))
+        # Each of the ranks sends the vector nearly twice.
+        trial.check_wire(2 * (RANKS - 1) * self.size)
+        return values
+
+
+class Stream:
+    """iperf3 over TCP, writes of one size."""
+
+    def __init__(self, size, seconds, options=(), cost=False):
+        self.size = size
+        self.seconds = seconds
+        self.cost = cost
+        self.options = list(options)
+
+    def run(self, trial):
+        address = trial.path.server.address
+        trial.start(["iperf3", "-s", "-1", "-p", str(trial.port)])
+        with CpuTime(trial.path.client.host) as cpu:
+            output = trial.run(["iperf3", "-J", "-c", address, "-p", str(trial.port), "-t", str(self.seconds),
+                                "-l", str(self.size), *self.options], PATIENCE + self.seconds)
+        end = json.loads(output)["end"]
+        received = [end[name] for name in ("sum_received", "sum_received_bidir_reverse") if name in end]
+        megabytes = sum(way["bits_per_second"] for way in received) / 8e6
+        trial.check_wire(0.9 * sum(way["bytes"] for way in received))
+        share = cpu.share(self.seconds) if self.cost and len(trial.hosts()) == 1 else None
+        return {"MBps": megabytes, **(cost_per_kb([one * 1e3 / megabytes for one in share]) if share else {})}
+
+
+class PingPong:
+    """Two sockets, both polled."""
+
+    def __init__(self, plain, protocol, size, iterations, one_cpu=False):
+        self.plain = plain
+        self.protocol = protocol
+        self.size = size
+        self.iterations = iterations
+        self.one_cpu = one_cpu
+
+    def run(self, trial):
+        port, size = str(trial.port), str(self.size)
+        with OnlyCpu(trial.path.client.host, self.one_cpu):
+            trial.start([self.plain, self.protocol, "serve", port, size], udp=self.protocol == "udp")
+            return words_to_metrics(trial.run([self.plain, self.protocol, "ping", port, size,
+                                               trial.path.server.address, str(self.iterations)]))
+
+
+class Copy:
+    """memcpy between two buffers."""
+
+    def __init__(self, plain, size, milliseconds):
+        self.plain = plain
+        self.size = size
+        self.milliseconds = milliseconds
+
+    def run(self, trial):
+        return words_to_metrics(trial.run([self.plain, "memcpy", str(self.size), str(self.milliseconds)]))
