@@ -74,11 +74,13 @@ class Host:
         return done.stdout
 
     def start(self, words, netns, port, udp=False):
-        """Start a server, and wait until it listens."""
+        """Start a program that goes on until finish(), and wait until it listens, if it has a port."""
         # In a session of its own, so that nothing survives it.
         server = subprocess.Popen(inside(netns, words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, text=True, start_new_session=True)
         self.servers.append(server)
+        if not port:
+            return
         if not wait_for(lambda: server.poll() is not None or self.listens(server.pid, port, udp)):
             raise Failed("server not ready")
         if server.poll() is not None:

@@ -50,6 +50,7 @@
  * @cpus: CPU of each worker
  * @workers: their number; 0 for one that may run anywhere
  * @memory: measure the kernel's memory, too
+ * @sleeps: the active side sleeps for completions
  */
 struct options {
 	const char *device;
@@ -65,6 +66,7 @@ struct options {
 	int cpus[MAX_WORKERS];
 	uint32_t workers;
 	bool memory;
+	bool sleeps;
 };
 
 /**
@@ -72,6 +74,7 @@ struct options {
  * @load: everything
  * @thread: the thread
  * @cpu: where it is to run; -1 for anywhere
+ * @channel: wakes on completions; NULL if it polls
  * @cq: completions of its queue pairs
  * @first: index of its first queue pair
  * @nr: how many queue pairs it has
@@ -81,6 +84,7 @@ struct worker {
 	struct load *load;
 	pthread_t thread;
 	int cpu;
+	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
 	uint32_t first;
 	uint32_t nr;
@@ -184,7 +188,7 @@ static void post_receives(struct load *load, uint32_t qp, uint32_t nr)
 }
 
 /* Return: completions taken, each of them checked. */
-static int poll_cq(struct ibv_cq *cq, struct ibv_wc *wc, uint32_t *empty_polls)
+static int poll_cq(struct ibv_cq *cq, struct ibv_wc *wc)
 {
 	int n = ibv_poll_cq(cq, POLL_BATCH, wc), i;
 
@@ -192,12 +196,38 @@ static int poll_cq(struct ibv_cq *cq, struct ibv_wc *wc, uint32_t *empty_polls)
 		die_saying("ibv_poll_cq failed");
 	for (i = 0; i < n; i++)
 		rc_check(&wc[i]);
-	if (n) {
+	return n;
+}
+
+static int sleep_for_completions(struct worker *worker, struct ibv_wc *wc)
+{
+	struct ibv_cq *cq;
+	void *context;
+	int n;
+
+	if (ibv_req_notify_cq(worker->cq, 0))
+		die_saying("ibv_req_notify_cq failed");
+	n = poll_cq(worker->cq, wc);
+	if (n)
+		return n;
+	if (ibv_get_cq_event(worker->channel, &cq, &context))
+		die("ibv_get_cq_event");
+	ibv_ack_cq_events(cq, 1);
+	return poll_cq(worker->cq, wc);
+}
+
+/* Return: completions taken, maybe none. */
+static int take_completions(struct worker *worker, struct ibv_wc *wc,
+			    uint32_t *empty_polls)
+{
+	int n = poll_cq(worker->cq, wc);
+
+	if (n)
 		*empty_polls = 0;
-	} else if (++*empty_polls == POLLS_PER_YIELD) {
-		*empty_polls = 0;
+	else if (worker->channel)
+		n = sleep_for_completions(worker, wc);
+	else if (++*empty_polls % POLLS_PER_YIELD == 0)
 		sched_yield();
-	}
 	return n;
 }
 
@@ -206,7 +236,7 @@ static void repeat_completed(struct worker *worker, uint32_t *empty_polls)
 {
 	struct load *load = worker->load;
 	struct ibv_wc wc[POLL_BATCH];
-	int i, n = poll_cq(worker->cq, wc, empty_polls);
+	int i, n = take_completions(worker, wc, empty_polls);
 
 	for (i = 0; i < n; i++)
 		post_sends(load, wc[i].wr_id);
@@ -226,7 +256,7 @@ static void *keep_sending(void *arg)
 	for (i = 0; i < load->opt.depth / load->opt.list; i++) {
 		for (qp = 0; qp < worker->nr && !is_stopped(load); qp++) {
 			post_sends(load, worker->first + qp);
-			if (qp % POLL_BATCH == 0)
+			if (qp % POLL_BATCH == POLL_BATCH - 1)
 				repeat_completed(worker, &empty_polls);
 		}
 	}
@@ -254,7 +284,7 @@ static void *keep_receiving(void *arg)
 
 	pin(worker->cpu);
 	while (!is_stopped(load)) {
-		n = poll_cq(worker->cq, wc, &empty_polls);
+		n = take_completions(worker, wc, &empty_polls);
 		for (i = 0; i < n; i++) {
 			uint32_t qp = wc[i].wr_id;
 
@@ -285,7 +315,13 @@ static void create_worker(struct load *load, uint32_t idx)
 	worker->nr = (uint64_t)opt->qps * (idx + 1) / load->nr_workers -
 		     worker->first;
 	depth = opt->server ? opt->depth / opt->list : receive_depth(opt);
-	worker->cq = rc_cq(&load->dev, worker->nr * depth + 1, NULL, idx);
+	if (opt->sleeps && opt->server) {
+		worker->channel = ibv_create_comp_channel(load->dev.ctx);
+		if (!worker->channel)
+			die("ibv_create_comp_channel");
+	}
+	worker->cq = rc_cq(&load->dev, worker->nr * depth + 1, worker->channel,
+			   idx);
 	for (qp = worker->first; qp < worker->first + worker->nr; qp++)
 		load->qps[qp] = rc_qp(&load->dev, worker->cq,
 				      opt->server ? opt->depth : 1,
@@ -453,7 +489,7 @@ static void usage(void)
 {
 	fprintf(stderr,
 		"usage: load -d DEVICE -x GID-INDEX -p PORT -o write|read|send -s SIZE [-q QPS] [-l LIST]\n"
-		"            [-t DEPTH] [-D SECONDS] [-c CPU]... [-M] [SERVER-ADDRESS]\n");
+		"            [-t DEPTH] [-D SECONDS] [-c CPU]... [-M] [-e] [SERVER-ADDRESS]\n");
 	exit(2);
 }
 
@@ -506,6 +542,9 @@ static void parse_option(struct options *opt, int letter)
 	case 'M':
 		opt->memory = true;
 		break;
+	case 'e':
+		opt->sleeps = true;
+		break;
 	default:
 		usage();
 	}
@@ -525,7 +564,7 @@ int main(int argc, char **argv)
 	struct options *opt = &load.opt;
 	int letter;
 
-	while ((letter = getopt(argc, argv, "d:x:p:o:s:q:l:t:D:c:M")) >= 0)
+	while ((letter = getopt(argc, argv, "d:x:p:o:s:q:l:t:D:c:Me")) >= 0)
 		parse_option(opt, letter);
 	if (argc - optind > 1 || !opt->device || !opt->port || !opt->size ||
 	    opt->list > MAX_LIST || opt->depth % opt->list ||

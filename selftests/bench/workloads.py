@@ -5,7 +5,7 @@ import json
 import re
 
 from cputime import CpuTime
-from host import Failed, last_line
+from host import Failed, last_line, wait_for
 
 RDMA_MTU = 4096
 # What programs need beside the time that is measured.
@@ -108,6 +108,28 @@ class Latency:
             row = perftest_row(trial.run([*common, *client.options(), server.address]))
         trial.check_wire(self.iterations * self.size)
         return {"us_typ": row[4], "us_p99": row[7], "us_p999": row[8]}
+
+
+class BusyLatency(Latency):
+    """The same, while many other queue pairs keep the link busy, whose owner sleeps for completions."""
+
+    BUSY_QPS = 64
+    BUSY_SECONDS = 1000
+
+    def __init__(self, program, tool, size, iterations):
+        super().__init__(tool, size, iterations)
+        self.words = [program, "-e", "-o", "write", "-s", "65536", "-q", str(self.BUSY_QPS), "-t", "2",
+                      "-D", str(self.BUSY_SECONDS)]
+
+    def run(self, trial):
+        server, client = trial.path.server, trial.path.client
+        common = [*self.words, "-p", str(trial.port + 1)]
+        server.host.start(common + server.options(), server.netns, trial.port + 1)
+        before = trial.path.wire_bytes()
+        client.host.start([*common, *client.options(), server.address], client.netns, None)
+        if trial.path.wire and not wait_for(lambda: trial.path.wire_bytes() - before > self.BUSY_QPS * 65536):
+            raise Failed("the link did not get busy")
+        return super().run(trial)
 
 
 class OnlyCpu:
