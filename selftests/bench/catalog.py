@@ -10,12 +10,12 @@ WIRES = ("veth", "guests")
 EVERYWHERE = ("local", "veth", "guests")
 ONE_GUEST = ("local", "veth")
 
-SIZES = [64, 4096, 65536, 1 << 20]
+SIZES = [4096, 65536, 1 << 20]
 ALL_SIZES = [8, 64, 512, 4096, 16384, 65536, 1 << 18, 1 << 20, 8 << 20]
-LATENCY_SIZES = [8, 4096]
 ALL_LATENCY_SIZES = [8, 64, 512, 4096, 16384, 65536, 1 << 20]
 FEWEST_ITERATIONS = 200
 BYTES_ONE_WAY = 8 << 20
+BUSY_ITERATIONS = 1000
 # perftest polls away whole ticks of the timer if both ends have but one CPU.
 ONE_CPU_ITERATIONS = 300
 # iperf3 takes no more.
@@ -47,10 +47,10 @@ class Catalog:
         self.entries = []
         self.add_bandwidth()
         if args.cpus > 1:
-            self.add_latency("write_lat", "send_lat", args.iterations, False)
-            self.add_fairness()
+            self.add_latency()
+            self.add_latency_among_others()
             self.add_cpus()
-        self.add_latency("write_lat_1cpu", None, ONE_CPU_ITERATIONS, True)
+        self.add_latency_on_one_cpu()
         self.add_rates()
         self.add_queue_pairs()
         self.add_allreduce()
@@ -64,47 +64,59 @@ class Catalog:
     def sizes(self, quick, full):
         return self.args.sizes or (full if self.args.full else quick)
 
+    def places(self, quick, full=EVERYWHERE):
+        """Where to measure: in fewer topologies, unless something is asked for."""
+        args = self.args
+        return full if args.full or args.topologies or args.workloads or args.sizes else quick
+
     def add_bandwidth(self):
         seconds = self.args.seconds
         for size in self.sizes(SIZES, ALL_SIZES):
+            places = self.places(ONE_GUEST) if size < 65536 else EVERYWHERE
             for system in RDMA:
-                self.add("write", size, system, EVERYWHERE, Bandwidth("ib_write_bw", size, seconds))
+                self.add("write", size, system, places, Bandwidth("ib_write_bw", size, seconds))
             if size >= 65536:
                 self.add("write", size, "hroce", ("veth_elided",), Bandwidth("ib_write_bw", size, seconds))
             if size <= LONGEST_STREAM:
-                self.add("write", size, "tcp", EVERYWHERE, Stream(size, seconds))
+                self.add("write", size, "tcp", places, Stream(size, seconds))
             self.add("write", size, "memcpy", ("local",), Copy(self.plain, size, 500))
-        for size in self.sizes(SIZES[2:], ALL_SIZES):
-            for system in RDMA:
-                self.add("read", size, system, EVERYWHERE, Bandwidth("ib_read_bw", size, seconds))
         for size in self.sizes([65536], ALL_SIZES):
             for system in RDMA:
+                self.add("read", size, system, EVERYWHERE, Bandwidth("ib_read_bw", size, seconds))
                 self.add("send", size, system, EVERYWHERE, Bandwidth("ib_send_bw", size, seconds))
         for system in RDMA:
-            self.add("write_bidir", 65536, system, WIRES, Bandwidth("ib_write_bw", 65536, seconds, ["-b"]))
-        self.add("write_bidir", 65536, "tcp", WIRES, Stream(65536, seconds, ["--bidir"]))
+            self.add("write_bidir", 65536, system, self.places(("veth",), WIRES),
+                     Bandwidth("ib_write_bw", 65536, seconds, ["-b"]))
+        self.add("write_bidir", 65536, "tcp", self.places(("veth",), WIRES), Stream(65536, seconds, ["--bidir"]))
 
-    def add_latency(self, write, send, most_iterations, one_cpu):
-        topologies = ("veth",) if one_cpu else EVERYWHERE
-        for size in [8] if one_cpu else self.sizes(LATENCY_SIZES, ALL_LATENCY_SIZES):
-            iterations = max(FEWEST_ITERATIONS, min(most_iterations, BYTES_ONE_WAY // size))
+    def add_latency(self):
+        for size in self.sizes([8, 4096], ALL_LATENCY_SIZES):
+            places = EVERYWHERE if size == 8 else self.places(("veth",))
+            iterations = max(FEWEST_ITERATIONS, min(self.args.iterations, BYTES_ONE_WAY // size))
             for system in RDMA:
-                self.add(write, size, system, topologies, Latency("ib_write_lat", size, iterations, one_cpu))
-                if send and (size == 8 or self.args.sizes or self.args.full):
-                    self.add(send, size, system, topologies, Latency("ib_send_lat", size, iterations))
-            self.add(write, size, "tcp", topologies, PingPong(self.plain, "tcp", size, iterations, one_cpu))
+                self.add("write_lat", size, system, places, Latency("ib_write_lat", size, iterations))
+                self.add("send_lat", size, system, self.places(("veth",) if size == 8 else ()),
+                         Latency("ib_send_lat", size, iterations))
+            self.add("write_lat", size, "tcp", places, PingPong(self.plain, "tcp", size, iterations))
             if size <= LONGEST_DATAGRAM:
-                self.add(write, size, "udp", topologies, PingPong(self.plain, "udp", size, iterations, one_cpu))
+                self.add("write_lat", size, "udp", places, PingPong(self.plain, "udp", size, iterations))
 
-    def add_fairness(self):
+    def add_latency_on_one_cpu(self):
+        for system in RDMA:
+            self.add("write_lat_1cpu", 8, system, ("veth",), Latency("ib_write_lat", 8, ONE_CPU_ITERATIONS, True))
+        for protocol in ("tcp", "udp"):
+            self.add("write_lat_1cpu", 8, protocol, ("veth",),
+                     PingPong(self.plain, protocol, 8, ONE_CPU_ITERATIONS, True))
+
+    def add_latency_among_others(self):
         for system in RDMA:
             self.add("write_lat_busy", 8, system, ("veth",),
-                     BusyLatency(self.load, "ib_write_lat", 8, self.args.iterations))
+                     BusyLatency(self.load, "ib_write_lat", 8, BUSY_ITERATIONS))
 
     def add_rates(self):
-        for name, qps in (("send_rate", 1), ("send_rate_q16", 16)):
+        for name, qps, places in (("send_rate", 1, EVERYWHERE), ("send_rate_q16", 16, self.places(("veth",)))):
             for system in RDMA:
-                self.add(name, 64, system, EVERYWHERE,
+                self.add(name, 64, system, places,
                          Load(self.load, "send", 64, self.args.seconds, qps=qps, depth=8 * LIST,
                               options=["-l", str(LIST)], metrics=("msgps",)))
 
@@ -112,7 +124,7 @@ class Catalog:
         for name, cpus in (("cpus_1", 1), ("cpus_2", 2)):
             pinned = [word for cpu in range(cpus) for word in ("-c", str(cpu))]
             for system in RDMA:
-                self.add(name, 65536, system, ONE_GUEST,
+                self.add(name, 65536, system, self.places(("veth",), ONE_GUEST),
                          Load(self.load, "write", 65536, self.args.seconds, qps=cpus, depth=32, options=pinned))
 
     def add_queue_pairs(self):
@@ -129,4 +141,4 @@ class Catalog:
 
     def add_allreduce(self):
         for system in (*RDMA, "tcp"):
-            self.add("allreduce", 64 << 20, system, ONE_GUEST, AllReduce(self.allreduce, 64 << 20), long=True)
+            self.add("allreduce", 64 << 20, system, self.places(("veth",), ONE_GUEST), AllReduce(self.allreduce, 64 << 20), long=True)
