@@ -5,10 +5,12 @@
  * Consecutive packets of equal length go as one UDP segmentation offload
  * super-packet: one walk through the stack for all, delivered whole where both
  * ends are on one host, split by the device or just in front of it otherwise.
- * The last packet may be shorter than the others, so a first packet with a
- * RETH may have others behind it, but a last one with immediate data that is
- * full goes alone. In a super-packet follow each other: headers of the first
- * packet (linear), payload, ICRC and headers of the second, and so on.
+ * They may belong to one burst or to several: a frame is sent when the next
+ * packet does not fit, or when the run ends. The last packet may be shorter
+ * than the others, so a first packet with a RETH may have others behind it, but
+ * a last one with immediate data that is full goes alone or last. In a
+ * super-packet follow each other: headers of the first packet (linear), payload,
+ * ICRC and headers of the second, and so on.
  *
  * The ICRC covers the IPv4 identification and the lengths that segmentation is
  * going to write: the base plus the index of the packet, and those of a packet
@@ -41,63 +43,27 @@
 #define TX_GSO_BYTES	(8 * (4096 + (u32)HRW_MAX_HDR_LEN + HRW_ICRC_LEN))
 #define TX_GSO_PKTS	64
 
-/**
- * struct tx_job - one call of hroce_tx_burst()
- * @flow: where to
- * @burst: what
- * @it: payload not sent yet
- * @route: from hroce_route_get()
- * @next: index of the next packet
- * @l3_len: bytes of the IP header
- * @elide: leave the ICRC out
- * @copy: copy the payload
- * @ip_id: IPv4 identification of the first packet of the frame
- * @hdr: IP and UDP header of one packet
- * @bth: headers behind these, of packet @next
- * @bth_len: their length
- * @pkt: packet @next
- */
-struct tx_job {
-	struct hroce_flow *flow;
-	const struct hrp_burst *burst;
-	struct hroce_mem_iter *it;
-	struct hroce_route route;
-	u32 next;
-	u32 l3_len;
-	bool elide;
-	bool copy;
-	u16 ip_id;
-	union {
-		struct iphdr ip4;
-		struct ipv6hdr ip6;
-		u8 bytes[sizeof(struct ipv6hdr) + sizeof(struct udphdr)];
-	} hdr;
-	u8 bth[HRW_MAX_HDR_LEN] __aligned(4);
-	u32 bth_len;
-	struct hrp_pkt pkt;
-};
-
-static struct udphdr *tx_udp(struct tx_job *job)
+static struct udphdr *tx_udp(struct hroce_tx *tx)
 {
-	return (struct udphdr *)(job->hdr.bytes + job->l3_len);
+	return (struct udphdr *)(tx->hdr.bytes + tx->l3_len);
 }
 
-static void tx_init_headers(struct tx_job *job)
+static void tx_init_headers(struct hroce_tx *tx)
 {
-	const struct hroce_flow_key *key = &job->flow->key;
-	struct ipv6hdr *ip6 = &job->hdr.ip6;
-	struct iphdr *ip4 = &job->hdr.ip4;
+	const struct hroce_flow_key *key = &tx->flow->key;
+	struct ipv6hdr *ip6 = &tx->hdr.ip6;
+	struct iphdr *ip4 = &tx->hdr.ip4;
 	u8 ttl = key->hop_limit ?: IPDEFTTL;
 
-	if (job->route.ipv6) {
-		job->l3_len = sizeof(*ip6);
+	if (tx->route.ipv6) {
+		tx->l3_len = sizeof(*ip6);
 		ip6_flow_hdr(ip6, key->tclass, htonl(key->flow_label));
 		ip6->nexthdr = IPPROTO_UDP;
 		ip6->hop_limit = ttl;
 		ip6->saddr = key->saddr;
 		ip6->daddr = key->daddr;
 	} else {
-		job->l3_len = sizeof(*ip4);
+		tx->l3_len = sizeof(*ip4);
 		ip4->version = 4;
 		ip4->ihl = 5;
 		ip4->tos = key->tclass;
@@ -107,60 +73,71 @@ static void tx_init_headers(struct tx_job *job)
 		ip4->saddr = key->saddr.s6_addr32[3];
 		ip4->daddr = key->daddr.s6_addr32[3];
 	}
-	tx_udp(job)->source = htons(key->sport);
-	tx_udp(job)->dest = htons(HRW_UDP_PORT);
-	tx_udp(job)->check = 0;
+	tx_udp(tx)->source = htons(key->sport);
+	tx_udp(tx)->dest = htons(HRW_UDP_PORT);
+	tx_udp(tx)->check = 0;
 }
 
 /* Headers for @len bytes of UDP payload. */
-static void tx_set_headers(struct tx_job *job, u32 len, u16 ip_id)
+static void tx_set_headers(struct hroce_tx *tx, u32 len, u16 ip_id)
 {
 	len += sizeof(struct udphdr);
-	tx_udp(job)->len = htons(len);
-	if (job->route.ipv6) {
-		job->hdr.ip6.payload_len = htons(len);
+	tx_udp(tx)->len = htons(len);
+	if (tx->route.ipv6) {
+		tx->hdr.ip6.payload_len = htons(len);
 	} else {
-		job->hdr.ip4.tot_len = htons(job->l3_len + len);
-		job->hdr.ip4.id = htons(ip_id);
+		tx->hdr.ip4.tot_len = htons(tx->l3_len + len);
+		tx->hdr.ip4.id = htons(ip_id);
 	}
 }
 
-static void tx_load_packet(struct tx_job *job)
+static int tx_set_flow(struct hroce_tx *tx, struct hroce_flow *flow)
 {
-	hrp_burst_pkt(job->burst, job->next, &job->pkt);
-	job->bth_len = hrp_pkt_build(&job->pkt, job->bth);
+	int err;
+
+	err = hroce_route_get(flow, &tx->route);
+	if (err)
+		return err;
+	tx->flow = flow;
+	tx_init_headers(tx);
+	return 0;
+}
+
+static void tx_load_packet(struct hroce_tx *tx)
+{
+	hrp_burst_pkt(tx->burst, tx->next, &tx->pkt);
+	tx->bth_len = hrp_pkt_build(&tx->pkt, tx->bth);
 }
 
 /* Bytes of UDP payload of the packet that is loaded. */
-static u32 tx_packet_len(const struct tx_job *job)
+static u32 tx_packet_len(const struct hroce_tx *tx)
 {
-	return job->bth_len + job->pkt.payload_len + job->pkt.pad +
-	       HRW_ICRC_LEN;
+	return tx->bth_len + tx->pkt.payload_len + tx->pkt.pad + HRW_ICRC_LEN;
 }
 
-/* Append the packet that is loaded, packet number @seg of the frame. */
-static int tx_append(struct tx_job *job, struct hroce_tx_frame *f, u32 seg)
+/* Append the packet that is loaded. */
+static int tx_append(struct hroce_tx *tx, struct hroce_mem_iter *it)
 {
-	const u32 pad = job->pkt.pad;
+	struct hroce_tx_frame *f = &tx->frame;
+	const u32 pad = tx->pkt.pad;
 	__le32 icrc = 0;
 	u8 *p;
 	int err;
 
-	p = hroce_tx_frame_put(f, job->bth_len);
+	p = hroce_tx_frame_put(f, tx->bth_len);
 	if (!p)
 		return -ENOMEM;
-	memcpy(p, job->bth, job->bth_len);
+	memcpy(p, tx->bth, tx->bth_len);
 	if (f->sum) {
-		tx_set_headers(job, tx_packet_len(job), job->ip_id + seg);
-		f->state = hroce_icrc_headers(job->hdr.bytes, job->route.ipv6,
-					      tx_udp(job), job->bth);
-		f->state = hroce_crc_update(false, f->state, job->bth +
+		tx_set_headers(tx, tx_packet_len(tx), tx->ip_id + tx->nr_pkts);
+		f->state = hroce_icrc_headers(tx->hdr.bytes, tx->route.ipv6,
+					      tx_udp(tx), tx->bth);
+		f->state = hroce_crc_update(false, f->state, tx->bth +
 					    sizeof(struct hrw_bth),
-					    job->bth_len -
+					    tx->bth_len -
 					    sizeof(struct hrw_bth));
 	}
-	err = hroce_tx_frame_payload(f, job->it, job->pkt.payload_len,
-				     job->copy);
+	err = hroce_tx_frame_payload(f, it, tx->pkt.payload_len, tx->copy);
 	if (err)
 		return err;
 	p = hroce_tx_frame_put(f, pad + HRW_ICRC_LEN);
@@ -174,55 +151,17 @@ static int tx_append(struct tx_job *job, struct hroce_tx_frame *f, u32 seg)
 	return 0;
 }
 
-/* May the packet that is loaded follow others of @gso_size bytes? */
-static bool tx_may_append(const struct tx_job *job,
-			  const struct hroce_tx_frame *f, u32 gso_size, u32 seg)
+static void tx_partial_sum(struct hroce_tx *tx, struct sk_buff *skb, u32 len)
 {
-	u32 len = tx_packet_len(job);
+	struct udphdr *udp = tx_udp(tx);
 
-	return len <= gso_size && seg < TX_GSO_PKTS &&
-	       f->skb->len + len <= TX_GSO_BYTES && hroce_tx_frame_room(f);
-}
-
-/*
- * Append packets as long as they fit, then load the one behind. Sets the
- * length of the first one, and how many they are.
- */
-static int tx_fill(struct tx_job *job, struct hroce_tx_frame *f, u32 *gso_size,
-		   u32 *nr_segs, u32 *payload)
-{
-	u32 len, seg = 0;
-	int err;
-
-	*gso_size = tx_packet_len(job);
-	*payload = 0;
-	do {
-		len = tx_packet_len(job);
-		err = tx_append(job, f, seg);
-		if (err)
-			return err;
-		*payload += job->pkt.payload_len;
-		seg++;
-		if (++job->next == job->burst->nr_pkts)
-			break;
-		tx_load_packet(job);
-	} while (job->route.gso && len == *gso_size &&
-		 tx_may_append(job, f, *gso_size, seg));
-	*nr_segs = seg;
-	return 0;
-}
-
-static void tx_partial_sum(struct tx_job *job, struct sk_buff *skb, u32 len)
-{
-	struct udphdr *udp = tx_udp(job);
-
-	if (job->route.ipv6)
-		udp->check = ~csum_ipv6_magic(&job->hdr.ip6.saddr,
-					      &job->hdr.ip6.daddr, len,
+	if (tx->route.ipv6)
+		udp->check = ~csum_ipv6_magic(&tx->hdr.ip6.saddr,
+					      &tx->hdr.ip6.daddr, len,
 					      IPPROTO_UDP, 0);
 	else
-		udp->check = ~csum_tcpudp_magic(job->hdr.ip4.saddr,
-						job->hdr.ip4.daddr, len,
+		udp->check = ~csum_tcpudp_magic(tx->hdr.ip4.saddr,
+						tx->hdr.ip4.daddr, len,
 						IPPROTO_UDP, 0);
 	skb->ip_summed = CHECKSUM_PARTIAL;
 	skb->csum_start = skb_transport_header(skb) - skb->head;
@@ -230,133 +169,214 @@ static void tx_partial_sum(struct tx_job *job, struct sk_buff *skb, u32 len)
 }
 
 /* Put IP and UDP header in front, and tell the stack what this is. */
-static void tx_finish(struct tx_job *job, struct sk_buff *skb, u32 gso_size,
-		      u32 nr_segs)
+static void tx_finish(struct hroce_tx *tx, struct sk_buff *skb)
 {
-	const struct hroce_flow_key *key = &job->flow->key;
+	const struct hroce_flow_key *key = &tx->flow->key;
 	u32 udp_len = skb->len + sizeof(struct udphdr);
 
-	tx_set_headers(job, skb->len, job->ip_id);
-	if (!job->route.ipv6)
-		ip_send_check(&job->hdr.ip4);
+	tx_set_headers(tx, skb->len, tx->ip_id);
+	if (!tx->route.ipv6)
+		ip_send_check(&tx->hdr.ip4);
 	__skb_push(skb, sizeof(struct udphdr));
 	skb_reset_transport_header(skb);
-	__skb_push(skb, job->l3_len);
+	__skb_push(skb, tx->l3_len);
 	skb_reset_network_header(skb);
-	if (nr_segs > 1) {
-		skb_shinfo(skb)->gso_size = gso_size;
-		skb_shinfo(skb)->gso_segs = nr_segs;
+	if (tx->nr_pkts > 1) {
+		skb_shinfo(skb)->gso_size = tx->gso_size;
+		skb_shinfo(skb)->gso_segs = tx->nr_pkts;
 		skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
 	}
-	if (nr_segs > 1 || job->elide)
-		tx_partial_sum(job, skb, udp_len);
-	memcpy(skb->data, job->hdr.bytes, job->l3_len + sizeof(struct udphdr));
-	tx_udp(job)->check = 0;
+	if (tx->nr_pkts > 1 || tx->elide)
+		tx_partial_sum(tx, skb, udp_len);
+	memcpy(skb->data, tx->hdr.bytes, tx->l3_len + sizeof(struct udphdr));
+	tx_udp(tx)->check = 0;
 
-	skb->protocol = job->route.ipv6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP);
+	skb->protocol = tx->route.ipv6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP);
 	skb->priority = key->sl;
 	skb_set_hash(skb, hash_32(key->sport, 32), PKT_HASH_TYPE_L4);
-	hroce_flow_charge(job->flow, skb, job->elide);
+	hroce_flow_charge(tx->flow, skb, tx->elide);
 }
 
-/* Bytes of the next frame that are going to be copied. */
-static u32 tx_copy_len(const struct tx_job *job)
+/* Packets that a frame may have. */
+static u32 tx_max_pkts(const struct hroce_tx *tx)
 {
-	u32 len = tx_packet_len(job);
-	u32 left = job->burst->nr_pkts - job->next;
-
-	if (!job->copy)
-		return len - job->pkt.payload_len;
-	if (!job->route.gso)
-		return len;
-	return min(left * len, TX_GSO_BYTES);
+	return tx->route.gso ? TX_GSO_PKTS : 1;
 }
 
-static int tx_one_frame(struct tx_job *job)
+/* Give back what was not needed, unless another frame took some since. */
+static void tx_return_ids(struct hroce_tx *tx)
 {
-	u32 headroom = LL_RESERVED_SPACE(job->route.dev) + job->l3_len +
-		       sizeof(struct udphdr);
-	u32 most = job->route.gso ? min(job->burst->nr_pkts - job->next,
-					(u32)TX_GSO_PKTS) : 1;
-	u32 bytes = min_t(u32, job->it->left, TX_GSO_BYTES);
-	struct hroce_port *port = job->flow->port;
-	struct hroce_tx_frame f = { .sum = !job->elide };
-	u32 gso_size, nr_segs, payload;
+	int reserved = tx_max_pkts(tx);
+
+	if (tx->nr_pkts != reserved)
+		atomic_cmpxchg(&tx->flow->ip_id, tx->ip_id + reserved,
+			       tx->ip_id + tx->nr_pkts);
+}
+
+/* Send the open frame. */
+static void tx_send(struct hroce_tx *tx)
+{
+	struct hroce_port *port = tx->flow->port;
 	struct sk_buff *skb;
-	int err;
 
-	job->ip_id = atomic_fetch_add(most, &job->flow->ip_id);
-	err = hroce_tx_frame_begin(&f, headroom, tx_copy_len(job),
-				   job->route.sg);
-	if (err)
-		return err;
-	f.vector = f.sum && hroce_crc_begin(bytes);
-	err = tx_fill(job, &f, &gso_size, &nr_segs, &payload);
-	hroce_crc_end(f.vector);
-	skb = hroce_tx_frame_end(&f);
-	if (err) {
-		kfree_skb(skb);
-		return err;
-	}
-	tx_finish(job, skb, gso_size, nr_segs);
-	if (hroce_route_xmit(job->flow, &job->route, skb)) {
-		hroce_count_add(port, HROCE_EV_TX_PACKETS, nr_segs);
-		hroce_count_add(port, HROCE_EV_TX_BYTES, payload);
-		hroce_count_add(port, HROCE_EV_TX_COPIED, f.copied);
+	skb = hroce_tx_frame_end(&tx->frame);
+	tx->frame.skb = NULL;
+	tx_return_ids(tx);
+	tx_finish(tx, skb);
+	if (hroce_route_xmit(tx->flow, &tx->route, skb)) {
+		hroce_count_add(port, HROCE_EV_TX_PACKETS, tx->nr_pkts);
+		hroce_count_add(port, HROCE_EV_TX_BYTES, tx->payload);
+		hroce_count_add(port, HROCE_EV_TX_COPIED, tx->frame.copied);
 	} else {
-		hroce_count_add(port, HROCE_EV_TX_ERRORS, nr_segs);
+		hroce_count_add(port, HROCE_EV_TX_ERRORS, tx->nr_pkts);
 	}
-	return 0;
 }
 
-static int tx_packets(struct tx_job *job)
+/* The packet behind @len bytes is not complete: send what is before it. */
+static void tx_cut(struct hroce_tx *tx, u32 len)
 {
-	const struct hrp_burst *b = job->burst;
+	if (tx->nr_pkts) {
+		pskb_trim_unique(tx->frame.skb, len);
+		tx_send(tx);
+		return;
+	}
+	kfree_skb(hroce_tx_frame_end(&tx->frame));
+	tx->frame.skb = NULL;
+}
+
+/* Bytes of a new frame that are going to be copied. */
+static u32 tx_copy_len(const struct hroce_tx *tx)
+{
+	u32 len = tx_packet_len(tx);
+	u32 left = tx->burst->nr_pkts - tx->next;
+
+	if (!tx->copy)
+		return len - tx->pkt.payload_len;
+	if (!tx->route.gso)
+		return len;
+	if (tx->route.sg)
+		left += tx->burst->more;
+	return min(min_t(u32, left, TX_GSO_PKTS) * len, TX_GSO_BYTES);
+}
+
+static bool tx_elides(const struct hroce_tx *tx)
+{
+	if (tx->route.mcast)
+		return false;
+	if (tx->route.to)
+		return READ_ONCE(tx->flow->port->elide_icrc);
+	return hroce_flow_elides(tx->flow);
+}
+
+/* Open a frame that begins with the packet that is loaded. */
+static int tx_open(struct hroce_tx *tx)
+{
+	u32 l4_len = tx->l3_len + sizeof(struct udphdr);
+
+	tx->gso_size = tx_packet_len(tx);
+	/* The route may have become narrower than the path MTU. */
+	if (l4_len + tx->gso_size > tx->route.mtu)
+		return -EMSGSIZE;
+	tx->elide = tx_elides(tx);
+	tx->frame = (struct hroce_tx_frame) { .sum = !tx->elide };
+	tx->ip_id = atomic_fetch_add(tx_max_pkts(tx), &tx->flow->ip_id);
+	tx->nr_pkts = 0;
+	tx->payload = 0;
+	return hroce_tx_frame_begin(&tx->frame,
+				    LL_RESERVED_SPACE(tx->route.dev) + l4_len,
+				    tx_copy_len(tx), tx->route.sg);
+}
+
+/* May the packet that is loaded follow those in the open frame? */
+static bool tx_may_append(const struct hroce_tx *tx)
+{
+	u32 len = tx_packet_len(tx);
+
+	return tx->last_len == tx->gso_size && len <= tx->gso_size &&
+	       tx->nr_pkts < tx_max_pkts(tx) &&
+	       tx->frame.skb->len + len <= TX_GSO_BYTES &&
+	       hroce_tx_frame_room(&tx->frame);
+}
+
+/* Append packets as long as they fit, then load the one behind. */
+static int tx_fill(struct hroce_tx *tx, struct hroce_mem_iter *it)
+{
+	struct hroce_tx_frame *f = &tx->frame;
+	u32 len;
 	int err;
 
-	tx_init_headers(job);
-	job->elide = !job->route.mcast &&
-		     (job->route.to ? READ_ONCE(job->flow->port->elide_icrc) :
-				      hroce_flow_elides(job->flow));
-	job->copy = b->copy || b->mem.bytes || !job->route.sg ||
-		    min(b->mtu, b->mem.len) < TX_REF_MIN;
-	tx_load_packet(job);
-	while (job->next < b->nr_pkts) {
-		/* The route may have become narrower than the path MTU. */
-		if (job->l3_len + sizeof(struct udphdr) + tx_packet_len(job) >
-		    job->route.mtu)
-			return -EMSGSIZE;
-		err = tx_one_frame(job);
+	f->vector = f->sum && hroce_crc_begin(min(it->left, TX_GSO_BYTES));
+	do {
+		len = f->skb->len;
+		err = tx_append(tx, it);
+		if (err)
+			break;
+		tx->last_len = f->skb->len - len;
+		tx->payload += tx->pkt.payload_len;
+		tx->nr_pkts++;
+		if (++tx->next == tx->burst->nr_pkts)
+			break;
+		tx_load_packet(tx);
+	} while (tx_may_append(tx));
+	hroce_crc_end(f->vector);
+	if (err)
+		tx_cut(tx, len);
+	return err;
+}
+
+static int tx_packets(struct hroce_tx *tx, struct hroce_mem_iter *it)
+{
+	int err;
+
+	tx_load_packet(tx);
+	while (tx->next < tx->burst->nr_pkts) {
+		if (tx->frame.skb && !tx_may_append(tx))
+			tx_send(tx);
+		if (!tx->frame.skb) {
+			err = tx_open(tx);
+			if (err)
+				return err;
+		}
+		err = tx_fill(tx, it);
 		if (err)
 			return err;
 	}
+	/* A linear frame has no room beyond what was asked for. */
+	if (!tx->route.sg)
+		tx_send(tx);
 	return 0;
 }
 
-u8 hroce_tx_burst(struct hroce_flow *flow, const struct hrp_burst *b,
-		  struct hroce_mem_iter *it)
+u8 hroce_tx_add(struct hroce_tx *tx, struct hroce_flow *flow,
+		const struct hrp_burst *b, struct hroce_mem_iter *it)
 {
-	struct tx_job job = {
-		.flow = flow,
-		.burst = b,
-		.it = it,
-	};
-	int err;
+	int err = 0;
 
-	local_bh_disable();
-	err = hroce_route_get(flow, &job.route);
-	if (!err) {
-		err = tx_packets(&job);
-		hroce_route_put(&job.route);
+	tx->burst = b;
+	tx->next = 0;
+	if (tx->flow != flow) {
+		hroce_tx_end(tx);
+		err = tx_set_flow(tx, flow);
 	}
-	/* A receiver may run right now, and it may need the same memory. */
-	hroce_mem_end(it);
-	local_bh_enable();
-
+	if (!err) {
+		tx->copy = b->copy || b->mem.bytes || !tx->route.sg ||
+			   min(b->mtu, b->mem.len) < TX_REF_MIN;
+		err = tx_packets(tx, it);
+	}
 	if (it->status != HROCE_WC_SUCCESS)
 		return it->status;
 	if (err)
 		hroce_count_add(flow->port, HROCE_EV_TX_ERRORS,
-				b->nr_pkts - job.next);
+				b->nr_pkts - tx->next);
 	return HROCE_WC_SUCCESS;
+}
+
+void hroce_tx_end(struct hroce_tx *tx)
+{
+	if (!tx->flow)
+		return;
+	if (tx->frame.skb)
+		tx_send(tx);
+	hroce_route_put(&tx->route);
+	tx->flow = NULL;
 }

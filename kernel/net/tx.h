@@ -3,27 +3,101 @@
 #ifndef HROCE_TX_H
 #define HROCE_TX_H
 
+#include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/types.h>
+#include <linux/udp.h>
+#include "../proto/pkt.h"
+#include "route.h"
+#include "tx_frame.h"
 
 struct hrp_burst;
 struct hroce_flow;
 struct hroce_mem_iter;
 
 /**
- * hroce_tx_burst - send the packets of a burst
- * @flow: where to
- * @b: what
+ * struct hroce_tx - a run of transmissions
+ * @flow: where the last burst went to; NULL: there was none
+ * @route: its route
+ * @l3_len: bytes of the IP header
+ * @hdr: IP and UDP header of one packet
+ * @frame: the open frame; there is none if its skb is NULL
+ * @elide: leave the ICRC out of the open frame
+ * @ip_id: of its first packet; the lower 16 bits go into its IPv4 header
+ * @gso_size: UDP payload of each of its packets but the last, which may be
+ *	shorter
+ * @last_len: UDP payload of its last packet
+ * @nr_pkts: packets in it
+ * @payload: bytes of payload in it
+ * @burst: the burst that is being added
+ * @next: index of its next packet
+ * @copy: its payload is copied
+ * @pkt: packet @next
+ * @bth: its headers behind UDP
+ * @bth_len: their length
+ *
+ * The frame stays open from one burst to the next, so that small messages
+ * share a super-packet.
+ */
+struct hroce_tx {
+	struct hroce_flow *flow;
+	struct hroce_route route;
+	u32 l3_len;
+	union {
+		struct iphdr ip4;
+		struct ipv6hdr ip6;
+		u8 bytes[sizeof(struct ipv6hdr) + sizeof(struct udphdr)];
+	} hdr;
+	struct hroce_tx_frame frame;
+	bool elide;
+	int ip_id;
+	u32 gso_size;
+	u32 last_len;
+	u32 nr_pkts;
+	u32 payload;
+	const struct hrp_burst *burst;
+	u32 next;
+	bool copy;
+	struct hrp_pkt pkt;
+	u8 bth[HRW_MAX_HDR_LEN] __aligned(4);
+	u32 bth_len;
+};
+
+/**
+ * hroce_tx_begin - begin a run of transmissions
+ * @tx: run
+ */
+static inline void hroce_tx_begin(struct hroce_tx *tx)
+{
+	tx->flow = NULL;
+	tx->frame.skb = NULL;
+}
+
+/**
+ * hroce_tx_add - add the packets of a burst
+ * @tx: run
+ * @flow: where to; valid until hroce_tx_end()
+ * @b: what; not used any more after return
  * @it: payload, at its beginning
  *
- * Cuts the burst into super-packets and frames as the route allows. A frame
- * that the network does not accept is lost, as on any wire, and counted.
+ * Cuts the burst into super-packets and frames as the route allows, and sends
+ * those to which nothing can be added. A frame that the network does not
+ * accept is lost, as on any wire, and counted.
  *
- * Context: process or softirq, no lock held that a receiver takes; RCU read
- * side. Does not sleep.
+ * Context: BH disabled, RCU read side; both until hroce_tx_end(). No lock held
+ * that a receiver takes.
  * Return: enum hroce_wc_status: SUCCESS, or @it->status if the payload is not
- * accessible; nothing of the frame concerned and later ones is sent then.
+ * accessible; then the end of the burst from somewhere on is not sent.
  */
-u8 hroce_tx_burst(struct hroce_flow *flow, const struct hrp_burst *b,
-		  struct hroce_mem_iter *it);
+u8 hroce_tx_add(struct hroce_tx *tx, struct hroce_flow *flow,
+		const struct hrp_burst *b, struct hroce_mem_iter *it);
+
+/**
+ * hroce_tx_end - end a run: send what is still open
+ * @tx: run; hroce_tx_add() may begin anew
+ *
+ * Context: as hroce_tx_add().
+ */
+void hroce_tx_end(struct hroce_tx *tx);
 
 #endif /* HROCE_TX_H */

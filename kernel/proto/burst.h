@@ -22,6 +22,8 @@
  * @copy: copy the payload at once instead of referring to its pages, as the
  *	owner may be told that it can be changed before the frame is gone
  * @ah: address handle (UD); 0 means the address of the connected peer
+ * @more: requests behind this burst that are known to be posted: a hint that
+ *	further bursts follow at once, most likely
  *
  * A packet with IMM, INV or AETH in its opcode takes these fields from @first.
  * RETH and AtomicETH are on the first packet only.
@@ -37,6 +39,7 @@ struct hrp_burst {
 	u8 se_last:1;
 	u8 copy:1;
 	u32 ah;
+	u32 more;
 };
 
 struct hrp_qp;

@@ -479,6 +479,7 @@ static enum hrp_next req_run(struct hrp_qp *qp, u64 now_ns,
 			return ret;
 		switch (req_step(qp, w, b)) {
 		case STEP_BURST:
+			b->more = req->sq.posted - req->sq.next;
 			if (req->timer == HRP_TIMER_OFF)
 				hrp_req_rearm(req, now_ns);
 			return HRP_NEXT_BURST;

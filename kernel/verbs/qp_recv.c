@@ -28,12 +28,15 @@
 static u8 recv_burst(struct hroce_qp *qp, const struct hrp_burst *b)
 {
 	struct hroce_mem_iter it;
+	struct hroce_tx tx;
 	u8 status;
 
 	trace_hroce_tx(qp->proto.qpn, b);
 	hroce_mem_begin(&it, &hqp_dev(qp)->keys, qp->ib.pd, &b->mem);
-	status = hroce_tx_burst(&qp->flow, b, &it);
+	hroce_tx_begin(&tx);
+	status = hroce_tx_add(&tx, &qp->flow, b, &it);
 	hroce_mem_end(&it);
+	hroce_tx_end(&tx);
 	return status;
 }
 

@@ -13,8 +13,8 @@
 #include "mr.h"
 #include "qp.h"
 
-/* Bursts that one run may send before it goes on in a tasklet. */
-#define SEND_BUDGET	32
+/* Packets that one run may send before it goes on in a tasklet. */
+#define SEND_BUDGET	256
 
 static struct hroce_flow *send_flow(struct hroce_qp *qp,
 				    const struct hrp_burst *b)
@@ -27,7 +27,9 @@ static struct hroce_flow *send_flow(struct hroce_qp *qp,
 	return ah && ah->pd == qp->ib.pd ? &ah->flow : NULL;
 }
 
-static u8 send_burst(struct hroce_qp *qp, const struct hrp_burst *b)
+/* Lets the frame stay open if another burst is likely to follow at once. */
+static u8 send_burst(struct hroce_qp *qp, struct hroce_tx *tx,
+		     const struct hrp_burst *b)
 {
 	struct hroce_flow *flow = send_flow(qp, b);
 	struct hroce_mem_iter it;
@@ -37,20 +39,55 @@ static u8 send_burst(struct hroce_qp *qp, const struct hrp_burst *b)
 		return HROCE_WC_LOC_QP_OP_ERR;
 	trace_hroce_tx(qp->proto.qpn, b);
 	hroce_mem_begin(&it, &hqp_dev(qp)->keys, qp->ib.pd, &b->mem);
-	status = hroce_tx_burst(flow, b, &it);
+	status = hroce_tx_add(tx, flow, b, &it);
 	hroce_mem_end(&it);
+	if (!b->more)
+		hroce_tx_end(tx);
 	return status;
 }
 
 /* Is there reason to stop, although there may be more to send? */
-static bool send_must_pause(struct hroce_qp *qp, int *budget)
+static bool send_must_pause(struct hroce_qp *qp, int budget)
 {
 	if (qp->flow_ok && hroce_flow_full(&qp->flow))
 		return true;
-	if (--*budget >= 0)
+	if (budget > 0)
 		return false;
 	tasklet_schedule(&qp->send.task);
 	return true;
+}
+
+/* Send what the engine has, as far as it may be sent now. */
+static void send_bursts(struct hroce_qp *qp, u64 now_ns, int *budget)
+{
+	enum hrp_next next;
+	struct hrp_burst b;
+	struct hroce_tx tx;
+	u8 status;
+
+	lockdep_assert_held(&qp->send.lock);
+	hroce_tx_begin(&tx);
+	while (!qp->dead && !send_must_pause(qp, *budget)) {
+		next = hrp_req_next(&qp->proto, now_ns, &b);
+		if (next == HRP_NEXT_AGAIN) {
+			--*budget;
+			continue;
+		}
+		if (next != HRP_NEXT_BURST)
+			break;
+		*budget -= b.nr_pkts;
+		if (qp->proto.req.went_back)
+			hroce_flow_lost(&qp->flow);
+		spin_unlock(&qp->send.lock);
+		status = send_burst(qp, &tx, &b);
+		spin_lock(&qp->send.lock);
+		hrp_req_sent(&qp->proto, &b, status);
+	}
+	if (!tx.flow)
+		return;
+	spin_unlock(&qp->send.lock);
+	hroce_tx_end(&tx);
+	spin_lock(&qp->send.lock);
 }
 
 /* Holder of the token. */
@@ -58,31 +95,18 @@ static void send_loop(struct hroce_qp *qp)
 {
 	u64 now_ns = ktime_get_ns();
 	int budget = SEND_BUDGET;
-	enum hrp_next next;
-	struct hrp_burst b;
-	u8 status;
 
 	lockdep_assert_held(&qp->send.lock);
 	do {
 		qp->send.again = false;
-		if (qp->proto.state == HRP_ERR || qp->proto.state == HRP_SQE) {
+		if (qp->proto.state == HRP_ERR || qp->proto.state == HRP_SQE)
 			hrp_req_flush(&qp->proto);
-			continue;
-		}
-		while (!qp->dead && !send_must_pause(qp, &budget)) {
-			next = hrp_req_next(&qp->proto, now_ns, &b);
-			if (next == HRP_NEXT_AGAIN)
-				continue;
-			if (next != HRP_NEXT_BURST)
-				break;
-			if (qp->proto.req.went_back)
-				hroce_flow_lost(&qp->flow);
-			spin_unlock(&qp->send.lock);
-			status = send_burst(qp, &b);
-			spin_lock(&qp->send.lock);
-			hrp_req_sent(&qp->proto, &b, status);
-		}
+		else
+			send_bursts(qp, now_ns, &budget);
 	} while (qp->send.again && budget > 0);
+	/* Who set it meanwhile relies on us. */
+	if (qp->send.again)
+		tasklet_schedule(&qp->send.task);
 }
 
 /* Arm the timer if the engine's deadline is before its expiry. */
