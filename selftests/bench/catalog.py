@@ -17,7 +17,7 @@ FEWEST_ITERATIONS = 200
 BYTES_ONE_WAY = 8 << 20
 BUSY_ITERATIONS = 1000
 # perftest polls away whole ticks of the timer if both ends have but one CPU.
-ONE_CPU_ITERATIONS = 300
+ONE_CPU_ITERATIONS = 200
 # iperf3 takes no more.
 LONGEST_STREAM = 1 << 20
 LONGEST_DATAGRAM = 8192
