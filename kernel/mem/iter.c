@@ -4,6 +4,7 @@
  * it: key, protection domain, range and rights.
  */
 #include <linux/mm.h>
+#include <linux/net.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
 #include "mem.h"
@@ -29,6 +30,7 @@ static void iter_unlock(struct hroce_mem_iter *it)
 	if (it->region && it->region->revocable)
 		region_drop(it->region);
 	it->region = NULL;
+	it->pages = NULL;
 }
 
 static bool iter_fail(struct hroce_mem_iter *it)
@@ -59,6 +61,11 @@ static bool iter_enter(struct hroce_mem_iter *it, const struct hroce_sge *sge,
 				it->mem->access))
 		return iter_fail(it);
 	it->pos = sge->addr + skip;
+	if (!region->dma)
+		it->pos += region->first_offset - region->iova;
+	/* The kernel may register slabs. */
+	if (!region->dma && !region->revocable)
+		it->pages = region->pages;
 	it->piece_left = min(sge->length - skip, it->left);
 	return true;
 }
@@ -84,6 +91,7 @@ void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_keys *keys,
 	it->pd = pd;
 	it->mem = mem;
 	it->region = NULL;
+	it->pages = NULL;
 	it->pos = 0;
 	it->piece_left = 0;
 	it->left = mem->len;
@@ -138,10 +146,9 @@ static u32 extent_kernel(u64 addr, u32 max, struct hroce_extent *ext)
 	return max;
 }
 
-static u32 extent_region(const struct hroce_region *region, u64 addr, u32 max,
+static u32 extent_region(const struct hroce_region *region, u64 pos, u32 max,
 			 struct hroce_extent *ext)
 {
-	u64 pos = addr - region->iova + region->first_offset;
 	u64 block = pos >> region->page_shift;
 	u32 step = 1u << (region->page_shift - PAGE_SHIFT);
 	u32 offset = pos & ((1ull << region->page_shift) - 1);
@@ -158,30 +165,36 @@ static u32 extent_region(const struct hroce_region *region, u64 addr, u32 max,
 	return min_t(u64, len, max);
 }
 
-u32 hroce_mem_next(struct hroce_mem_iter *it, u32 max,
-		   struct hroce_extent *ext)
+static void *extent_va(const struct hroce_extent *ext)
 {
+	return page_address(ext->page) + ext->offset;
+}
+
+u32 hroce_mem_next_piece(struct hroce_mem_iter *it, u32 max,
+			 struct hroce_extent *ext)
+{
+	const struct hroce_region *region;
+
 	if (!it->left || (!it->piece_left && !iter_advance(it)))
 		return 0;
 	max = min(max, it->piece_left);
+	region = it->region;
 	ext->va = NULL;
-	if (it->mem->bytes) {
+	if (unlikely(!region)) {
 		ext->va = (const void *)(uintptr_t)it->pos;
 		ext->len = max;
-	} else if (it->region->dma) {
-		ext->len = extent_kernel(it->pos, max, ext);
 	} else {
-		ext->len = extent_region(it->region, it->pos, max, ext);
+		ext->len = region->dma ?
+			   extent_kernel(it->pos, max, ext) :
+			   extent_region(region, it->pos, max, ext);
+		/* Slabs count no references. */
+		if (!it->pages && !sendpage_ok(ext->page))
+			ext->va = extent_va(ext);
 	}
 	it->pos += ext->len;
 	it->piece_left -= ext->len;
 	it->left -= ext->len;
 	return ext->len;
-}
-
-static void *extent_va(const struct hroce_extent *ext)
-{
-	return page_address(ext->page) + ext->offset;
 }
 
 bool hroce_mem_copy_in(struct hroce_mem_iter *it, const void *src, u32 len)

@@ -11,12 +11,11 @@
 #ifndef HROCE_MEM_H
 #define HROCE_MEM_H
 
+#include <linux/mm.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/xarray.h>
 #include "../proto/mem.h"
-
-struct page;
 
 /* Bits of hroce_region.access; the values of enum ib_access_flags */
 #define HROCE_REGION_LOCAL_WRITE	0x01
@@ -67,10 +66,28 @@ struct hroce_region {
 	rwlock_t lock;
 };
 
+/* Regions that each CPU remembers, one for each value of some bits of a key. */
+#define HROCE_KEY_SLOTS	64
+
+/**
+ * struct hroce_key_slots - regions that a CPU has looked up of late
+ * @slots: see @slots.region
+ * @slots.region: region, or NULL; to be used as long as @slots.removals is the
+ *	number of removals from the table
+ */
+struct hroce_key_slots {
+	struct {
+		struct hroce_region *region;
+		unsigned long removals;
+	} slots[HROCE_KEY_SLOTS];
+};
+
 /**
  * struct hroce_keys - all keys of a device
  * @table: regions by the 24-bit index that the key hides
  * @secret: of the permutation between index and key
+ * @removals: how often a key was taken away
+ * @recent: what was found lately
  *
  * Keys are unpredictable: the upper 24 bits are the index under a secret
  * permutation, the lower 8 bits are random.
@@ -78,10 +95,12 @@ struct hroce_region {
 struct hroce_keys {
 	struct xarray table;
 	u32 secret[4];
+	unsigned long removals;
+	struct hroce_key_slots __percpu *recent;
 };
 
-/* Prepare an empty table, with fresh secrets. */
-void hroce_keys_init(struct hroce_keys *keys);
+/* Prepare an empty table, with fresh secrets. Return: 0 or -ENOMEM. */
+int hroce_keys_init(struct hroce_keys *keys);
 
 /* Free an empty table. */
 void hroce_keys_fini(struct hroce_keys *keys);
@@ -112,7 +131,7 @@ void hroce_keys_del(struct hroce_keys *keys, struct hroce_region *region);
  * @keys: table
  * @key: 32 bits from a work request or packet
  *
- * Context: RCU read side.
+ * Context: RCU read side, BH disabled.
  * Return: the region with exactly this key, or NULL.
  */
 struct hroce_region *hroce_keys_find(const struct hroce_keys *keys, u32 key);
@@ -137,8 +156,8 @@ bool hroce_region_check(const struct hroce_region *region, const void *pd,
  * @page: page of the first byte
  * @offset: of the first byte, may exceed the page size with compound pages
  * @len: bytes
- * @va: kernel address, instead of @page, of memory whose pages must not be
- *	referred to by frames (inline data, slab); NULL otherwise
+ * @va: kernel address of memory whose pages must not be referred to by frames;
+ *	NULL otherwise. If that is inline data, there is no @page
  */
 struct hroce_extent {
 	struct page *page;
@@ -153,7 +172,9 @@ struct hroce_extent {
  * @pd: protection domain of the queue pair
  * @mem: what is walked
  * @region: of the current piece, or NULL
- * @pos: next address in the current piece
+ * @pages: its pages, if frames may refer to them, or NULL
+ * @pos: next byte of the current piece: from the beginning of the first block
+ *	of the region; an address if there are no blocks
  * @piece_left: bytes left in the current piece
  * @left: bytes left altogether
  * @sge: index of the piece after the current one
@@ -165,6 +186,7 @@ struct hroce_mem_iter {
 	const void *pd;
 	const struct hrp_mem *mem;
 	struct hroce_region *region;
+	struct page **pages;
 	u64 pos;
 	u32 piece_left;
 	u32 left;
@@ -184,6 +206,10 @@ struct hroce_mem_iter {
 void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_keys *keys,
 		     const void *pd, const struct hrp_mem *mem);
 
+/* For hroce_mem_next(): if the piece is not simply within one block. */
+u32 hroce_mem_next_piece(struct hroce_mem_iter *it, u32 max,
+			 struct hroce_extent *ext);
+
 /**
  * hroce_mem_next - next contiguous piece
  * @it: iterator
@@ -193,8 +219,27 @@ void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_keys *keys,
  * Context: RCU read side.
  * Return: @ext->len, not 0; or 0 at the end or on error, see @it->status.
  */
-u32 hroce_mem_next(struct hroce_mem_iter *it, u32 max,
-		   struct hroce_extent *ext);
+static inline u32 hroce_mem_next(struct hroce_mem_iter *it, u32 max,
+				 struct hroce_extent *ext)
+{
+	u32 block_len, offset;
+
+	if (unlikely(max > it->piece_left || !it->pages))
+		return hroce_mem_next_piece(it, max, ext);
+	block_len = 1u << it->region->page_shift;
+	offset = it->pos & (block_len - 1);
+	if (max > block_len - offset)
+		return hroce_mem_next_piece(it, max, ext);
+	ext->page = it->pages[it->pos >> it->region->page_shift] +
+		    (offset >> PAGE_SHIFT);
+	ext->offset = offset_in_page(offset);
+	ext->len = max;
+	ext->va = NULL;
+	it->pos += max;
+	it->piece_left -= max;
+	it->left -= max;
+	return max;
+}
 
 /**
  * hroce_mem_end - end a walk, at any point of it

@@ -115,7 +115,6 @@ static void dev_setup(struct hroce_dev *dev, const struct net_device *ndev)
 	INIT_LIST_HEAD(&dev->mcast);
 	spin_lock_init(&dev->mcast_lock);
 	dev->qp_next = get_random_u32() & HROCE_MAX_QPN;
-	hroce_keys_init(&dev->keys);
 }
 
 static void hroce_dev_dealloc(struct ib_device *ibdev)
@@ -145,6 +144,9 @@ int hroce_dev_create(const char *name, struct net_device *ndev)
 	if (!dev)
 		return -ENOMEM;
 	dev_setup(dev, ndev);
+	err = hroce_keys_init(&dev->keys);
+	if (err)
+		goto dealloc;
 	err = hroce_port_init(&dev->port, ndev);
 	if (err)
 		goto fini_keys;
