@@ -10,11 +10,9 @@
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/slab.h>
-#include <linux/static_call.h>
 #include <linux/string.h>
 
 #include "crc.h"
-#include "crc_table.h"
 
 #ifdef CONFIG_X86_64
 #include <asm/cpufeature.h>
@@ -128,21 +126,6 @@ void hroce_crc_end(bool vector)
 {
 	if (vector)
 		crc_vector_end();
-}
-
-u32 hroce_crc_update(bool vector, u32 state, const void *p, size_t len)
-{
-	if (vector)
-		return static_call(hroce_crc_vector_update)(state, p, len);
-	return static_call(hroce_crc_scalar_update)(state, p, len);
-}
-
-u32 hroce_crc_copy(bool vector, u32 state, void *dst, const void *src,
-		   size_t len)
-{
-	if (vector)
-		return static_call(hroce_crc_vector_copy)(state, dst, src, len);
-	return static_call(hroce_crc_scalar_copy)(state, dst, src, len);
 }
 
 const char *hroce_crc_name(void)

@@ -7,7 +7,9 @@
 #ifndef HROCE_CRC_H
 #define HROCE_CRC_H
 
+#include <linux/static_call.h>
 #include <linux/types.h>
+#include "crc_table.h"
 
 /**
  * struct hroce_crc_method - one way to compute it
@@ -24,6 +26,11 @@ struct hroce_crc_method {
 	u32 (*update)(u32 state, const void *p, size_t len);
 	u32 (*copy)(u32 state, void *dst, const void *src, size_t len);
 };
+
+DECLARE_STATIC_CALL(hroce_crc_scalar_update, hroce_crc_table_update);
+DECLARE_STATIC_CALL(hroce_crc_scalar_copy, hroce_crc_table_copy);
+DECLARE_STATIC_CALL(hroce_crc_vector_update, hroce_crc_table_update);
+DECLARE_STATIC_CALL(hroce_crc_vector_copy, hroce_crc_table_copy);
 
 /* Choose the method; logs the choice once. Context: process, may sleep. */
 void hroce_crc_init(void);
@@ -57,7 +64,13 @@ void hroce_crc_end(bool vector);
  *
  * Return: new state.
  */
-u32 hroce_crc_update(bool vector, u32 state, const void *p, size_t len);
+static inline u32 hroce_crc_update(bool vector, u32 state, const void *p,
+				   size_t len)
+{
+	if (vector)
+		return static_call(hroce_crc_vector_update)(state, p, len);
+	return static_call(hroce_crc_scalar_update)(state, p, len);
+}
 
 /**
  * hroce_crc_copy - copy and continue a CRC in one pass
@@ -69,7 +82,12 @@ u32 hroce_crc_update(bool vector, u32 state, const void *p, size_t len);
  *
  * Return: new state.
  */
-u32 hroce_crc_copy(bool vector, u32 state, void *dst, const void *src,
-		   size_t len);
+static inline u32 hroce_crc_copy(bool vector, u32 state, void *dst,
+				 const void *src, size_t len)
+{
+	if (vector)
+		return static_call(hroce_crc_vector_copy)(state, dst, src, len);
+	return static_call(hroce_crc_scalar_copy)(state, dst, src, len);
+}
 
 #endif /* HROCE_CRC_H */

@@ -34,6 +34,12 @@
 #define BITS_7	0xccaa009e, 0x4225077d, 0x844a0efa, 0xd3e51bb5, \
 		0x7cbb312b, 0xf9766256, 0x299dc2ed, 0x533b85da
 
+/* The same for bytes with HROCE_CRC_EARLY bytes behind them, and one more. */
+#define BITS_34	0xcf9e17c8, 0x444d29d1, 0x889a53a2, 0xca45a105, \
+		0x4ffa444b, 0x9ff48896, 0xe498176d, 0x1241289b
+#define BITS_35	0x9570d495, 0xf190af6b, 0x38505897, 0x70a0b12e, \
+		0xe141625c, 0x19f3c2f9, 0x33e785f2, 0x67cf0be4
+
 #define BIT_OF(i, n, v)	(((i) >> (n)) & 1 ? (v) : 0)
 #define ENTRY(i, b0, b1, b2, b3, b4, b5, b6, b7) \
 	(BIT_OF(i, 0, b0) ^ BIT_OF(i, 1, b1) ^ BIT_OF(i, 2, b2) ^ \
@@ -57,27 +63,31 @@
 			ENTRY_64(128, __VA_ARGS__), \
 			ENTRY_64(192, __VA_ARGS__) }
 
-static const u32 crc_tables[8][256] = {
+const u32 hroce_crc_tables[8][256] = {
 	TABLE(BITS_0), TABLE(BITS_1), TABLE(BITS_2), TABLE(BITS_3),
 	TABLE(BITS_4), TABLE(BITS_5), TABLE(BITS_6), TABLE(BITS_7),
 };
 
+const u32 hroce_crc_early_tables[2][256] = {
+	TABLE(BITS_34), TABLE(BITS_35),
+};
+
 static inline u32 crc_byte(u32 state, u8 byte)
 {
-	return crc_tables[0][(state ^ byte) & 0xff] ^ (state >> 8);
+	return hroce_crc_tables[0][(state ^ byte) & 0xff] ^ (state >> 8);
 }
 
 static inline u32 crc_8bytes(u32 state, u64 v)
 {
 	v ^= state;
-	return crc_tables[7][v & 0xff] ^
-	       crc_tables[6][(v >> 8) & 0xff] ^
-	       crc_tables[5][(v >> 16) & 0xff] ^
-	       crc_tables[4][(v >> 24) & 0xff] ^
-	       crc_tables[3][(v >> 32) & 0xff] ^
-	       crc_tables[2][(v >> 40) & 0xff] ^
-	       crc_tables[1][(v >> 48) & 0xff] ^
-	       crc_tables[0][v >> 56];
+	return hroce_crc_tables[7][v & 0xff] ^
+	       hroce_crc_tables[6][(v >> 8) & 0xff] ^
+	       hroce_crc_tables[5][(v >> 16) & 0xff] ^
+	       hroce_crc_tables[4][(v >> 24) & 0xff] ^
+	       hroce_crc_tables[3][(v >> 32) & 0xff] ^
+	       hroce_crc_tables[2][(v >> 40) & 0xff] ^
+	       hroce_crc_tables[1][(v >> 48) & 0xff] ^
+	       hroce_crc_tables[0][v >> 56];
 }
 
 u32 hroce_crc_table_update(u32 state, const void *p, size_t len)

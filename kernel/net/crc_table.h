@@ -8,6 +8,12 @@
 
 #include <linux/types.h>
 
+/* CRC of byte b with t zeros behind it at [t][b]. */
+extern const u32 hroce_crc_tables[8][256];
+
+/* The same with HROCE_CRC_EARLY more zeros. */
+extern const u32 hroce_crc_early_tables[2][256];
+
 /**
  * hroce_crc_table_update - continue a CRC
  * @state: CRC state, as in crc32_le()
@@ -30,5 +36,36 @@ u32 hroce_crc_table_update(u32 state, const void *p, size_t len);
  * Return: new state.
  */
 u32 hroce_crc_table_copy(u32 state, void *dst, const void *src, size_t len);
+
+/**
+ * hroce_crc_table_last - what a change of the last bytes does to a CRC
+ * @change: exclusive or of old and new last four bytes, as a
+ *	big-endian number
+ *
+ * Return: exclusive or of old and new state.
+ */
+static inline u32 hroce_crc_table_last(u32 change)
+{
+	return hroce_crc_tables[3][change >> 24] ^
+	       hroce_crc_tables[2][(change >> 16) & 0xff] ^
+	       hroce_crc_tables[1][(change >> 8) & 0xff] ^
+	       hroce_crc_tables[0][change & 0xff];
+}
+
+/* How far from the end hroce_crc_table_early() looks. */
+#define HROCE_CRC_EARLY	34
+
+/**
+ * hroce_crc_table_early - what a change of earlier bytes does to a CRC
+ * @change: exclusive or of the old and new two bytes that have HROCE_CRC_EARLY
+ *	bytes behind them, as a big-endian number
+ *
+ * Return: exclusive or of old and new state.
+ */
+static inline u32 hroce_crc_table_early(u16 change)
+{
+	return hroce_crc_early_tables[1][change >> 8] ^
+	       hroce_crc_early_tables[0][change & 0xff];
+}
 
 #endif /* HROCE_CRC_TABLE_H */

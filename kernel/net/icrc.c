@@ -5,6 +5,7 @@
  * change, and the checksums over them, taken as ones. In front of all stand 8
  * bytes of ones, in place of the LRH of InfiniBand.
  */
+#include <linux/build_bug.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
@@ -16,6 +17,7 @@
 
 #define IPV4_LEN	20
 #define IPV4_TOS	1
+#define IPV4_ID_END	6
 #define IPV4_TTL	8
 #define IPV4_CHECK	10
 #define IPV6_LEN	40
@@ -44,6 +46,9 @@ static u32 icrc_mask_ipv6(u8 *ip)
 	ip[IPV6_HOP_LIMIT] = 0xff;
 	return IPV6_LEN;
 }
+
+/* Behind the identification: the rest of the IPv4 header, UDP, BTH. */
+static_assert(IPV4_LEN - IPV4_ID_END + UDP_LEN + BTH_LEN == HROCE_CRC_EARLY);
 
 u32 hroce_icrc_headers(const void *l3, bool ipv6, const void *udp,
 		       const void *bth)

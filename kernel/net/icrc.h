@@ -8,6 +8,7 @@
 
 #include <linux/types.h>
 #include <asm/byteorder.h>
+#include "crc_table.h"
 
 /**
  * hroce_icrc_headers - begin an ICRC with the masked headers of one packet
@@ -21,6 +22,21 @@
  */
 u32 hroce_icrc_headers(const void *l3, bool ipv6, const void *udp,
 		       const void *bth);
+
+/**
+ * hroce_icrc_step - the same for a packet that differs in ID and PSN alone
+ * @state: from hroce_icrc_headers(); nothing was added
+ * @id_change: exclusive or of the two IPv4 identifications; 0 with IPv6
+ * @psn_change: exclusive or of the two PSNs
+ *
+ * Return: CRC state over the headers of the other packet.
+ */
+static inline u32 hroce_icrc_step(u32 state, u16 id_change, u32 psn_change)
+{
+	/* A CRC is linear: it changes by the CRC of what changes. */
+	return state ^ hroce_crc_table_early(id_change) ^
+	       hroce_crc_table_last(psn_change);
+}
 
 /**
  * hroce_icrc_final - end an ICRC

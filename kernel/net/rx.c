@@ -48,11 +48,12 @@ static struct udphdr *rx_udp(struct rx_frame *f)
 	return (struct udphdr *)(f->hdr.bytes + f->l3_len);
 }
 
-static bool rx_load(struct rx_frame *f, u32 l3_len)
+static bool rx_load_network(struct rx_frame *f, struct hroce_rx *rx, u32 l3_len)
 {
 	f->l3_len = l3_len;
-	return !skb_copy_bits(f->skb, f->l3, f->hdr.bytes,
-			      l3_len + sizeof(struct udphdr));
+	hroce_cursor_begin(&rx->payload, f->skb, f->l3);
+	return hroce_cursor_read(&rx->payload, f->hdr.bytes,
+				 l3_len + sizeof(struct udphdr));
 }
 
 /* Is it a whole UDP datagram? Fragments and options are for the IP stack. */
@@ -61,7 +62,7 @@ static bool rx_ipv4(struct rx_frame *f, struct hroce_rx *rx)
 	const struct iphdr *ip = &f->hdr.ip4;
 	u32 tot_len;
 
-	if (!rx_load(f, sizeof(*ip)) || ip->version != 4 || ip->ihl != 5 ||
+	if (!rx_load_network(f, rx, sizeof(*ip)) || ip->version != 4 || ip->ihl != 5 ||
 	    ip->protocol != IPPROTO_UDP || ip_is_fragment(ip) ||
 	    ip_fast_csum(ip, ip->ihl))
 		return false;
@@ -81,7 +82,7 @@ static bool rx_ipv6(struct rx_frame *f, struct hroce_rx *rx)
 {
 	const struct ipv6hdr *ip = &f->hdr.ip6;
 
-	if (!rx_load(f, sizeof(*ip)) || ip->version != 6 ||
+	if (!rx_load_network(f, rx, sizeof(*ip)) || ip->version != 6 ||
 	    ip->nexthdr != IPPROTO_UDP)
 		return false;
 	f->udp_len = ntohs(ip->payload_len);
@@ -138,7 +139,10 @@ static bool rx_udp_sum_ok(struct rx_frame *f, bool ipv6)
 	return !csum_fold(csum_add(sum, rx_pseudo_sum(f, ipv6, udp_len)));
 }
 
-/* Make the headers in the copy those of one packet of @len bytes of UDP. */
+/*
+ * Make the headers in the copy those of one packet of @len bytes of UDP, but
+ * for checksums.
+ */
 static void rx_restore_headers(struct rx_frame *f, const struct hroce_rx *rx,
 			       u32 len)
 {
@@ -149,7 +153,6 @@ static void rx_restore_headers(struct rx_frame *f, const struct hroce_rx *rx,
 	}
 	f->hdr.ip4.tot_len = htons(f->l3_len + len);
 	f->hdr.ip4.id = htons(f->ip_id + (rx->id_fixed ? 0 : rx->seg));
-	ip_send_check(&f->hdr.ip4);
 }
 
 u32 hroce_rx_icrc_begin(const struct hroce_rx *rx)
@@ -162,29 +165,33 @@ u32 hroce_rx_icrc_begin(const struct hroce_rx *rx)
 				rx->pkt.hdr_len - sizeof(struct hrw_bth));
 }
 
-static void rx_packet(struct rx_frame *f, struct hroce_rx *rx, u32 offset,
-		      u32 len)
+/* The headers are read once, here. Returns HROCE_DROP_* or a negative number. */
+static int rx_load(struct hroce_rx *rx)
 {
-	u8 bth[HRW_MAX_HDR_LEN] __aligned(4);
-	u32 avail = min_t(u32, len, sizeof(bth));
-	int err;
+	u32 avail = sizeof(struct hrw_bth), hdr_len;
 
-	hroce_count(rx->port, HROCE_EV_RX_PACKETS);
-	if (skb_copy_bits(f->skb, offset, bth, avail)) {
-		hroce_count(rx->port, HROCE_DROP_SHORT);
+	if (rx->len < avail || !hroce_cursor_read(&rx->payload, rx->bth, avail))
+		return HROCE_DROP_SHORT;
+	hdr_len = min(hrp_pkt_hdr_len(rx->bth), rx->len);
+	if (hdr_len > avail &&
+	    !hroce_cursor_read(&rx->payload, rx->bth + avail,
+			       hdr_len - avail))
+		return HROCE_DROP_SHORT;
+	return -hrp_pkt_parse(&rx->pkt, rx->bth, hdr_len, rx->len) - 1;
+}
+
+static void rx_packet(struct rx_frame *f, struct hroce_rx *rx)
+{
+	int drop = rx_load(rx);
+
+	if (drop >= 0) {
+		hroce_count(rx->port, drop);
 		return;
 	}
-	err = hrp_pkt_parse(&rx->pkt, bth, avail, len);
-	if (err) {
-		hroce_count(rx->port, -err - 1);
-		return;
-	}
-	rx->bth = bth;
-	rx->payload = offset + rx->pkt.hdr_len;
 	if (!rx->trusted) {
 		if (skb_is_gso(f->skb))
 			rx_restore_headers(f, rx,
-					   sizeof(struct udphdr) + len);
+					   sizeof(struct udphdr) + rx->len);
 		rx->icrc = hroce_rx_icrc_begin(rx);
 	}
 	hroce_rx_packet(rx);
@@ -207,23 +214,32 @@ static bool rx_lengths_ok(struct rx_frame *f, const struct hroce_rx *rx)
 	return false;
 }
 
+/* The upcall may have gone too far, in vain. */
+static void rx_seek(struct rx_frame *f, struct hroce_rx *rx, u32 pos)
+{
+	if (unlikely(rx->payload.pos > pos))
+		hroce_cursor_begin(&rx->payload, f->skb, f->l3);
+	hroce_cursor_skip(&rx->payload, pos - rx->payload.pos);
+}
+
+/* The upcall may take more than one packet. */
 static void rx_frame(struct rx_frame *f, struct hroce_rx *rx)
 {
-	u32 offset = f->l3 + f->l3_len + sizeof(struct udphdr);
 	u32 len = ntohs(rx_udp(f)->len) - sizeof(struct udphdr);
 	u32 seg_len = skb_is_gso(f->skb) ? skb_shinfo(f->skb)->gso_size : len;
+	u32 begin = rx->payload.pos, offset = begin;
 
 	rx->skb = f->skb;
 	rx->l3 = f->hdr.bytes;
 	rx->trusted = hroce_flow_trusts(f->skb);
-	if (!len)
-		rx_packet(f, rx, offset, 0);
-	for (; len; rx->seg++) {
-		seg_len = min(seg_len, len);
-		rx_packet(f, rx, offset, seg_len);
-		offset += seg_len;
-		len -= seg_len;
-	}
+	rx->end = begin + len;
+	do {
+		rx_seek(f, rx, offset);
+		rx->len = min(seg_len, rx->end - offset);
+		rx_packet(f, rx);
+		offset = begin + ++rx->seg * seg_len;
+	} while (offset < rx->end);
+	hroce_count_add(rx->port, HROCE_EV_RX_PACKETS, rx->seg);
 	if (rx->held)
 		hroce_rx_end(rx);
 }
@@ -240,14 +256,12 @@ static bool rx_gso_ok(const struct sk_buff *skb)
 bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb)
 {
 	struct rx_frame f = { .skb = skb };
-	struct hroce_rx rx;
+	struct hroce_rx rx = { .port = port };
 
 	/* A tag that is still there belongs to another netdev. */
 	if (skb->pkt_type == PACKET_OTHERHOST || skb_vlan_tag_get_id(skb) ||
 	    !rx_gso_ok(skb))
 		return false;
-	memset(&rx, 0, sizeof(rx));
-	rx.port = port;
 	if (!rx_headers(&f, &rx) ||
 	    (!rx.mcast && !hroce_port_has_addr(port, &rx.daddr)))
 		return false;
@@ -264,9 +278,8 @@ bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb)
 void hroce_rx_from_stack(struct net *net, struct sk_buff *skb)
 {
 	struct rx_frame f = { .skb = skb, .l3 = skb_network_offset(skb) };
-	struct hroce_rx rx;
+	struct hroce_rx rx = {};
 
-	memset(&rx, 0, sizeof(rx));
 	if (rx_gso_ok(skb) && rx_headers(&f, &rx)) {
 		rx.port = rx.mcast ? hroce_port_find_dev(skb->dev) :
 				     hroce_port_find(net, &rx.daddr);

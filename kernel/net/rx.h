@@ -5,6 +5,7 @@
 
 #include <linux/in6.h>
 #include "../proto/pkt.h"
+#include "cursor.h"
 
 struct hroce_mem_iter;
 struct hroce_port;
@@ -27,12 +28,15 @@ struct sk_buff;
  * @held: for the upcalls: state kept from packet to packet of one frame, NULL
  *	at the first one
  * @skb: the frame; never written to
+ * @payload: where the payload begins; or somewhere behind it, if packets behind
+ *	were looked at
  * @l3: IP header and behind it the UDP header, as they were on the wire for
- *	this packet alone; a copy
+ *	this packet alone, but for checksums; a copy
  * @bth: BTH and extended headers; a copy
- * @payload: offset of the payload in @skb, from skb->data
  * @icrc: CRC state up to where the payload begins
  * @seg: index of the packet in a super-packet
+ * @len: length of the packet, from the BTH to the ICRC
+ * @end: where the last packet of the frame ends, for @payload
  */
 struct hroce_rx {
 	struct hroce_port *port;
@@ -48,11 +52,13 @@ struct hroce_rx {
 	u8 hop_limit;
 	void *held;
 	struct sk_buff *skb;
+	struct hroce_cursor payload;
 	void *l3;
-	void *bth;
-	u32 payload;
+	u8 bth[HRW_MAX_HDR_LEN] __aligned(4);
 	u32 icrc;
 	u32 seg;
+	u32 len;
+	u32 end;
 };
 
 /* Upcalls, supplied by verbs/. */
@@ -84,24 +90,19 @@ void hroce_rx_end(struct hroce_rx *rx);
 bool hroce_rx_icrc_ok(struct hroce_rx *rx);
 
 /**
- * hroce_rx_place - copy the payload into memory
- * @rx: packet, ICRC already checked
- * @it: destination, as long as the payload
+ * hroce_rx_place - check the ICRC and copy the payload
+ * @rx: packet; becomes the last one that was taken
+ * @it: destination, as long as all packets that may be taken
+ * @fuse: do both in one pass: write before the check
+ * @nr_pkts: how many packets may be taken: this one, and those that follow it
+ *	in the frame with nothing different but the PSN; set to how many were, 0
+ *	if the ICRC of this one is wrong. What is wrong with a later one shows
+ *	in the next upcall, which is for that one
  *
- * Return: enum hroce_wc_status.
+ * Return: enum hroce_wc_status, of the placement of this packet.
  */
-u8 hroce_rx_place(const struct hroce_rx *rx, struct hroce_mem_iter *it);
-
-/**
- * hroce_rx_place_fused - copy the payload and check the ICRC in one pass
- * @rx: packet
- * @it: destination, as long as the payload
- * @icrc_ok: whether the ICRC was correct
- *
- * Return: enum hroce_wc_status, of the placement alone.
- */
-u8 hroce_rx_place_fused(struct hroce_rx *rx, struct hroce_mem_iter *it,
-			bool *icrc_ok);
+u8 hroce_rx_place(struct hroce_rx *rx, struct hroce_mem_iter *it, bool fuse,
+		  u32 *nr_pkts);
 
 /**
  * hroce_rx_grh - network header for the 40 bytes in front of a UD message

@@ -4,54 +4,62 @@
 #include <linux/mm.h>
 #include <linux/skbuff.h>
 #include <linux/string.h>
-#include <linux/unaligned.h>
+#include <net/ip.h>
 
 #include "../mem/mem.h"
+#include "../trace.h"
 #include "crc.h"
 #include "icrc.h"
 #include "port.h"
 #include "rx.h"
 
-/* Continue with the pad, and compare with what is on the wire. */
-static bool rx_icrc_matches(const struct hroce_rx *rx, u32 state)
+static noinline u32 rx_icrc_pad(const struct hroce_rx *rx,
+				struct hroce_cursor *c, u32 state)
 {
-	const u8 pad = rx->pkt.pad;
-	u8 tail[3 + HRW_ICRC_LEN];
-	__le32 icrc;
+	u8 pad[3] = {};
 
-	if (skb_copy_bits(rx->skb, rx->payload + rx->pkt.payload_len, tail,
-			  pad + HRW_ICRC_LEN))
-		return false;
-	state = hroce_crc_update(false, state, tail, pad);
-	icrc = hroce_icrc_final(state);
-	return !memcmp(&icrc, tail + pad, sizeof(icrc));
+	/* At the end of the frame there will be no ICRC either. */
+	hroce_cursor_read(c, pad, rx->pkt.pad);
+	return hroce_crc_update(false, state, pad, rx->pkt.pad);
 }
 
-static bool rx_icrc_check(const struct hroce_rx *rx, u32 state)
+/*
+ * Continue with the pad, and compare with what is on the wire. @c is behind the
+ * payload, and then behind the packet.
+ */
+static bool rx_icrc_matches(const struct hroce_rx *rx, struct hroce_cursor *c,
+			    u32 state)
 {
-	struct skb_seq_state seq;
-	unsigned int done = 0;
-	const u8 *data;
-	bool vector;
+	__le32 icrc;
+
+	if (unlikely(rx->pkt.pad))
+		state = rx_icrc_pad(rx, c, state);
+	return hroce_cursor_read(c, &icrc, sizeof(icrc)) &&
+	       icrc == hroce_icrc_final(state);
+}
+
+static bool rx_icrc_check(const struct hroce_rx *rx, bool vector)
+{
+	struct hroce_cursor c = rx->payload;
+	u32 left = rx->pkt.payload_len;
+	u32 state = rx->icrc;
+	const void *data;
 	u32 n;
 
-	vector = hroce_crc_begin(rx->pkt.payload_len);
-	skb_prepare_seq_read(rx->skb, rx->payload,
-			     rx->payload + rx->pkt.payload_len, &seq);
-	while ((n = skb_seq_read(done, &data, &seq))) {
-		n = min_t(u32, n, rx->pkt.payload_len - done);
+	for (; left; left -= n) {
+		n = hroce_cursor_get(&c, left, &data);
+		if (!n)
+			return false;
 		state = hroce_crc_update(vector, state, data, n);
-		done += n;
 	}
-	hroce_crc_end(vector);
-	return done == rx->pkt.payload_len && rx_icrc_matches(rx, state);
+	return rx_icrc_matches(rx, &c, state);
 }
 
 /*
  * GRO merges packets with increasing IPv4 IDs, and packets with all the same
  * ID, and does not tell. Try the other one.
  */
-static bool rx_icrc_retry(struct hroce_rx *rx)
+static bool rx_icrc_retry(struct hroce_rx *rx, bool vector)
 {
 	struct iphdr *ip = rx->l3;
 
@@ -59,36 +67,20 @@ static bool rx_icrc_retry(struct hroce_rx *rx)
 		return false;
 	ip->id = htons(ntohs(ip->id) - rx->seg);
 	rx->icrc = hroce_rx_icrc_begin(rx);
-	rx->id_fixed = rx_icrc_check(rx, rx->icrc);
+	rx->id_fixed = rx_icrc_check(rx, vector);
 	return rx->id_fixed;
 }
 
 bool hroce_rx_icrc_ok(struct hroce_rx *rx)
 {
-	return rx->trusted || rx_icrc_check(rx, rx->icrc) || rx_icrc_retry(rx);
-}
+	bool vector, ok;
 
-u8 hroce_rx_place(const struct hroce_rx *rx, struct hroce_mem_iter *it)
-{
-	u32 len = rx->pkt.payload_len;
-	struct skb_seq_state seq;
-	unsigned int done = 0;
-	const u8 *data;
-	u32 n;
-
-	if (!len)
-		return HROCE_WC_SUCCESS;
-	skb_prepare_seq_read(rx->skb, rx->payload, rx->payload + len, &seq);
-	while ((n = skb_seq_read(done, &data, &seq))) {
-		n = min_t(u32, n, len - done);
-		if (!hroce_mem_copy_in(it, data, n)) {
-			skb_abort_seq_read(&seq);
-			return it->status;
-		}
-		done += n;
-	}
-	hroce_count_add(rx->port, HROCE_EV_RX_BYTES, len);
-	return HROCE_WC_SUCCESS;
+	if (rx->trusted)
+		return true;
+	vector = hroce_crc_begin(rx->pkt.payload_len);
+	ok = rx_icrc_check(rx, vector) || rx_icrc_retry(rx, vector);
+	hroce_crc_end(vector);
+	return ok;
 }
 
 /* Destinations are always pages. */
@@ -97,75 +89,138 @@ static void *rx_extent_va(const struct hroce_extent *ext)
 	return page_address(ext->page) + ext->offset;
 }
 
-/* Copy and sum @len bytes; false if the memory is not accessible. */
-static bool rx_copy_sum(struct hroce_mem_iter *it, const u8 *data, u32 len,
-			bool vector, u32 *state)
+/*
+ * Copy the payload at @c, and if @sum is set continue *@state with it. Return
+ * false if it is not complete.
+ */
+static bool rx_copy(const struct hroce_rx *rx, struct hroce_cursor *c,
+		    struct hroce_mem_iter *it, bool sum, bool vector,
+		    u32 *state)
 {
+	u32 left = rx->pkt.payload_len;
 	struct hroce_extent ext;
+	const void *data;
 	u32 n;
 
-	for (; len; len -= n, data += n) {
-		n = hroce_mem_next(it, len, &ext);
-		if (!n)
+	while (left) {
+		if (!hroce_mem_next(it, left, &ext))
 			return false;
-		*state = hroce_crc_copy(vector, *state,
-					rx_extent_va(&ext), data, n);
-	}
-	return true;
-}
-
-static bool rx_place_sum(const struct hroce_rx *rx, struct hroce_mem_iter *it,
-			 bool vector, u32 *state)
-{
-	u32 len = rx->pkt.payload_len;
-	struct skb_seq_state seq;
-	unsigned int done = 0;
-	const u8 *data;
-	u32 n;
-
-	skb_prepare_seq_read(rx->skb, rx->payload, rx->payload + len, &seq);
-	while ((n = skb_seq_read(done, &data, &seq))) {
-		n = min_t(u32, n, len - done);
-		if (!rx_copy_sum(it, data, n, vector, state)) {
-			skb_abort_seq_read(&seq);
-			return false;
+		left -= ext.len;
+		for (; ext.len; ext.len -= n, ext.offset += n) {
+			n = hroce_cursor_get(c, ext.len, &data);
+			if (!n)
+				return false;
+			if (sum)
+				*state = hroce_crc_copy(vector, *state,
+							rx_extent_va(&ext),
+							data, n);
+			else
+				memcpy(rx_extent_va(&ext), data, n);
 		}
-		done += n;
 	}
 	return true;
 }
 
-u8 hroce_rx_place_fused(struct hroce_rx *rx, struct hroce_mem_iter *it,
-			bool *icrc_ok)
+/*
+ * Is there another packet at @c, @nr behind that at @rx and with the same
+ * headers but for the PSN? Then go to its payload.
+ */
+static bool rx_next(const struct hroce_rx *rx, struct hroce_cursor *c, u32 nr)
 {
-	u32 state = rx->icrc;
-	bool vector, placed;
+	u8 bth[sizeof(struct hrw_bth)] __aligned(4);
 
-	if (rx->trusted) {
-		*icrc_ok = true;
-		return hroce_rx_place(rx, it);
+	if (c->pos + rx->len > rx->end ||
+	    !hroce_cursor_peek(c, bth, sizeof(bth)) ||
+	    !hrp_bth_follows(rx->bth, bth, nr))
+		return false;
+	hroce_cursor_skip(c, sizeof(bth));
+	return true;
+}
+
+/* CRC state up to the payload of the packet @nr behind that at @rx. */
+static u32 rx_icrc_next(const struct hroce_rx *rx, u32 nr)
+{
+	const struct iphdr *ip = rx->l3;
+	u32 psn = rx->pkt.psn;
+	u16 id = 0;
+
+	if (!rx->ipv6 && !rx->id_fixed) {
+		id = ntohs(ip->id);
+		id ^= id + nr;
 	}
-	vector = hroce_crc_begin(rx->pkt.payload_len);
-	placed = !rx->pkt.payload_len || rx_place_sum(rx, it, vector, &state);
+	return hroce_icrc_step(rx->icrc, id, psn ^ (psn + nr));
+}
+
+/*
+ * Place packets as long as all is well with them, at most @max. @c is behind
+ * the last one then, or somewhere in the one that ends the run.
+ */
+static u32 rx_place_run(struct hroce_rx *rx, struct hroce_cursor *c,
+			struct hroce_mem_iter *it, bool sum, bool vector,
+			u32 max)
+{
+	u32 state = rx->icrc, nr = 0;
+
+	for (;;) {
+		if (!rx_copy(rx, c, it, sum, vector, &state))
+			return nr;
+		if (!sum)
+			hroce_cursor_skip(c, rx->pkt.pad + HRW_ICRC_LEN);
+		else if (!rx_icrc_matches(rx, c, state))
+			return nr;
+		nr++;
+		if (nr == max || !rx_next(rx, c, nr))
+			return nr;
+		if (sum)
+			state = rx_icrc_next(rx, nr);
+	}
+}
+
+u8 hroce_rx_place(struct hroce_rx *rx, struct hroce_mem_iter *it, bool fuse,
+		  u32 *nr_pkts)
+{
+	bool sum = fuse && !rx->trusted;
+	struct hroce_cursor c = rx->payload;
+	u8 status = HROCE_WC_SUCCESS;
+	u32 max = *nr_pkts, nr;
+	bool vector;
+
+	vector = sum && hroce_crc_begin(rx->pkt.payload_len);
+	nr = rx_place_run(rx, &c, it, sum, vector, max);
+	if (unlikely(!nr)) {
+		/* That it cannot be placed counts if the packet is right. */
+		status = it->status;
+		nr = status != HROCE_WC_SUCCESS;
+		if (sum)
+			nr = (nr && rx_icrc_check(rx, vector)) ||
+			     rx_icrc_retry(rx, vector);
+	}
 	hroce_crc_end(vector);
-	if (!placed) {
-		*icrc_ok = hroce_rx_icrc_ok(rx);
-		return it->status;
-	}
-	*icrc_ok = rx_icrc_matches(rx, state) || rx_icrc_retry(rx);
-	if (*icrc_ok)
+	if (likely(status == HROCE_WC_SUCCESS))
 		hroce_count_add(rx->port, HROCE_EV_RX_BYTES,
-				rx->pkt.payload_len);
-	return HROCE_WC_SUCCESS;
+				nr * rx->pkt.payload_len);
+	*nr_pkts = nr;
+	/* Else the packet may have several destinations. */
+	if (max > 1)
+		rx->payload = c;
+	for (; nr > 1; nr--) {
+		rx->seg++;
+		rx->pkt.psn++;
+		trace_hroce_rx(&rx->pkt);
+	}
+	return status;
 }
 
 void hroce_rx_grh(const struct hroce_rx *rx, u8 grh[HRW_GRH_LEN])
 {
+	struct iphdr ip;
+
 	if (rx->ipv6) {
 		memcpy(grh, rx->l3, HRW_GRH_LEN);
 		return;
 	}
-	memset(grh, 0, HRW_GRH_LEN - sizeof(struct iphdr));
-	memcpy(grh + HRW_GRH_LEN - sizeof(struct iphdr), rx->l3,
-	       sizeof(struct iphdr));
+	memcpy(&ip, rx->l3, sizeof(ip));
+	ip_send_check(&ip);
+	memset(grh, 0, HRW_GRH_LEN - sizeof(ip));
+	memcpy(grh + HRW_GRH_LEN - sizeof(ip), &ip, sizeof(ip));
 }

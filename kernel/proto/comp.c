@@ -75,17 +75,29 @@ static const struct hrp_wqe *comp_find(const struct hrp_req *req, u32 *dist,
 	}
 }
 
+/* Which packet of the answer to a READ is this? */
+static u32 comp_read_pos(const struct hrp_wqe *w, const struct hrp_pkt *pkt)
+{
+	return (pkt->psn - w->first_psn) & HRP_PSN_MASK;
+}
+
+/* The last one of the response that it belongs to. */
+static u32 comp_read_last(const struct hrp_wqe *w, const struct hrp_pkt *pkt)
+{
+	return min(comp_read_pos(w, pkt) | (HRP_READ_CHUNK - 1),
+		   w->nr_pkts - 1);
+}
+
 /* Does a READ response begin and end where one may? */
 static bool comp_fits_read(const struct hrp_req *req, const struct hrp_wqe *w,
 			   const struct hrp_pkt *pkt)
 {
-	u32 offset = (pkt->psn - w->first_psn) & HRP_PSN_MASK;
-	bool last = !((offset + 1) & (HRP_READ_CHUNK - 1)) ||
-		    offset + 1 == w->nr_pkts;
+	u32 pos = comp_read_pos(w, pkt);
+	bool last = pos == comp_read_last(w, pkt);
 
 	if (!!(pkt->info & HRP_OI_LAST) != last)
 		return false;
-	if (!(offset & (HRP_READ_CHUNK - 1)))
+	if (!(pos & (HRP_READ_CHUNK - 1)))
 		return pkt->info & HRP_OI_FIRST;
 	/* Where the rest was asked for, the first answer may still come. */
 	return !(pkt->info & HRP_OI_FIRST) || pkt->psn == req->restart_psn;
@@ -94,8 +106,7 @@ static bool comp_fits_read(const struct hrp_req *req, const struct hrp_wqe *w,
 static void comp_begin_read(const struct hrp_qp *qp, const struct hrp_wqe *w,
 			    const struct hrp_pkt *pkt, struct hrp_rx *rx)
 {
-	u32 offset = ((pkt->psn - w->first_psn) & HRP_PSN_MASK) <<
-		     qp->mtu_shift;
+	u32 offset = comp_read_pos(w, pkt) << qp->mtu_shift;
 
 	if (!comp_fits_read(&qp->req, w, pkt)) {
 		rx_fail(rx, HROCE_WC_BAD_RESP_ERR);
@@ -109,6 +120,8 @@ static void comp_begin_read(const struct hrp_qp *qp, const struct hrp_wqe *w,
 	rx->fuse = 1;
 	rx->mem.offset = offset;
 	rx->mem.len = pkt->payload_len;
+	if (!(pkt->info & (HRP_OI_FIRST | HRP_OI_LAST)))
+		rx->more = comp_read_last(w, pkt) - 1 - comp_read_pos(w, pkt);
 }
 
 static void comp_begin_data(const struct hrp_qp *qp, const struct hrp_pkt *pkt,
@@ -147,6 +160,7 @@ void hrp_comp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	u32 dist = comp_distance(req, pkt->psn);
 
 	memset(rx, 0, sizeof(*rx));
+	rx->nr_pkts = 1;
 	if (qp->type != HRP_TYPE_RC || !(pkt->info & HRP_OI_RESPONSE)) {
 		rx_drop(rx, HROCE_DROP_OPCODE);
 		return;
@@ -189,17 +203,16 @@ static u32 comp_ack(struct hrp_qp *qp, u32 n)
 	return n;
 }
 
-/* The next response to the oldest entry, a READ or atomic, is in place. */
-static void comp_answered(struct hrp_qp *qp)
+/* The next packets that answer the oldest entry, a READ or atomic, are here. */
+static void comp_answered(struct hrp_qp *qp, u32 nr_pkts)
 {
 	struct hrp_req *req = &qp->req;
 	const struct hrp_wqe *w = hrp_sq_wqe(&req->sq, req->sq.tail);
 	bool last = req->psn_una == w->last_psn;
 
-	req->psn_una = hrp_psn_add(req->psn_una, 1);
+	req->psn_una = hrp_psn_add(req->psn_una, nr_pkts);
 	/* Both are 0 if the request is about to be sent again. */
-	if (req->rd_pkts)
-		req->rd_pkts--;
+	req->rd_pkts -= min(req->rd_pkts, nr_pkts);
 	if (last) {
 		if (req->nr_rd_atomic)
 			req->nr_rd_atomic--;
@@ -307,7 +320,7 @@ static void comp_commit_data(struct hrp_qp *qp, const struct hrp_rx *rx,
 	} else if (status != HROCE_WC_SUCCESS) {
 		hrp_req_fail(qp, HROCE_WC_LOC_PROT_ERR);
 	} else {
-		comp_answered(qp);
+		comp_answered(qp, rx->nr_pkts);
 		comp_progress(req, now_ns);
 	}
 }

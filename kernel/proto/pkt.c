@@ -132,6 +132,13 @@ int hrp_pkt_parse(struct hrp_pkt *pkt, const void *data, u32 avail,
 	return 0;
 }
 
+u32 hrp_pkt_hdr_len(const void *data)
+{
+	const struct hrw_bth *bth = data;
+
+	return hrp_opcode_hdr_len(hrp_opcode_info(bth->opcode));
+}
+
 static void *pkt_build_extended(const struct hrp_pkt *pkt, void *p)
 {
 	u32 info = pkt->info;
@@ -202,4 +209,9 @@ u32 hrp_pkt_build(const struct hrp_pkt *pkt, void *buf)
 	bth->ackreq = pkt->ackreq ? HRW_BTH_ACKREQ : 0;
 	put_24(bth->psn, pkt->psn);
 	return pkt_build_extended(pkt, bth + 1) - buf;
+}
+
+void hrp_bth_set_psn(void *bth, u32 psn)
+{
+	put_24(((struct hrw_bth *)bth)->psn, psn);
 }

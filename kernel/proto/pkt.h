@@ -4,7 +4,9 @@
 #define HRP_PKT_H
 
 #include <linux/types.h>
+#include <asm/byteorder.h>
 #include "opcode.h"
+#include "psn.h"
 #include "wire.h"
 #include "../drop.h"
 
@@ -95,6 +97,41 @@ struct hrp_pkt {
  */
 int hrp_pkt_parse(struct hrp_pkt *pkt, const void *data, u32 avail,
 		  u32 udp_len);
+
+/**
+ * hrp_pkt_hdr_len - how much is there to read?
+ * @data: a BTH
+ *
+ * Return: bytes of headers that its opcode brings, HRW_MAX_HDR_LEN at most; 12
+ * if there is no such opcode.
+ */
+u32 hrp_pkt_hdr_len(const void *data);
+
+/**
+ * hrp_bth_follows - do headers belong to a run?
+ * @first: BTH of a packet, 4-byte aligned
+ * @bth: BTH of another one, 4-byte aligned
+ * @nr: how many packets behind the first one it is, less than 2^24
+ *
+ * Return: true if the PSN of @bth is that of @first and @nr, and the rest is
+ * the same. False if PSNs wrap in between.
+ */
+static inline bool hrp_bth_follows(const void *first, const void *bth, u32 nr)
+{
+	const __be32 *a = first, *b = bth;
+	u32 last = be32_to_cpu(b[2]);
+
+	/* The last word is @ackreq and the PSN, which must not carry over. */
+	return a[0] == b[0] && a[1] == b[1] && be32_to_cpu(a[2]) + nr == last &&
+	       (last & HRP_PSN_MASK) >= nr;
+}
+
+/**
+ * hrp_bth_set_psn - change the PSN
+ * @bth: BTH, 4-byte aligned
+ * @psn: 24 bits
+ */
+void hrp_bth_set_psn(void *bth, u32 psn);
 
 /**
  * hrp_pkt_build - write the headers of a packet

@@ -113,7 +113,7 @@ static bool resp_serves(const struct hrp_qp *qp, const struct hrp_pkt *pkt)
 void hrp_resp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		    struct hrp_rx *rx)
 {
-	*rx = (struct hrp_rx) { .verdict = HRP_RX_DROP };
+	*rx = (struct hrp_rx) { .verdict = HRP_RX_DROP, .nr_pkts = 1 };
 	if (unlikely(!resp_is_up(qp))) {
 		rx->drop = HROCE_DROP_QP_STATE;
 		return;

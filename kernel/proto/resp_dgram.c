@@ -81,7 +81,7 @@ void hrp_resp_uc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	}
 	if (pkt->info & HRP_OI_FIRST)
 		uc_abort(resp);
-	hrp_resp_msg_commit(qp, pkt);
+	hrp_resp_msg_commit(qp, pkt, rx->nr_pkts);
 }
 
 static void ud_drop(struct hrp_rx *rx, u16 reason)

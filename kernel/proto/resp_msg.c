@@ -7,6 +7,7 @@
  * bytes of it are in place. A SEND holds a receive entry from its first packet
  * on; a WRITE with immediate data takes one with its last.
  */
+#include <linux/minmax.h>
 #include "resp_priv.h"
 
 /* Does the opcode follow the one before? */
@@ -28,6 +29,14 @@ static bool msg_length_ok(const struct hrp_qp *qp, const struct hrp_pkt *pkt)
 	return pkt->payload_len || (pkt->info & HRP_OI_FIRST);
 }
 
+/* Packets in the middle differ in nothing but the PSN; @room is behind them. */
+static void msg_more(const struct hrp_qp *qp, const struct hrp_pkt *pkt,
+		     struct hrp_rx *rx, u32 room)
+{
+	if (!(pkt->info & (HRP_OI_FIRST | HRP_OI_LAST)))
+		rx->more = room >> qp->mtu_shift;
+}
+
 static enum hrp_fault msg_send_begin(struct hrp_qp *qp,
 				     const struct hrp_pkt *pkt,
 				     struct hrp_rx *rx)
@@ -42,6 +51,8 @@ static enum hrp_fault msg_send_begin(struct hrp_qp *qp,
 	if (end > qp->resp.rwqe->length)
 		return HRP_FAULT_TOO_LONG;
 	hrp_resp_scatter(qp, rx, offset, pkt->payload_len);
+	msg_more(qp, pkt, rx,
+		 min_t(u64, qp->resp.rwqe->length, HRP_MAX_MESSAGE) - end);
 	return HRP_FAULT_NONE;
 }
 
@@ -67,6 +78,7 @@ static enum hrp_fault msg_write_begin(struct hrp_qp *qp,
 	struct hrp_resp *resp = &qp->resp;
 	struct hrp_mem *mem = &rx->mem;
 	enum hrp_fault fault;
+	u32 room;
 
 	if (pkt->info & HRP_OI_FIRST) {
 		fault = msg_write_first(qp, pkt);
@@ -83,15 +95,17 @@ static enum hrp_fault msg_write_begin(struct hrp_qp *qp,
 		/* Without retransmission nothing would undo the damage. */
 		rx->fuse = qp->type == HRP_TYPE_RC;
 	}
-	if (pkt->payload_len > mem->one.length - mem->offset)
+	room = mem->one.length - mem->offset;
+	if (pkt->payload_len > room)
 		return HRP_FAULT_LENGTH;
-	if ((pkt->info & HRP_OI_LAST) &&
-	    pkt->payload_len != mem->one.length - mem->offset)
+	room -= pkt->payload_len;
+	if ((pkt->info & HRP_OI_LAST) && room)
 		return HRP_FAULT_LENGTH;
 	if ((pkt->info & HRP_OI_IMM) && !hrp_resp_take(qp))
 		return HRP_FAULT_NO_ENTRY;
 	mem->len = pkt->payload_len;
 	mem->access = HRP_ACCESS_REMOTE_WRITE;
+	msg_more(qp, pkt, rx, room);
 	return HRP_FAULT_NONE;
 }
 
@@ -107,10 +121,11 @@ enum hrp_fault hrp_resp_msg_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	return msg_write_begin(qp, pkt, rx);
 }
 
-void hrp_resp_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt)
+void hrp_resp_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+			 u32 nr_pkts)
 {
 	struct hrp_resp *resp = &qp->resp;
-	u32 len = resp->offset + pkt->payload_len;
+	u32 len = resp->offset + nr_pkts * pkt->payload_len;
 
 	if (!(pkt->info & HRP_OI_LAST)) {
 		resp->offset = len;

@@ -91,13 +91,16 @@ enum hrp_fault hrp_resp_msg_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 				  u32 in_msg, struct hrp_rx *rx);
 
 /**
- * hrp_resp_msg_commit - a packet of a SEND or WRITE is in place (RC, UC)
+ * hrp_resp_msg_commit - packets of a SEND or WRITE are in place (RC, UC)
  * @qp: queue pair
- * @pkt: the packet that hrp_resp_msg_begin() found nothing wrong with
+ * @pkt: the packet that hrp_resp_msg_begin() found nothing wrong with, or the
+ *	last of those that went with it
+ * @nr_pkts: how many they are
  *
  * Completes the receive entry at the end of a message that uses one.
  */
-void hrp_resp_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt);
+void hrp_resp_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+			 u32 nr_pkts);
 
 /* The services; see hrp_resp_begin() and hrp_resp_commit(). */
 void hrp_resp_rc_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,

@@ -157,7 +157,7 @@ static void rc_next_msn(struct hrp_resp *resp)
 }
 
 static void rc_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
-			  u8 status)
+			  u32 nr_pkts, u8 status)
 {
 	if (unlikely(status != HROCE_WC_SUCCESS)) {
 		if (pkt->info & HRP_OI_SEND)
@@ -170,13 +170,13 @@ static void rc_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		rc_fail(qp, pkt, HRP_NAK_REM_ACCESS, HROCE_WC_REM_INV_REQ_ERR);
 		return;
 	}
-	rc_advance(qp, 1);
+	rc_advance(qp, nr_pkts);
 	qp->resp.ack_psn = pkt->psn;
 	if (pkt->ackreq)
 		qp->resp.ack_due = 1;
 	if (pkt->info & HRP_OI_LAST)
 		rc_next_msn(&qp->resp);
-	hrp_resp_msg_commit(qp, pkt);
+	hrp_resp_msg_commit(qp, pkt, nr_pkts);
 }
 
 static void rc_rdatomic_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt)
@@ -213,7 +213,7 @@ void hrp_resp_rc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		if (pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC))
 			rc_rdatomic_commit(qp, pkt);
 		else
-			rc_msg_commit(qp, pkt, status);
+			rc_msg_commit(qp, pkt, rx->nr_pkts, status);
 	} else if (rx->verdict == HRP_RX_DUPLICATE) {
 		rc_duplicate(qp, pkt);
 	} else if (rx->syndrome == HRP_NAK_PSN_SEQ ||

@@ -39,7 +39,12 @@ enum hrp_verdict {
  * @status: enum hroce_wc_status that goes with NAK or FAIL
  * @drop: DROP: enum hroce_count
  * @skip_pkts: completer: PSNs before this response that it acknowledges
- * @mem: where the payload goes; its length is 0 if there is nothing to place.
+ * @more: ACCEPT: so many packets behind this one may go with it, if nothing but
+ *	their PSN is different (see hrp_bth_follows()); their payload continues
+ *	that of this one in @mem
+ * @nr_pkts: packets that commit is about; 1 unless the caller has added some of
+ *	those @more
+ * @mem: where the payload of this packet goes; its length is 0 if there is nothing to place.
  *	With ATOMIC_ACK it takes the 8 bytes of &hrp_pkt.orig, in host order,
  *	instead of payload, and @fuse is not set
  */
@@ -51,6 +56,8 @@ struct hrp_rx {
 	u8 status;
 	u16 drop;
 	u32 skip_pkts;
+	u32 more;
+	u32 nr_pkts;
 	struct hrp_mem mem;
 };
 

@@ -126,12 +126,25 @@ static u8 recv_place_orig(struct hroce_mem_iter *it, u64 orig)
 							    it->status;
 }
 
-/* Place the payload and check the ICRC; false if that was wrong. */
+/* The network header in front of a datagram. */
+static u8 recv_place_grh(const struct hroce_rx *rx, struct hroce_mem_iter *it)
+{
+	u8 grh[HRW_GRH_LEN];
+
+	hroce_rx_grh(rx, grh);
+	return hroce_mem_copy_in(it, grh, sizeof(grh)) ? HROCE_WC_SUCCESS :
+							 it->status;
+}
+
+/*
+ * Check the ICRC and place the payload, that of packets behind this one, too,
+ * if the decision is good for them. False if the ICRC was wrong.
+ */
 static bool recv_place(struct hroce_qp *qp, struct hroce_rx *rx,
-		       const struct hrp_rx *d, u8 *status)
+		       struct hrp_rx *d, u8 *status)
 {
 	const struct hroce_keys *keys = &hqp_dev(qp)->keys;
-	bool fuse = d->fuse && d->mem.len, icrc_ok = true;
+	bool fuse = d->fuse && d->mem.len;
 	struct hroce_mem_iter it;
 
 	*status = HROCE_WC_SUCCESS;
@@ -139,28 +152,26 @@ static bool recv_place(struct hroce_qp *qp, struct hroce_rx *rx,
 		return false;
 
 	if (d->mem.len) {
+		if (fuse)
+			d->nr_pkts += d->more;
+		d->mem.len *= d->nr_pkts;
 		hroce_mem_begin(&it, keys, qp->ib.pd, &d->mem);
 		if (rx->pkt.info & HRP_OI_ATOMICACKETH)
 			*status = recv_place_orig(&it, rx->pkt.orig);
-		else if (fuse)
-			*status = hroce_rx_place_fused(rx, &it, &icrc_ok);
 		else
-			*status = hroce_rx_place(rx, &it);
+			*status = hroce_rx_place(rx, &it, fuse, &d->nr_pkts);
 		hroce_mem_end(&it);
 	}
-	if (d->grh && *status == HROCE_WC_SUCCESS) {
+	if (d->grh && d->nr_pkts && *status == HROCE_WC_SUCCESS) {
 		struct hrp_mem mem = d->mem;
-		u8 grh[HRW_GRH_LEN];
 
-		hroce_rx_grh(rx, grh);
 		mem.offset = 0;
-		mem.len = sizeof(grh);
+		mem.len = HRW_GRH_LEN;
 		hroce_mem_begin(&it, keys, qp->ib.pd, &mem);
-		if (!hroce_mem_copy_in(&it, grh, sizeof(grh)))
-			*status = it.status;
+		*status = recv_place_grh(rx, &it);
 		hroce_mem_end(&it);
 	}
-	return icrc_ok;
+	return d->nr_pkts;
 }
 
 static int recv_request(struct hroce_qp *qp, struct hroce_rx *rx)

@@ -218,7 +218,17 @@ static u8 take_status(void)
 	return HROCE_WC_SUCCESS;
 }
 
-static void receive_request(const struct hrp_pkt *pkt)
+/* Other packets like this one may have come with it. */
+static void take_more(struct hrp_pkt *pkt, struct hrp_rx *rx)
+{
+	u32 more = min((u32)take(1), rx->more);
+
+	fuzz_demand(!rx->more || rx->verdict == HRP_RX_ACCEPT);
+	rx->nr_pkts += more;
+	pkt->psn = hrp_psn_add(pkt->psn, more);
+}
+
+static void receive_request(struct hrp_pkt *pkt)
 {
 	struct hrp_rx rx;
 
@@ -226,6 +236,7 @@ static void receive_request(const struct hrp_pkt *pkt)
 	check_mem(&rx.mem);
 	fuzz_demand(!rx.mem.len || rx.mem.len == pkt->payload_len);
 	fuzz_demand(!rx.fuse || rx.verdict == HRP_RX_ACCEPT);
+	take_more(pkt, &rx);
 	/* Damaged now and then. */
 	if (rx.verdict != HRP_RX_DROP && take(1) != 0xa5)
 		hrp_resp_commit(&fuzz.qp, pkt, &rx,
@@ -233,7 +244,7 @@ static void receive_request(const struct hrp_pkt *pkt)
 							      HROCE_WC_SUCCESS);
 }
 
-static void receive_response(const struct hrp_pkt *pkt)
+static void receive_response(struct hrp_pkt *pkt)
 {
 	struct hrp_rx rx;
 
@@ -241,6 +252,7 @@ static void receive_response(const struct hrp_pkt *pkt)
 	check_mem(&rx.mem);
 	fuzz_demand(!rx.mem.len || rx.mem.len == pkt->payload_len ||
 		    (pkt->info & HRP_OI_ATOMIC));
+	take_more(pkt, &rx);
 	if (rx.verdict != HRP_RX_DROP && take(1) != 0xa5)
 		hrp_comp_commit(&fuzz.qp, pkt, &rx, fuzz.now_ns,
 				take_status());

@@ -346,6 +346,30 @@ static void read_answers_in_order(void)
 	rig_end();
 }
 
+static void read_answers_go_together(void)
+{
+	struct hrp_pkt pkt = { .opcode = HRP_OP_READ_RESP_MIDDLE, .psn = 1,
+			       .payload_len = 1024 };
+	struct hrp_rx rx;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_READ, 5 * 1024);
+	rig_drain();
+	rig_read_resp(HRP_OP_READ_RESP_FIRST, 0, 1024);
+	pkt.info = hrp_opcode_info(pkt.opcode);
+	hrp_comp_begin(&rig.qp, &pkt, &rx);
+	tap_eq(rx.more, 2);
+	tap_eq(rx.nr_pkts, 1);
+	rx.nr_pkts = 3;
+	hrp_comp_commit(&rig.qp, &pkt, &rx, 0, HROCE_WC_SUCCESS);
+	tap_eq(rig.qp.req.psn_una, 4);
+	rig_expect_no_cqe();
+	tap_eq(rig_read_resp(HRP_OP_READ_RESP_LAST, 4, 1024), HRP_RX_ACCEPT);
+	expect_successes(0, 1);
+	tap_eq(rig.qp.req.rd_pkts, 0);
+	rig_end();
+}
+
 /* A registration in between takes no PSN. */
 static void read_answer_behind_a_registration(void)
 {
@@ -555,7 +579,7 @@ static void nak_behind_a_read(void)
 
 int main(void)
 {
-	tap_plan(24);
+	tap_plan(25);
 	tap_run(ack_completes_many);
 	tap_run(ack_of_part_of_a_message);
 	tap_run(stale_responses_are_counted);
@@ -571,6 +595,7 @@ int main(void)
 	tap_run(rnr_retries_are_counted_down);
 	tap_run(ack_ends_the_wait);
 	tap_run(read_answers_in_order);
+	tap_run(read_answers_go_together);
 	tap_run(read_answer_behind_a_registration);
 	tap_run(read_placement);
 	tap_run(read_rest_is_asked_for_again);

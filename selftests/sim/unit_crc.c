@@ -119,6 +119,28 @@ static void icrc_headers_ones(void)
 	       crc_bitwise(~0u, ones, sizeof(ones)));
 }
 
+static void icrc_step_is_a_shortcut(void)
+{
+	u8 hdr[40];
+	u32 icrc, i, k;
+
+	for (i = 0; i < sizeof(hdr); i++)
+		hdr[i] = rand();
+	icrc = hroce_icrc_headers(hdr, false, hdr + 20, hdr + 28);
+	for (i = 0; i < 1000; i++) {
+		u16 id = rand();
+		u32 psn = rand() & 0xffffff;
+
+		hdr[4] ^= id >> 8;
+		hdr[5] ^= id;
+		for (k = 0; k < 3; k++)
+			hdr[37 + k] ^= psn >> (16 - 8 * k);
+		icrc = hroce_icrc_step(icrc, id, psn);
+		tap_eq(hroce_icrc_headers(hdr, false, hdr + 20, hdr + 28),
+		       icrc);
+	}
+}
+
 int main(void)
 {
 	const struct method methods[] = {
@@ -133,11 +155,12 @@ int main(void)
 	};
 	size_t i, nr = ARRAY_SIZE(methods);
 
-	tap_plan(nr + 3);
+	tap_plan(nr + 4);
 	for (i = 0; i < nr; i++)
 		test_method(&methods[i]);
 	tap_run(icrc_headers_ipv4);
 	tap_run(icrc_headers_ipv6);
 	tap_run(icrc_headers_ones);
+	tap_run(icrc_step_is_a_shortcut);
 	return tap_exit();
 }

@@ -383,9 +383,37 @@ static void burst_of_several(void)
 	tap_ok(pkt.ackreq && pkt.se);
 }
 
+static void bth_of_a_run(void)
+{
+	u8 a[12] __aligned(4) = { HRP_OP_WRITE_MIDDLE, 0x40, 0xff, 0xff, 0,
+				  0, 0, 7, 0x80, 0x12, 0x34, 0xff };
+	u8 b[12] __aligned(4);
+	u32 i;
+
+	memcpy(b, a, sizeof(b));
+	tap_ok(!hrp_bth_follows(a, b, 1));
+	hrp_bth_set_psn(b, 0x123500);
+	tap_ok(hrp_bth_follows(a, b, 1));
+	tap_ok(!hrp_bth_follows(b, a, 1));
+	for (i = 0; i < sizeof(b); i++) {
+		b[i] ^= 1;
+		tap_ok(!hrp_bth_follows(a, b, 1));
+		b[i] ^= 1;
+	}
+	tap_ok(!hrp_bth_follows(a, b, 2));
+	hrp_bth_set_psn(b, 0x123501);
+	tap_ok(hrp_bth_follows(a, b, 2));
+	/* A run ends where PSNs wrap. */
+	hrp_bth_set_psn(a, 0xffffff);
+	hrp_bth_set_psn(b, 0);
+	tap_ok(!hrp_bth_follows(a, b, 1));
+	b[8]++;
+	tap_ok(!hrp_bth_follows(a, b, 1));
+}
+
 int main(void)
 {
-	tap_plan(9);
+	tap_plan(10);
 	tap_run(opcode_info_as_specified);
 	tap_run(rnr_delay_as_specified);
 	tap_run(timeout_as_specified);
@@ -395,5 +423,6 @@ int main(void)
 	tap_run(pkt_parse_refusals);
 	tap_run(pkt_parse_random_bytes);
 	tap_run(burst_of_several);
+	tap_run(bth_of_a_run);
 	return tap_exit();
 }

@@ -86,6 +86,47 @@ static void send_too_long_is_refused(void)
 	rr_expect_end(i, HRP_NAK_INV_REQ, 0);
 }
 
+/* All packets in the middle that the receive entry has room for. */
+static void send_middles_go_together(void)
+{
+	struct hrp_pkt pkt;
+
+	rr_begin(HRP_TYPE_RC);
+	tap_eq(rr_ask(HRP_OP_SEND_FIRST, 0, MTU), HRP_RX_ACCEPT);
+	tap_eq(rr.rx.more, 0);
+	pkt = rr_request(HRP_OP_SEND_MIDDLE, 1, MTU);
+	hrp_resp_begin(&rr.qp, &pkt, &rr.rx);
+	tap_eq(rr.rx.more, ROOM / MTU - 2);
+	tap_eq(rr.rx.nr_pkts, 1);
+	rr.rx.nr_pkts = 2;
+	pkt.psn = hrp_psn_add(pkt.psn, 1);
+	hrp_resp_commit(&rr.qp, &pkt, &rr.rx, HROCE_WC_SUCCESS);
+	rr_expect_ack(2, HRP_SYN_CREDIT_INVALID, 0);
+	tap_eq(rr_ask(HRP_OP_SEND_MIDDLE, 2, MTU), HRP_RX_DUPLICATE);
+	tap_eq(rr.rx.more, 0);
+	tap_eq(rr_ask(HRP_OP_SEND_LAST, 3, 5), HRP_RX_ACCEPT);
+	tap_eq(rr.rx.more, 0);
+	tap_eq(rr.cqe.byte_len, 3 * MTU + 5);
+}
+
+static void write_middles_go_together(void)
+{
+	struct hrp_pkt pkt;
+
+	rr_begin(HRP_TYPE_RC);
+	pkt = rr_request(HRP_OP_WRITE_FIRST, 0, MTU);
+	pkt.dmalen = 6 * MTU + 5;
+	tap_eq(rr_arrive(&pkt), HRP_RX_ACCEPT);
+	tap_eq(rr.rx.more, 0);
+	pkt = rr_request(HRP_OP_WRITE_MIDDLE, 1, MTU);
+	hrp_resp_begin(&rr.qp, &pkt, &rr.rx);
+	tap_eq(rr.rx.more, 4);
+	rr.rx.nr_pkts = 5;
+	hrp_resp_commit(&rr.qp, &pkt, &rr.rx, HROCE_WC_SUCCESS);
+	tap_eq(rr_ask(HRP_OP_WRITE_LAST, 6, 5), HRP_RX_ACCEPT);
+	tap_eq(rr.rx.mem.offset, 6 * MTU);
+}
+
 static void send_without_memory_is_refused(void)
 {
 	struct hrp_pkt pkt;
@@ -422,11 +463,13 @@ static void flush_returns_all_entries(void)
 
 int main(void)
 {
-	tap_plan(21);
+	tap_plan(23);
 	tap_run(send_fills_one_entry);
 	tap_run(send_of_nothing_completes);
 	tap_run(send_inv_takes_the_key_away);
 	tap_run(send_too_long_is_refused);
+	tap_run(send_middles_go_together);
+	tap_run(write_middles_go_together);
 	tap_run(send_without_memory_is_refused);
 	tap_run(no_entry_is_rnr);
 	tap_run(write_imm_needs_an_entry_at_its_end);

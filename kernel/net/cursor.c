@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Positions in frames. */
+#include "cursor.h"
+
+/* Go to the linear part of a frame. */
+static void cursor_enter(struct hroce_cursor *c, const struct sk_buff *skb,
+			 int offset)
+{
+	const struct skb_shared_info *shinfo = skb_shinfo(skb);
+
+	c->data = skb->data + offset;
+	c->left = skb_headlen(skb) - offset;
+	c->frag = shinfo->frags;
+	c->end = shinfo->frags + shinfo->nr_frags;
+}
+
+void hroce_cursor_begin(struct hroce_cursor *c, const struct sk_buff *skb,
+			int offset)
+{
+	cursor_enter(c, skb, offset);
+	c->list = skb_shinfo(skb)->frag_list;
+	c->pos = 0;
+}
+
+bool hroce_cursor_refill(struct hroce_cursor *c)
+{
+	while (!c->left) {
+		if (c->frag < c->end) {
+			/* Memory of a device is not for us to read. */
+			c->data = skb_frag_address_safe(c->frag);
+			if (!c->data)
+				return false;
+			c->left = skb_frag_size(c->frag++);
+		} else if (c->list) {
+			cursor_enter(c, c->list, 0);
+			c->list = c->list->next;
+		} else {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool hroce_cursor_gather(struct hroce_cursor *c, void *dst, u32 len)
+{
+	const void *data;
+	u32 n;
+
+	for (; len; len -= n, dst += n) {
+		n = hroce_cursor_get(c, len, &data);
+		if (!n)
+			return false;
+		memcpy(dst, data, n);
+	}
+	return true;
+}
