@@ -135,6 +135,7 @@ static void route_features(struct hroce_route *route, bool gso)
 	netdev_features_t features = route->dev->features;
 
 	route->sg = features & NETIF_F_SG;
+	route->list = features & NETIF_F_FRAGLIST;
 	route->gso = gso && ((features & NETIF_F_GSO_UDP_L4) ||
 			     (route->sg &&
 			      (features & (csum | NETIF_F_HW_CSUM))));
@@ -166,6 +167,7 @@ int hroce_route_get(struct hroce_flow *flow, struct hroce_route *route)
 	if (route->to) {
 		route->dev = route->to->dev;
 		route->sg = true;
+		route->list = true;
 		route->gso = gso;
 	} else {
 		route_features(route, gso);

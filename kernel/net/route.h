@@ -22,6 +22,7 @@ struct sk_buff;
  * @mcast: destination is a multicast address
  * @sg: page frags pay
  * @gso: super-packets pay
+ * @list: so does a list of further frames in them
  */
 struct hroce_route {
 	struct dst_entry *dst;
@@ -32,6 +33,7 @@ struct hroce_route {
 	bool mcast;
 	bool sg;
 	bool gso;
+	bool list;
 };
 
 /**

@@ -28,6 +28,7 @@
 
 #include "../mem/mem.h"
 #include "../proto/burst.h"
+#include "../proto/psn.h"
 #include "crc.h"
 #include "flow.h"
 #include "icrc.h"
@@ -39,8 +40,11 @@
 /* From this payload on pages are referred to instead of copied. */
 #define TX_REF_MIN	2048
 
-/* A super-packet at most: 8 packets of 4096 bytes fill the page frags. */
-#define TX_GSO_BYTES	(8 * (4096 + (u32)HRW_MAX_HDR_LEN + HRW_ICRC_LEN))
+/*
+ * A super-packet at most: as much as IP can have. Without a list, 8 packets of
+ * 4096 bytes fill the page frags.
+ */
+#define TX_GSO_BYTES	(15 * (4096 + (u32)HRW_MAX_HDR_LEN + HRW_ICRC_LEN))
 #define TX_GSO_PKTS	64
 
 static struct udphdr *tx_udp(struct hroce_tx *tx)
@@ -105,6 +109,13 @@ static int tx_set_flow(struct hroce_tx *tx, struct hroce_flow *flow)
 
 static void tx_load_packet(struct hroce_tx *tx)
 {
+	/* In the middle nothing is different but the PSN. */
+	tx->in_run = tx->next > 1 && tx->next + 1 < tx->burst->nr_pkts;
+	if (tx->in_run) {
+		tx->pkt.psn = hrp_psn_add(tx->pkt.psn, 1);
+		hrp_bth_set_psn(tx->bth, tx->pkt.psn);
+		return;
+	}
 	hrp_burst_pkt(tx->burst, tx->next, &tx->pkt);
 	tx->bth_len = hrp_pkt_build(&tx->pkt, tx->bth);
 }
@@ -113,6 +124,29 @@ static void tx_load_packet(struct hroce_tx *tx)
 static u32 tx_packet_len(const struct hroce_tx *tx)
 {
 	return tx->bth_len + tx->pkt.payload_len + tx->pkt.pad + HRW_ICRC_LEN;
+}
+
+/* CRC state over the headers of the packet that is loaded. */
+static u32 tx_icrc_begin(struct hroce_tx *tx)
+{
+	u16 id = tx->ip_id + tx->nr_pkts;
+	u32 psn = tx->pkt.psn;
+	u32 state;
+
+	if (tx->in_run && tx->nr_pkts) {
+		id ^= id - 1;
+		psn ^= hrp_psn_add(psn, HRP_PSN_MASK);
+		state = hroce_icrc_step(tx->icrc, tx->route.ipv6 ? 0 : id, psn);
+	} else {
+		tx_set_headers(tx, tx_packet_len(tx), id);
+		state = hroce_icrc_headers(tx->hdr.bytes, tx->route.ipv6,
+					   tx_udp(tx), tx->bth);
+		state = hroce_crc_update(false, state, tx->bth +
+					 sizeof(struct hrw_bth), tx->bth_len -
+					 sizeof(struct hrw_bth));
+	}
+	tx->icrc = state;
+	return state;
 }
 
 /* Append the packet that is loaded. */
@@ -128,25 +162,20 @@ static int tx_append(struct hroce_tx *tx, struct hroce_mem_iter *it)
 	if (!p)
 		return -ENOMEM;
 	memcpy(p, tx->bth, tx->bth_len);
-	if (f->sum) {
-		tx_set_headers(tx, tx_packet_len(tx), tx->ip_id + tx->nr_pkts);
-		f->state = hroce_icrc_headers(tx->hdr.bytes, tx->route.ipv6,
-					      tx_udp(tx), tx->bth);
-		f->state = hroce_crc_update(false, f->state, tx->bth +
-					    sizeof(struct hrw_bth),
-					    tx->bth_len -
-					    sizeof(struct hrw_bth));
-	}
+	if (f->sum)
+		f->state = tx_icrc_begin(tx);
 	err = hroce_tx_frame_payload(f, it, tx->pkt.payload_len, tx->copy);
 	if (err)
 		return err;
 	p = hroce_tx_frame_put(f, pad + HRW_ICRC_LEN);
 	if (!p)
 		return -ENOMEM;
-	memset(p, 0, pad);
+	if (pad) {
+		memset(p, 0, pad);
+		f->state = hroce_crc_update(false, f->state, p, pad);
+	}
 	if (f->sum)
-		icrc = hroce_icrc_final(hroce_crc_update(false, f->state, p,
-							 pad));
+		icrc = hroce_icrc_final(f->state);
 	memcpy(p + pad, &icrc, sizeof(icrc));
 	return 0;
 }
@@ -278,7 +307,10 @@ static int tx_open(struct hroce_tx *tx)
 	if (l4_len + tx->gso_size > tx->route.mtu)
 		return -EMSGSIZE;
 	tx->elide = tx_elides(tx);
-	tx->frame = (struct hroce_tx_frame) { .sum = !tx->elide };
+	tx->frame = (struct hroce_tx_frame) {
+		.list = tx->route.list,
+		.sum = !tx->elide,
+	};
 	tx->ip_id = atomic_fetch_add(tx_max_pkts(tx), &tx->flow->ip_id);
 	tx->nr_pkts = 0;
 	tx->payload = 0;
@@ -288,7 +320,7 @@ static int tx_open(struct hroce_tx *tx)
 }
 
 /* May the packet that is loaded follow those in the open frame? */
-static bool tx_may_append(const struct hroce_tx *tx)
+static bool tx_may_append(struct hroce_tx *tx)
 {
 	u32 len = tx_packet_len(tx);
 

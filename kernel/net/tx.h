@@ -35,6 +35,8 @@ struct hroce_mem_iter;
  * @pkt: packet @next
  * @bth: its headers behind UDP
  * @bth_len: their length
+ * @in_run: packet @next differs from the one before in the PSN alone
+ * @icrc: CRC state over the headers of the last packet of the open frame
  *
  * The frame stays open from one burst to the next, so that small messages
  * share a super-packet.
@@ -61,6 +63,8 @@ struct hroce_tx {
 	struct hrp_pkt pkt;
 	u8 bth[HRW_MAX_HDR_LEN] __aligned(4);
 	u32 bth_len;
+	bool in_run;
+	u32 icrc;
 };
 
 /**

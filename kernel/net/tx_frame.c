@@ -7,11 +7,11 @@
  * more than a page at once, unless the device takes linear frames only.
  */
 #include <linux/mm.h>
-#include <linux/net.h>
 #include <linux/skbuff.h>
 #include <linux/string.h>
 
 #include "../mem/mem.h"
+#include "../proto/wire.h"
 #include "crc.h"
 #include "tx_frame.h"
 
@@ -33,36 +33,50 @@ static u32 frame_alloc_size(u32 len)
 	       SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
 }
 
+static struct sk_buff *frame_alloc(u32 size)
+{
+	void *head = napi_alloc_frag(size);
+	struct sk_buff *skb;
+
+	if (!head)
+		return NULL;
+	skb = napi_build_skb(head, size);
+	if (!skb)
+		skb_free_frag(head);
+	return skb;
+}
+
+static void frame_set_tail(struct hroce_tx_frame *f, struct sk_buff *skb)
+{
+	f->tail = skb;
+	f->shinfo = skb_shinfo(skb);
+}
+
 int hroce_tx_frame_begin(struct hroce_tx_frame *f, u32 headroom, u32 len,
 			 bool frags)
 {
 	u32 size = frame_alloc_size(headroom + len);
-	void *head;
 
 	if (size > PAGE_SIZE && frags)
 		size = PAGE_SIZE;
-	if (size <= PAGE_SIZE) {
-		head = napi_alloc_frag(size);
-		f->skb = head ? napi_build_skb(head, size) : NULL;
-		if (head && !f->skb)
-			skb_free_frag(head);
-	} else {
+	if (size <= PAGE_SIZE)
+		f->skb = frame_alloc(size);
+	else
 		f->skb = alloc_skb(headroom + len, GFP_ATOMIC | __GFP_NOWARN);
-	}
 	if (!f->skb)
 		return -ENOMEM;
 	skb_reserve(f->skb, headroom);
+	frame_set_tail(f, f->skb);
 	return 0;
 }
 
 static void frame_drop_chunk(struct hroce_tx_frame *f)
 {
-	if (f->chunk && !f->used)
-		skb_free_frag(f->chunk);
+	if (f->chunk)
+		put_page(f->chunk_page);
 	f->chunk = NULL;
 	f->chunk_left = 0;
-	f->joins = false;
-	f->used = false;
+	f->last = NULL;
 }
 
 static bool frame_new_chunk(struct hroce_tx_frame *f, u32 len)
@@ -72,34 +86,41 @@ static bool frame_new_chunk(struct hroce_tx_frame *f, u32 len)
 	f->chunk = napi_alloc_frag(len);
 	if (!f->chunk)
 		return false;
+	f->chunk_page = virt_to_head_page(f->chunk);
 	f->chunk_left = len;
 	f->skb->truesize += len;
 	return true;
 }
 
-/* Append the next @len bytes of the chunk. */
-static void *frame_take(struct hroce_tx_frame *f, u32 len)
+/* Append a page frag; it gets a reference of its own. */
+static __always_inline void frame_add(struct hroce_tx_frame *f, struct page *page, u32 offset,
+		      u32 len)
 {
-	struct skb_shared_info *shinfo = skb_shinfo(f->skb);
-	u8 *p = f->chunk;
-	struct page *page;
+	get_page(page);
+	__skb_fill_page_desc_noacc(f->shinfo, f->shinfo->nr_frags++, page,
+				   offset, len);
+	hroce_tx_frame_grow(f, len);
+}
 
-	if (f->joins) {
-		skb_frag_size_add(&shinfo->frags[shinfo->nr_frags - 1], len);
-	} else {
-		page = virt_to_head_page(p);
-		if (f->used)
-			get_page(page);
-		f->used = true;
-		skb_fill_page_desc(f->skb, shinfo->nr_frags, page,
-				   p - (u8 *)page_address(page), len);
-		f->joins = true;
-	}
-	f->skb->len += len;
-	f->skb->data_len += len;
-	f->chunk += len;
-	f->chunk_left -= len;
-	return p;
+/* Begin another list of page frags. */
+static bool frame_extend(struct hroce_tx_frame *f)
+{
+	struct sk_buff *skb;
+
+	/* The headers to come must not fail: segmentation wants no empty one. */
+	if (f->chunk_left < HRW_MAX_HDR_LEN && !frame_new_chunk(f, 0))
+		return false;
+	skb = frame_alloc(frame_alloc_size(0));
+	if (!skb)
+		return false;
+	if (f->tail == f->skb)
+		skb_shinfo(f->skb)->frag_list = skb;
+	else
+		f->tail->next = skb;
+	frame_set_tail(f, skb);
+	f->skb->truesize += skb->truesize;
+	f->last = NULL;
+	return true;
 }
 
 static bool frame_is_linear(const struct hroce_tx_frame *f)
@@ -109,24 +130,36 @@ static bool frame_is_linear(const struct hroce_tx_frame *f)
 
 static u32 frame_frags_left(const struct hroce_tx_frame *f)
 {
-	return MAX_SKB_FRAGS - skb_shinfo(f->skb)->nr_frags;
+	return MAX_SKB_FRAGS - f->shinfo->nr_frags;
 }
 
-void *hroce_tx_frame_put(struct hroce_tx_frame *f, u32 len)
+void *hroce_tx_frame_take(struct hroce_tx_frame *f, u32 len)
 {
+	void *p;
+
 	if (frame_is_linear(f) && skb_tailroom(f->skb) >= len)
 		return skb_put(f->skb, len);
 	if (f->chunk_left < len && !frame_new_chunk(f, len))
 		return NULL;
-	if (!f->joins && !frame_frags_left(f))
+	p = f->chunk;
+	if (f->last)
+		return hroce_tx_frame_put(f, len);
+	if (!frame_frags_left(f))
 		return NULL;
-	return frame_take(f, len);
+	f->last = &f->shinfo->frags[f->shinfo->nr_frags];
+	frame_add(f, f->chunk_page, p - page_address(f->chunk_page), len);
+	f->chunk += len;
+	f->chunk_left -= len;
+	return p;
 }
 
-bool hroce_tx_frame_room(const struct hroce_tx_frame *f)
+bool hroce_tx_frame_room(struct hroce_tx_frame *f)
 {
-	return frame_frags_left(f) > FRAME_COPY_FRAGS ||
-	       (f->joins && frame_frags_left(f) == FRAME_COPY_FRAGS);
+	u32 left = frame_frags_left(f);
+
+	return left > FRAME_COPY_FRAGS ||
+	       (left == FRAME_COPY_FRAGS && f->last) ||
+	       (f->list && frame_extend(f));
 }
 
 static void frame_sum(struct hroce_tx_frame *f, const void *p, u32 len)
@@ -160,54 +193,46 @@ static int frame_copy(struct hroce_tx_frame *f, const void *src, u32 len,
 }
 
 /* How much of an extent one reference to its first page keeps in place. */
-static u32 frame_ref_len(const struct hroce_extent *ext, struct page **page,
-			 u32 *offset)
+static u32 frame_ref_len(const struct hroce_extent *ext)
 {
-	struct page *first = ext->page + (ext->offset >> PAGE_SHIFT);
-	struct page *head = compound_head(first);
+	struct page *page = ext->page + (ext->offset >> PAGE_SHIFT);
+	u32 offset = offset_in_page(ext->offset);
+	struct page *head;
 
-	*page = head;
-	*offset = ((first - head) << PAGE_SHIFT) + offset_in_page(ext->offset);
-	return min_t(unsigned long, ext->len, page_size(head) - *offset);
+	if (likely(ext->len <= PAGE_SIZE - offset))
+		return ext->len;
+	head = compound_head(page);
+	offset += (page - head) << PAGE_SHIFT;
+	return min_t(unsigned long, ext->len, page_size(head) - offset);
 }
 
 /*
- * May an extent be referred to? Only if what comes behind it fits into the
- * page frags left, even if that has to be copied.
+ * May an extent be referred to? Only if what comes behind it fits into the page
+ * frags left, even if that has to be copied.
  */
 static bool frame_may_ref(const struct hroce_tx_frame *f,
 			  const struct hroce_extent *ext, u32 rest)
 {
-	u32 frags = 1 + ext->len / PAGE_SIZE + 1;
-	struct page *page;
-	u32 offset;
+	u32 frags = PFN_UP(offset_in_page(ext->offset) + ext->len);
 
-	if (ext->va || ext->len < FRAME_REF_MIN || !sendpage_ok(ext->page))
-		return false;
-	if (frame_ref_len(ext, &page, &offset) == ext->len)
-		frags = 1;
-	return frags + (rest ? FRAME_COPY_FRAGS : 1) <= frame_frags_left(f);
+	return !ext->va && ext->len >= FRAME_REF_MIN &&
+	       frags + (rest ? FRAME_COPY_FRAGS : 1) <= frame_frags_left(f);
 }
 
 static void frame_ref(struct hroce_tx_frame *f, struct hroce_extent *ext)
 {
-	struct sk_buff *skb = f->skb;
-	struct page *page;
-	u32 offset, n;
+	u32 len;
 
 	frame_sum(f, page_address(ext->page) + ext->offset, ext->len);
-	f->joins = false;
-	while (ext->len) {
-		n = frame_ref_len(ext, &page, &offset);
-		get_page(page);
-		skb_fill_page_desc(skb, skb_shinfo(skb)->nr_frags, page, offset,
-				   n);
-		skb->len += n;
-		skb->data_len += n;
-		skb->truesize += n;
-		ext->offset += n;
-		ext->len -= n;
-	}
+	f->skb->truesize += ext->len;
+	f->last = NULL;
+	do {
+		len = frame_ref_len(ext);
+		frame_add(f, ext->page + (ext->offset >> PAGE_SHIFT),
+			  offset_in_page(ext->offset), len);
+		ext->offset += len;
+		ext->len -= len;
+	} while (ext->len);
 }
 
 int hroce_tx_frame_payload(struct hroce_tx_frame *f, struct hroce_mem_iter *it,

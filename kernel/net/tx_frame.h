@@ -6,18 +6,21 @@
 #ifndef HROCE_TX_FRAME_H
 #define HROCE_TX_FRAME_H
 
+#include <linux/skbuff.h>
 #include <linux/types.h>
 
 struct hroce_mem_iter;
-struct sk_buff;
 
 /**
  * struct hroce_tx_frame - frame under construction
  * @skb: what there is so far
+ * @tail: what page frags go to: @skb, or the last one in its list
+ * @shinfo: of @tail
+ * @list: @skb may have a list of further ones
  * @chunk: where private memory goes on when the linear part is full
+ * @chunk_page: head page of @chunk
  * @chunk_left: bytes free at @chunk
- * @joins: the last page frag ends at @chunk
- * @used: a page frag holds the reference that came with the memory of @chunk
+ * @last: the last page frag, if it ends at @chunk, or NULL
  * @sum: continue @state
  * @vector: see hroce_crc_begin()
  * @state: CRC state
@@ -25,10 +28,13 @@ struct sk_buff;
  */
 struct hroce_tx_frame {
 	struct sk_buff *skb;
+	struct sk_buff *tail;
+	struct skb_shared_info *shinfo;
 	u8 *chunk;
+	struct page *chunk_page;
 	u32 chunk_left;
-	bool joins;
-	bool used;
+	skb_frag_t *last;
+	bool list;
 	bool sum;
 	bool vector;
 	u32 state;
@@ -37,7 +43,7 @@ struct hroce_tx_frame {
 
 /**
  * hroce_tx_frame_begin - allocate
- * @f: zeroed
+ * @f: zeroed but for @f->list and @f->sum
  * @headroom: for headers of link layer, IP and UDP
  * @len: bytes that are going to be put by copying
  * @frags: the device takes page frags
@@ -48,6 +54,20 @@ struct hroce_tx_frame {
 int hroce_tx_frame_begin(struct hroce_tx_frame *f, u32 headroom, u32 len,
 			 bool frags);
 
+/* @len more bytes are in page frags. */
+static inline void hroce_tx_frame_grow(struct hroce_tx_frame *f, u32 len)
+{
+	f->skb->len += len;
+	f->skb->data_len += len;
+	if (f->tail != f->skb) {
+		f->tail->len += len;
+		f->tail->data_len += len;
+	}
+}
+
+/* For hroce_tx_frame_put(): if the last page frag cannot take it. */
+void *hroce_tx_frame_take(struct hroce_tx_frame *f, u32 len);
+
 /**
  * hroce_tx_frame_put - append private memory
  * @f: frame
@@ -55,15 +75,26 @@ int hroce_tx_frame_begin(struct hroce_tx_frame *f, u32 headroom, u32 len,
  *
  * Return: the memory to be filled in, or NULL.
  */
-void *hroce_tx_frame_put(struct hroce_tx_frame *f, u32 len);
+static inline void *hroce_tx_frame_put(struct hroce_tx_frame *f, u32 len)
+{
+	void *p = f->chunk;
+
+	if (!f->last || f->chunk_left < len)
+		return hroce_tx_frame_take(f, len);
+	skb_frag_size_add(f->last, len);
+	hroce_tx_frame_grow(f, len);
+	f->chunk += len;
+	f->chunk_left -= len;
+	return p;
+}
 
 /**
- * hroce_tx_frame_room - may another packet be appended?
+ * hroce_tx_frame_room - make room for another packet
  * @f: frame
  *
  * Return: true if there are page frags left for one whatever its memory is.
  */
-bool hroce_tx_frame_room(const struct hroce_tx_frame *f);
+bool hroce_tx_frame_room(struct hroce_tx_frame *f);
 
 /**
  * hroce_tx_frame_payload - append payload
