@@ -13,6 +13,7 @@
  */
 #include <linux/types.h>
 #include <linux/compiler.h>
+#include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <asm/barrier.h>
 #include "env.h"
@@ -188,14 +189,59 @@ static void req_advance(struct hrp_req *req, const struct hrp_wqe *w, u32 n)
 	}
 }
 
-/* Ask for an acknowledgement often enough to keep the window open. */
-static void req_ask_ack(struct hrp_req *req, struct hrp_burst *b, bool needed)
+/*
+ * Is another SEND or WRITE known to go out right behind this entry? If it turns
+ * out that it cannot, req_ask_again() makes up for it.
+ */
+static bool req_is_followed(struct hrp_qp *qp)
 {
+	struct hrp_sq *sq = &qp->req.sq;
+	const struct hrp_wqe *w;
+
+	if (qp->state != HRP_RTS)
+		return false;
+	if (sq->next + 1 == sq->head) {
+		if (sq->posted == sq->head)
+			return false;
+		hrp_sq_take(qp);
+	}
+	w = hrp_sq_wqe(sq, sq->next + 1);
+	return w->status == HROCE_WC_SUCCESS &&
+	       w->wqe.opcode < ARRAY_SIZE(data_ops) &&
+	       !(w->wqe.flags & HROCE_WRF_FENCE);
+}
+
+/*
+ * Ask for an acknowledgement with the last of the messages that leave together
+ * (@end: of a message) or the window takes (@closed), and often enough.
+ */
+static void req_ask_ack(struct hrp_qp *qp, struct hrp_wqe *w,
+			struct hrp_burst *b, bool end, bool closed)
+{
+	struct hrp_req *req = &qp->req;
+	bool ask;
+
 	req->unasked_pkts += b->nr_pkts;
-	if (!needed && req->unasked_pkts < req->window_pkts / 4)
-		return;
-	req->unasked_pkts = 0;
-	b->ackreq_last = 1;
+	ask = closed || req->unasked_pkts >= req->window_pkts / 4;
+	if (!ask && end)
+		ask = req->unasked_pkts >= req->burst_pkts ||
+		      !req_is_followed(qp);
+	w->unasked = end && !ask;
+	b->ackreq_last = ask;
+	if (ask)
+		req->unasked_pkts = 0;
+}
+
+/*
+ * The entry at @idx, which was to ask for an acknowledgement of those before,
+ * is not going to be sent: send them once more, and let the last one ask.
+ */
+static bool req_ask_again(struct hrp_req *req, u32 idx)
+{
+	if (idx == req->sq.tail || !hrp_sq_wqe(&req->sq, idx - 1)->unasked)
+		return false;
+	hrp_req_rewind(req);
+	return true;
 }
 
 static void req_set_mem(const struct hrp_wqe *w, struct hrp_burst *b,
@@ -281,7 +327,7 @@ static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
 	req_set_headers(qp, w, b);
 	req_set_mem(w, b, req->offset, end);
 	if (reliable)
-		req_ask_ack(req, b, end || n == room);
+		req_ask_ack(qp, w, b, end, n == room);
 
 	req_advance(req, w, n);
 	if (!reliable) {
@@ -443,6 +489,8 @@ static struct hrp_wqe *req_entry(struct hrp_qp *qp, enum hrp_next *ret)
 	if (sq->next != sq->head)
 		w = hrp_sq_wqe(sq, sq->next);
 	if (qp->state == HRP_SQD && !(w && (w->started || w->done))) {
+		if (req_ask_again(&qp->req, sq->next))
+			return hrp_sq_wqe(sq, sq->next);
 		req_check_drained(qp);
 		*ret = HRP_NEXT_WAIT;
 		return NULL;
@@ -545,7 +593,8 @@ void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
 	}
 	w->status = status;
 	if (qp->type == HRP_TYPE_RC) {
-		req_return_to(req, b, w);
+		if (!req_ask_again(req, idx))
+			req_return_to(req, b, w);
 		return;
 	}
 	sq->next = idx;

@@ -208,6 +208,7 @@ struct hrp_wqe *hrp_sq_take(struct hrp_qp *qp)
 	w->nr_pkts = 0;
 	w->started = false;
 	w->done = false;
+	w->unasked = false;
 	w->status = sq_check_op(qp, &w->wqe);
 	if (w->status == HROCE_WC_SUCCESS)
 		w->status = sq_copy_data(sq, w, entry + sizeof(w->wqe));

@@ -29,6 +29,8 @@ struct hrp_qp;
  *	to be completed so when its turn comes
  * @started: @first_psn and @last_psn are valid
  * @done: LOCAL_INV, REG_MR: executed
+ * @unasked: its last packet left it to the next entry to ask for an
+ *	acknowledgement
  * @sges: pieces, or the inline data
  *
  * Written by whoever runs the requester (only one context at a time, see
@@ -43,6 +45,7 @@ struct hrp_wqe {
 	u8 status;
 	u8 started;
 	u8 done;
+	u8 unasked;
 	struct hroce_sge sges[];
 };
 

@@ -284,10 +284,25 @@ static void check_memory(struct sim *sim, struct sim_qp *qp)
 				       SIM_WIN_SIZE));
 }
 
+/*
+ * Where nothing gets lost nobody may wait for something that does not come,
+ * such as an acknowledgement that was not asked for.
+ */
+static void check_timeouts(struct sim *sim)
+{
+	const struct sim_opts *opts = &sim->opts;
+
+	if (opts->drop_ppm || opts->reorder_ppm || opts->damage_ppm ||
+	    opts->kill_one || opts->kill_both)
+		return;
+	sim_check(sim, !sim->count[HROCE_EV_TIMEOUTS]);
+}
+
 void sim_check_end(struct sim *sim)
 {
 	u32 i, n;
 
+	check_timeouts(sim);
 	for (i = 0; i < sim->nr_qps; i++) {
 		check_idle(sim, sim->qp[i]);
 		if (!may_fail(sim))

@@ -289,6 +289,8 @@ static void memory_fails_in_the_middle(void)
 	tap_eq(rig_next(), HRP_NEXT_BURST);
 	tap_eq(hrp_req_next(&rig.qp, rig.now_ns, &rig.burst), HRP_NEXT_BURST);
 	hrp_req_sent(&rig.qp, &rig.burst, HROCE_WC_LOC_PROT_ERR);
+	expect_burst(HRP_OP_SEND_ONLY, 0, 1);
+	tap_ok(rig.burst.ackreq_last);
 	tap_eq(rig_next(), HRP_NEXT_WAIT);
 	rig_ack(0, 0);
 	rig_expect_cqe(0, HROCE_WC_SUCCESS);
@@ -424,6 +426,106 @@ static void drain_begins_nothing(void)
 	rig_end();
 }
 
+static void list_asks_once(void)
+{
+	struct hroce_sq_wqe *wqe;
+	u32 i;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	for (i = 0; i < 3; i++)
+		rig_post_op(HROCE_WR_SEND, 64);
+	for (i = 0; i < 3; i++) {
+		expect_burst(HRP_OP_SEND_ONLY, i, 1);
+		tap_eq(rig.burst.ackreq_last, i == 2);
+		tap_eq(rig.burst.more, 2 - i);
+	}
+	tap_eq(rig_next(), HRP_NEXT_IDLE);
+	rig_ack(2, 0);
+	for (i = 0; i < 3; i++)
+		rig_expect_cqe(i, HROCE_WC_SUCCESS);
+
+	/* What comes behind may have to wait for all before. */
+	rig_post_op(HROCE_WR_WRITE, 64);
+	rig_post_op(HROCE_WR_LOCAL_INV, 0);
+	expect_burst(HRP_OP_WRITE_ONLY, 3, 1);
+	tap_ok(rig.burst.ackreq_last);
+	rig_ack(3, 0);
+	tap_eq(rig_next(), HRP_NEXT_IDLE);
+	rig_expect_cqe(3, HROCE_WC_SUCCESS);
+	rig_expect_cqe(4, HROCE_WC_SUCCESS);
+
+	rig_post_op(HROCE_WR_WRITE, 64);
+	wqe = rig_slot(HROCE_WR_SEND);
+	wqe->flags |= HROCE_WRF_FENCE;
+	rig_post(wqe, 64);
+	expect_burst(HRP_OP_WRITE_ONLY, 4, 1);
+	tap_ok(rig.burst.ackreq_last);
+	rig_end();
+}
+
+static void long_list_asks_in_between(void)
+{
+	u32 i, asked = 0;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	rig.qp.req.burst_pkts = 4;
+	for (i = 0; i < 12; i++)
+		rig_post_op(HROCE_WR_SEND, 64);
+	for (i = 0; i < 12; i++) {
+		tap_eq(rig_next(), HRP_NEXT_BURST);
+		asked += rig.burst.ackreq_last;
+	}
+	tap_eq(asked, 3);
+	tap_ok(rig.burst.ackreq_last);
+	rig_end();
+}
+
+/* The last message of a list, which was to ask, cannot be sent. */
+static void list_asks_again_before_a_failure(void)
+{
+	u32 i;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	for (i = 0; i < 3; i++)
+		rig_post_op(HROCE_WR_SEND, 64);
+	expect_burst(HRP_OP_SEND_ONLY, 0, 1);
+	expect_burst(HRP_OP_SEND_ONLY, 1, 1);
+	tap_ok(!rig.burst.ackreq_last);
+	tap_eq(hrp_req_next(&rig.qp, rig.now_ns, &rig.burst), HRP_NEXT_BURST);
+	hrp_req_sent(&rig.qp, &rig.burst, HROCE_WC_LOC_PROT_ERR);
+	expect_burst(HRP_OP_SEND_ONLY, 0, 1);
+	tap_ok(!rig.burst.ackreq_last);
+	expect_burst(HRP_OP_SEND_ONLY, 1, 1);
+	tap_ok(rig.burst.ackreq_last);
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	tap_ok(rig_ack(1, 0));
+	tap_eq(rig_next(), HRP_NEXT_IDLE);
+	rig_expect_cqe(0, HROCE_WC_SUCCESS);
+	rig_expect_cqe(1, HROCE_WC_SUCCESS);
+	rig_expect_cqe(2, HROCE_WC_LOC_PROT_ERR);
+	tap_eq(rig.counts[HROCE_EV_RETRANSMITS], 0);
+	rig_end();
+}
+
+static void drain_asks_again(void)
+{
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_SEND, 64);
+	rig_post_op(HROCE_WR_SEND, 64);
+	expect_burst(HRP_OP_SEND_ONLY, 0, 1);
+	tap_ok(!rig.burst.ackreq_last);
+	rig.qp.state = HRP_SQD;
+	rig.qp.req.drained_event = 1;
+	expect_burst(HRP_OP_SEND_ONLY, 0, 1);
+	tap_ok(rig.burst.ackreq_last);
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	tap_ok(rig_ack(0, 0));
+	rig_expect_cqe(0, HROCE_WC_SUCCESS);
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	tap_eq(rig.events[HRP_EVENT_SQ_DRAINED], 1);
+	rig_end();
+}
+
 static void uc_completes_when_sent(void)
 {
 	rig_begin(HRP_TYPE_UC, 0xffffff);
@@ -520,7 +622,7 @@ static void no_state_but_rts_sends(void)
 
 int main(void)
 {
-	tap_plan(23);
+	tap_plan(27);
 	tap_run(send_of_one_packet);
 	tap_run(write_in_bursts);
 	tap_run(last_packet_alone);
@@ -540,6 +642,10 @@ int main(void)
 	tap_run(long_read_in_pieces);
 	tap_run(write_stays_in_the_psn_region);
 	tap_run(drain_begins_nothing);
+	tap_run(list_asks_once);
+	tap_run(long_list_asks_in_between);
+	tap_run(list_asks_again_before_a_failure);
+	tap_run(drain_asks_again);
 	tap_run(uc_completes_when_sent);
 	tap_run(ud_headers);
 	tap_run(sqe_flushes_until_rts);
