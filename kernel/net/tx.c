@@ -253,6 +253,7 @@ static void tx_send(struct hroce_tx *tx)
 	tx_return_ids(tx);
 	tx_finish(tx, skb);
 	if (hroce_route_xmit(tx->flow, &tx->route, skb)) {
+		hroce_count(port, HROCE_EV_TX_FRAMES);
 		hroce_count_add(port, HROCE_EV_TX_PACKETS, tx->nr_pkts);
 		hroce_count_add(port, HROCE_EV_TX_BYTES, tx->payload);
 		hroce_count_add(port, HROCE_EV_TX_COPIED, tx->frame.copied);

@@ -63,6 +63,19 @@ loss_shows() {
 	[ "$(delta retransmits <<<"$a")" -gt 0 ] || { echo "no retransmits: $a"; return 1; }
 }
 
+# More is posted than may be queued below a queue pair: what is posted meanwhile needs no kick.
+backlog_is_not_kicked() {
+	local n=600 kicks
+
+	kicks=$(counter nla kicks)
+	tc -n "$nsA" qdisc add dev ea root netem delay 20ms limit 10000 && traffic -e 16 -n $n -x 200000 -w 32 || return
+	tc -n "$nsA" qdisc del dev ea root
+	sleep 0.1
+	kicks=$(($(counter nla kicks) - kicks))
+	echo "$kicks kicks for $n requests"
+	[ "$kicks" -lt $((n / 3)) ]
+}
+
 capture_sees_port_4791() {
 	local pid packets
 
@@ -101,6 +114,7 @@ two_ends || { tap_case counters.topology false; tap_done; exit 1; }
 tap_case counters.sysfs_agrees_with_netlink sysfs_agrees_with_netlink
 tap_case counters.sends_are_counted sends_are_counted
 tap_case counters.loss_shows loss_shows
+tap_case counters.backlog_is_not_kicked backlog_is_not_kicked
 tap_case counters.capture_sees_port_4791 capture_sees_port_4791
 tap_case counters.source_ports_spread source_ports_spread
 tap_case counters.resources_are_listed resources_are_listed

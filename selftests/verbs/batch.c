@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests that leave together: how many kicks, frames and acknowledgements
+ * they cost, and that each of them is carried out as if it were alone.
+ */
+#include "vt.h"
+
+#define NR	32
+#define ROOM	256
+
+/**
+ * struct duo - a pair with memory for NR messages on both sides
+ * @p: pair
+ * @s: memory on a
+ * @d: memory on b
+ */
+struct duo {
+	struct vt_pair *p;
+	struct vt_mem *s;
+	struct vt_mem *d;
+};
+
+static struct duo duo_make(struct vt *t, const struct vt_opt *o)
+{
+	struct duo u;
+
+	if (!vt_is_hroce(&t->a))
+		vt_skip("counters of hroce");
+	u.p = vt_pair(t, o);
+	u.s = vt_mem(&t->a, NR * ROOM, VT_ALL);
+	u.d = vt_mem(&t->b, NR * ROOM, VT_ALL);
+	memset(u.d->buf, 0, u.d->len);
+	vt_fill(u.s, 0, u.s->len, 7);
+	return u;
+}
+
+static void post_receives(const struct duo *u)
+{
+	for (int i = 0; i < NR; i++)
+		vt_recv(u->p->qp[1], i, u->d, i * ROOM, ROOM);
+}
+
+/**
+ * struct list - requests to be posted by one call
+ * @wr: chained
+ * @sge: one for each
+ */
+struct list {
+	struct ibv_send_wr wr[NR];
+	struct ibv_sge sge[NR];
+};
+
+/* SENDs of @len bytes each, the last one signaled. */
+static void list_fill(struct list *l, const struct duo *u, uint32_t len)
+{
+	for (int i = 0; i < NR; i++) {
+		l->sge[i] = (struct ibv_sge){
+			.addr = (uintptr_t)u->s->buf + i * ROOM,
+			.length = len, .lkey = u->s->mr->lkey,
+		};
+		l->wr[i] = (struct ibv_send_wr){
+			.wr_id = i, .sg_list = &l->sge[i], .num_sge = 1,
+			.opcode = IBV_WR_SEND,
+			.next = i < NR - 1 ? &l->wr[i + 1] : NULL,
+			.send_flags = i < NR - 1 ? 0 : IBV_SEND_SIGNALED,
+		};
+	}
+}
+
+static void list_post(struct list *l, const struct duo *u)
+{
+	struct ibv_send_wr *bad;
+
+	VT_EQ(ibv_post_send(u->p->qp[0], l->wr, &bad), 0);
+}
+
+static void expect_messages(const struct duo *u, const struct list *l, int nr)
+{
+	for (int i = 0; i < nr; i++) {
+		uint32_t len = l->sge[i].length;
+		struct ibv_wc wc = vt_poll(u->p->rcq[1]);
+
+		VT_EQ(wc.status, IBV_WC_SUCCESS);
+		VT_EQ(wc.wr_id, i);
+		VT_EQ(wc.byte_len, len);
+		VT_OK(!memcmp(u->d->buf + i * ROOM, u->s->buf + i * ROOM, len),
+		      "message %d", i);
+		VT_OK(!u->d->buf[i * ROOM + len], "behind message %d", i);
+	}
+}
+
+/* What a counter is now, later than ib_core keeps old values. */
+static long long settled(const struct vt_end *e, const char *name)
+{
+	unsigned int spins = 0;
+	uint64_t until = vt_now_us() + 50000;
+
+	while (vt_now_us() < until)
+		vt_pause(&spins);
+	return vt_counter(e, name);
+}
+
+/* One link counts the frames of both sides. */
+static bool one_link(const struct vt *t)
+{
+	return !strcmp(ibv_get_device_name(t->a.ctx->device),
+		       ibv_get_device_name(t->b.ctx->device));
+}
+
+static void list_is_one_frame(struct vt *t)
+{
+	struct duo u = duo_make(t, NULL);
+	long long kicks, frames, packets, acks;
+	int answers = one_link(t);
+	struct list l;
+
+	post_receives(&u);
+	list_fill(&l, &u, 64);
+	kicks = settled(&t->a, "kicks");
+	frames = settled(&t->a, "tx_frames");
+	packets = settled(&t->a, "tx_packets");
+	acks = settled(&t->b, "acks_sent");
+	list_post(&l, &u);
+	vt_expect(u.p->scq[0], NR - 1, IBV_WC_SUCCESS);
+	expect_messages(&u, &l, NR);
+	VT_EQ(settled(&t->a, "kicks") - kicks, 1);
+	VT_EQ(settled(&t->a, "tx_frames") - frames, 1 + answers);
+	VT_EQ(settled(&t->a, "tx_packets") - packets, NR + answers);
+	VT_EQ(settled(&t->b, "acks_sent") - acks, 1);
+}
+
+/* Equal ones share a frame, a shorter one ends it, a longer one begins one. */
+static void lengths_differ(struct vt *t)
+{
+	static const uint32_t lens[] = { 64, 64, 61, 64, 0, 0, 200, 200, 1 };
+	struct duo u = duo_make(t, NULL);
+	struct list l;
+
+	post_receives(&u);
+	list_fill(&l, &u, 0);
+	for (int i = 0; i < NR; i++)
+		l.sge[i].length = lens[i % ARRAY_SIZE(lens)];
+	list_post(&l, &u);
+	vt_expect(u.p->scq[0], NR - 1, IBV_WC_SUCCESS);
+	expect_messages(&u, &l, NR);
+}
+
+/* What is before it arrives and is told to be complete, nothing behind does. */
+static void one_fails_in_the_middle(struct vt *t)
+{
+	struct vt_opt o = { .timeout = -1 };
+	struct duo u = duo_make(t, &o);
+	const int bad = NR / 2 + 3;
+	struct list l;
+
+	post_receives(&u);
+	list_fill(&l, &u, 64);
+	for (int i = 0; i < NR; i++)
+		l.wr[i].send_flags = IBV_SEND_SIGNALED;
+	l.sge[bad].lkey ^= 1;
+	list_post(&l, &u);
+	for (int i = 0; i < bad; i++)
+		vt_expect(u.p->scq[0], i, IBV_WC_SUCCESS);
+	vt_expect(u.p->scq[0], bad, IBV_WC_LOC_PROT_ERR);
+	for (int i = bad + 1; i < NR; i++)
+		vt_expect(u.p->scq[0], i, IBV_WC_WR_FLUSH_ERR);
+	expect_messages(&u, &l, bad);
+	vt_quiet(u.p->rcq[1], 20);
+}
+
+/* Operations of all kinds, each seeing what those before it did. */
+static void operations_differ(struct vt *t)
+{
+	struct duo u = duo_make(t, NULL);
+	struct list l;
+
+	list_fill(&l, &u, 8);
+	for (int i = 0; i < NR; i++) {
+		struct ibv_send_wr *wr = &l.wr[i];
+
+		wr->wr.rdma.rkey = u.d->mr->rkey;
+		wr->wr.rdma.remote_addr = (uintptr_t)u.d->buf;
+		if (i % 4 == 1) {
+			wr->opcode = IBV_WR_RDMA_READ;
+			l.sge[i].addr += 128;
+		} else if (i % 4 == 3) {
+			wr->opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+			wr->wr.atomic.remote_addr = (uintptr_t)u.d->buf;
+			wr->wr.atomic.rkey = u.d->mr->rkey;
+			wr->wr.atomic.compare_add = 1;
+			l.sge[i].addr += 128;
+		} else {
+			wr->opcode = IBV_WR_RDMA_WRITE;
+			wr->send_flags |= IBV_SEND_FENCE;
+		}
+	}
+	list_post(&l, &u);
+	vt_expect(u.p->scq[0], NR - 1, IBV_WC_SUCCESS);
+	for (int i = 1; i < NR; i += 2)
+		VT_OK(!memcmp(u.s->buf + i * ROOM + 128,
+			      u.s->buf + (i - 1) * ROOM, 8), "request %d", i);
+}
+
+/* While the peer makes the sender wait nobody needs to tell it of more. */
+static void blocked_queue_needs_no_kick(struct vt *t)
+{
+	struct vt_opt o = { .rnr_timer = 31 };	/* 491 ms */
+	struct duo u = duo_make(t, &o);
+	long long kicks, rnr = settled(&t->a, "rnr_rcvd");
+	struct list l;
+
+	list_fill(&l, &u, 64);
+	kicks = settled(&t->a, "kicks");
+	for (int i = 0; i < NR; i++) {
+		struct ibv_send_wr *bad;
+
+		l.wr[i].next = NULL;
+		VT_EQ(ibv_post_send(u.p->qp[0], &l.wr[i], &bad), 0);
+		if (!i)
+			VT_EQ(settled(&t->a, "rnr_rcvd") - rnr, 1);
+	}
+	post_receives(&u);
+	vt_expect(u.p->scq[0], NR - 1, IBV_WC_SUCCESS);
+	expect_messages(&u, &l, NR);
+	/* The second post finds out that it need not have. */
+	VT_EQ(settled(&t->a, "kicks") - kicks, 2);
+}
+
+static const struct vt_case cases[] = {
+	VT_CASE(list_is_one_frame),
+	VT_CASE(lengths_differ),
+	VT_CASE(one_fails_in_the_middle),
+	VT_CASE(operations_differ),
+	VT_CASE(blocked_queue_needs_no_kick),
+};
+
+VT_MAIN(cases)
