@@ -90,9 +90,9 @@ int hroce_keys_add(struct hroce_keys *keys, struct hroce_region *region,
 void hroce_keys_del(struct hroce_keys *keys, struct hroce_region *region)
 {
 	/*
-	 * Who counts the removals from now on does not find the region. And from the end of the grace
-	 * period on everyone counts this one, so no slot is believed that has
-	 * the region.
+	 * Who counts the removals from now on does not find the region. And
+	 * from the end of the grace period on everyone counts this one, so no
+	 * slot is believed that has the region.
 	 */
 	xa_lock(&keys->table);
 	__xa_erase(&keys->table, keys_reveal(keys, region->key >> 8));

@@ -93,8 +93,8 @@ static bool frame_new_chunk(struct hroce_tx_frame *f, u32 len)
 }
 
 /* Append a page frag; it gets a reference of its own. */
-static __always_inline void frame_add(struct hroce_tx_frame *f, struct page *page, u32 offset,
-		      u32 len)
+static __always_inline void frame_add(struct hroce_tx_frame *f,
+				      struct page *page, u32 offset, u32 len)
 {
 	get_page(page);
 	__skb_fill_page_desc_noacc(f->shinfo, f->shinfo->nr_frags++, page,
