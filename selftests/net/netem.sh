@@ -23,7 +23,7 @@ netem() {
 	done
 }
 
-# Traffic, and proof that the network was as bad as announced; chance may spare a few hundred frames, but not five times.
+# Traffic, and proof that the network was as bad as announced; chance may spare some hundred frames, but not five times.
 bad_traffic() {
 	local words=$1 seen round
 
