@@ -104,13 +104,13 @@ struct hrp_req {
  * @wr_id: returned in the completion
  * @length: room for the message, the sum over the pieces
  * @nr_sges: pieces
- * @sges: pieces
+ * @sges: pieces; as many as the owner's receive queue allows
  */
 struct hrp_rwqe {
 	u64 wr_id;
 	u64 length;
 	u32 nr_sges;
-	struct hroce_sge sges[HROCE_MAX_SGES];
+	struct hroce_sge sges[];
 };
 
 /**

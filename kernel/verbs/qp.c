@@ -116,10 +116,9 @@ static int qp_create_sq(struct hroce_qp *qp, struct ib_qp_cap *cap)
 		hroce_ring_destroy(qp->sq);
 		return -ENOMEM;
 	}
-	qp->max_send_wr = qp->sq->nr_entries;
 	qp->max_send_sge = cap->max_send_sge;
 	qp->max_inline = cap->max_inline_data;
-	cap->max_send_wr = qp->max_send_wr;
+	cap->max_send_wr = qp->sq->nr_entries;
 	return 0;
 }
 
@@ -131,9 +130,11 @@ static void qp_destroy_sq(struct hroce_qp *qp)
 
 static int qp_create_rq(struct hroce_qp *qp, struct ib_qp_cap *cap)
 {
+	u32 max_sges = qp->srq ? qp->srq->max_sge : cap->max_recv_sge;
 	struct hrp_resp *resp = &qp->proto.resp;
 
-	resp->rwqe = kzalloc(sizeof(*resp->rwqe), GFP_KERNEL_ACCOUNT);
+	resp->rwqe = kzalloc(struct_size(resp->rwqe, sges, max_sges),
+			     GFP_KERNEL_ACCOUNT);
 	if (!resp->rwqe)
 		return -ENOMEM;
 	if (qp->srq) {
@@ -147,9 +148,8 @@ static int qp_create_rq(struct hroce_qp *qp, struct ib_qp_cap *cap)
 		kfree(resp->rwqe);
 		return PTR_ERR(qp->rq);
 	}
-	qp->max_recv_wr = qp->rq->nr_entries;
 	qp->max_recv_sge = cap->max_recv_sge;
-	cap->max_recv_wr = qp->max_recv_wr;
+	cap->max_recv_wr = qp->rq->nr_entries;
 	return 0;
 }
 

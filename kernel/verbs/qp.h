@@ -54,7 +54,7 @@ enum hroce_qp_pending {
  * struct hroce_qp - queue pair
  * @ib: what ib_core knows
  * @owner: user context that created it, by identity; NULL: the kernel
- * @modify_lock: one modify_qp() at a time; guards @attr
+ * @modify_lock: one modify_qp() at a time
  * @proto: protocol state; @proto.req is guarded by @send.lock, @proto.resp by
  *	@recv.lock
  * @dead: being destroyed or reset: no new run of either side [both locks]
@@ -73,11 +73,12 @@ enum hroce_qp_pending {
  * @timer_ns: when @timer will fire, 0 if it is not armed [send.lock]
  * @flow: way to the connected peer (RC, UC); valid if @flow_ok
  * @flow_ok: @flow is initialised
- * @attr: attributes as last set, for query_qp [modify_lock]
- * @max_send_wr: granted
+ * @access_flags: as last set, for query_qp [modify_lock]
+ * @timeout: likewise
+ * @sgid_index: likewise
+ * @static_rate: likewise
  * @max_send_sge: granted
  * @max_inline: granted
- * @max_recv_wr: granted
  * @max_recv_sge: granted
  * @user: queues are mapped into user space
  * @sig_all: each request of the kernel is signaled
@@ -86,6 +87,9 @@ enum hroce_qp_pending {
  * Lifetime: every use begins with a look-up by QPN, or with a pointer that the
  * caller of a verb owns, and stays within one RCU read side section. Timer and
  * tasklets are stopped by hroce_qp_stop().
+ *
+ * There may be many thousands, most of them idle: 1024 bytes are what there is
+ * before the allocator takes twice as much.
  */
 struct hroce_qp {
 	struct ib_qp ib;
@@ -107,11 +111,12 @@ struct hroce_qp {
 	u64 timer_ns;
 	struct hroce_flow flow;
 	bool flow_ok;
-	struct ib_qp_attr attr;
-	u32 max_send_wr;
+	u8 access_flags;
+	u8 timeout;
+	u8 sgid_index;
+	u8 static_rate;
 	u32 max_send_sge;
 	u32 max_inline;
-	u32 max_recv_wr;
 	u32 max_recv_sge;
 	bool user;
 	bool sig_all;

@@ -4,6 +4,7 @@
 #include "../proto/table.h"
 #include "ah.h"
 #include "qp.h"
+#include "ring.h"
 
 #define MAX_5BITS	31	/* timeouts and RNR timers */
 #define MAX_3BITS	7	/* retry counters */
@@ -80,23 +81,19 @@ static void attr_set_req(struct hroce_qp *qp, const struct ib_qp_attr *attr,
 
 	lockdep_assert_held(&qp->send.lock);
 	if (mask & IB_QP_TIMEOUT) {
-		qp->attr.timeout = attr->timeout;
+		qp->timeout = attr->timeout;
 		req->timeout_ns = hrp_timeout_ns(attr->timeout);
 	}
 	if (mask & IB_QP_RETRY_CNT) {
-		qp->attr.retry_cnt = attr->retry_cnt;
 		req->retry_cnt = attr->retry_cnt;
 		req->retries = attr->retry_cnt;
 	}
 	if (mask & IB_QP_RNR_RETRY) {
-		qp->attr.rnr_retry = attr->rnr_retry;
 		req->rnr_retry = attr->rnr_retry;
 		req->rnr_retries = attr->rnr_retry;
 	}
-	if (mask & IB_QP_MAX_QP_RD_ATOMIC) {
-		qp->attr.max_rd_atomic = attr->max_rd_atomic;
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
 		req->max_rd_atomic = attr->max_rd_atomic;
-	}
 }
 
 static void attr_set_resp(struct hroce_qp *qp, const struct ib_qp_attr *attr,
@@ -105,14 +102,10 @@ static void attr_set_resp(struct hroce_qp *qp, const struct ib_qp_attr *attr,
 	struct hrp_resp *resp = &qp->proto.resp;
 
 	lockdep_assert_held(&qp->recv.lock);
-	if (mask & IB_QP_MIN_RNR_TIMER) {
-		qp->attr.min_rnr_timer = attr->min_rnr_timer;
+	if (mask & IB_QP_MIN_RNR_TIMER)
 		resp->min_rnr_timer = attr->min_rnr_timer;
-	}
-	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
-		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
 		resp->max_dest_rd_atomic = attr->max_dest_rd_atomic;
-	}
 }
 
 void hroce_qp_set_attr(struct hroce_qp *qp, const struct ib_qp_attr *attr,
@@ -124,46 +117,81 @@ void hroce_qp_set_attr(struct hroce_qp *qp, const struct ib_qp_attr *attr,
 	attr_set_resp(qp, attr, mask);
 	attr_set_req(qp, attr, mask);
 	if (mask & IB_QP_ACCESS_FLAGS) {
-		qp->attr.qp_access_flags = attr->qp_access_flags;
+		qp->access_flags = attr->qp_access_flags;
 		proto->access = attr_access(attr->qp_access_flags);
 	}
-	if (mask & IB_QP_QKEY) {
-		qp->attr.qkey = attr->qkey;
+	if (mask & IB_QP_QKEY)
 		proto->qkey = attr->qkey;
-	}
-	if (mask & IB_QP_PATH_MTU) {
-		qp->attr.path_mtu = attr->path_mtu;
+	if (mask & IB_QP_PATH_MTU)
 		proto->mtu_shift = ilog2(ib_mtu_enum_to_int(attr->path_mtu));
-	}
-	if (mask & IB_QP_DEST_QPN) {
-		qp->attr.dest_qp_num = attr->dest_qp_num;
+	if (mask & IB_QP_DEST_QPN)
 		proto->dest_qpn = attr->dest_qp_num;
-	}
-	if (mask & IB_QP_PKEY_INDEX)
-		qp->attr.pkey_index = attr->pkey_index;
-	if (mask & IB_QP_PORT)
-		qp->attr.port_num = attr->port_num;
 	if (mask & IB_QP_AV) {
-		/* ib_core owns the reference to the GID, not we. */
-		qp->attr.ah_attr = attr->ah_attr;
-		qp->attr.ah_attr.grh.sgid_attr = NULL;
+		qp->sgid_index = rdma_ah_read_grh(&attr->ah_attr)->sgid_index;
+		qp->static_rate = rdma_ah_get_static_rate(&attr->ah_attr);
 	}
 }
 
-/* What the engine knows better than whoever set it last. */
-static void attr_query_live(struct hroce_qp *qp, struct ib_qp_attr *attr)
+/* The address vector, back from what became of it. */
+static void attr_query_av(const struct hroce_qp *qp, struct rdma_ah_attr *ah)
+{
+	const struct hroce_flow_key *key = &qp->flow.key;
+	union ib_gid dgid;
+
+	if (!qp->flow_ok)
+		return;
+	BUILD_BUG_ON(sizeof(dgid) != sizeof(key->daddr));
+	memcpy(&dgid, &key->daddr, sizeof(dgid));
+	ah->type = RDMA_AH_ATTR_TYPE_ROCE;
+	rdma_ah_set_grh(ah, &dgid, key->flow_label, qp->sgid_index,
+			key->hop_limit, key->tclass);
+	rdma_ah_set_sl(ah, key->sl);
+	rdma_ah_set_port_num(ah, 1);
+	rdma_ah_set_static_rate(ah, qp->static_rate);
+}
+
+static void attr_query_req(const struct hroce_qp *qp, struct ib_qp_attr *attr)
 {
 	const struct hrp_req *req = &qp->proto.req;
 
-	spin_lock_bh(&qp->recv.lock);
-	spin_lock(&qp->send.lock);
-	attr->qp_state = (enum ib_qp_state)qp->proto.state;
-	attr->cur_qp_state = attr->qp_state;
+	lockdep_assert_held(&qp->send.lock);
 	attr->sq_psn = req->psn;
-	attr->rq_psn = qp->proto.resp.psn;
 	attr->sq_draining = attr->qp_state == IB_QPS_SQD &&
 			    req->psn_una != req->psn_max;
 	attr->en_sqd_async_notify = req->drained_event;
+	attr->max_rd_atomic = req->max_rd_atomic;
+	attr->timeout = qp->timeout;
+	attr->retry_cnt = req->retry_cnt;
+	attr->rnr_retry = req->rnr_retry;
+}
+
+static void attr_query_resp(const struct hroce_qp *qp, struct ib_qp_attr *attr)
+{
+	const struct hrp_resp *resp = &qp->proto.resp;
+
+	lockdep_assert_held(&qp->recv.lock);
+	attr->rq_psn = resp->psn;
+	attr->max_dest_rd_atomic = resp->max_dest_rd_atomic;
+	attr->min_rnr_timer = resp->min_rnr_timer;
+}
+
+static void attr_query(struct hroce_qp *qp, struct ib_qp_attr *attr)
+{
+	const struct hrp_qp *proto = &qp->proto;
+
+	spin_lock_bh(&qp->recv.lock);
+	spin_lock(&qp->send.lock);
+	attr->qp_state = (enum ib_qp_state)proto->state;
+	attr->cur_qp_state = attr->qp_state;
+	attr->path_mtu = ib_mtu_int_to_enum(hrp_qp_mtu(proto));
+	attr->path_mig_state = IB_MIG_MIGRATED;
+	attr->qkey = proto->qkey;
+	attr->dest_qp_num = proto->dest_qpn;
+	attr->qp_access_flags = qp->access_flags;
+	attr->port_num = 1;
+	attr_query_req(qp, attr);
+	attr_query_resp(qp, attr);
+	attr_query_av(qp, &attr->ah_attr);
 	spin_unlock(&qp->send.lock);
 	spin_unlock_bh(&qp->recv.lock);
 }
@@ -174,18 +202,18 @@ int hroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	struct hroce_qp *qp = to_hqp(ibqp);
 
 	mutex_lock(&qp->modify_lock);
-	*attr = qp->attr;
-	attr_query_live(qp, attr);
+	*attr = (struct ib_qp_attr) {
+		.cap = {
+			.max_send_wr = qp->sq->nr_entries,
+			.max_recv_wr = qp->rq ? qp->rq->nr_entries : 0,
+			.max_send_sge = qp->max_send_sge,
+			.max_recv_sge = qp->max_recv_sge,
+			.max_inline_data = qp->max_inline,
+		},
+	};
+	attr_query(qp, attr);
 	mutex_unlock(&qp->modify_lock);
 
-	attr->path_mig_state = IB_MIG_MIGRATED;
-	attr->cap = (struct ib_qp_cap) {
-		.max_send_wr = qp->max_send_wr,
-		.max_recv_wr = qp->max_recv_wr,
-		.max_send_sge = qp->max_send_sge,
-		.max_recv_sge = qp->max_recv_sge,
-		.max_inline_data = qp->max_inline,
-	};
 	*init = (struct ib_qp_init_attr) {
 		.event_handler = ibqp->event_handler,
 		.qp_context = ibqp->qp_context,

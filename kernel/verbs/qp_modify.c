@@ -70,7 +70,7 @@ static void qp_set_state(struct hroce_qp *qp, enum ib_qp_state state)
 static int change_prepare_flow(struct hroce_qp *qp, struct qp_change *c)
 {
 	const struct rdma_ah_attr *ah = &c->attr->ah_attr;
-	u32 dest_qpn = qp->attr.dest_qp_num;
+	u32 dest_qpn = qp->proto.dest_qpn;
 	u16 sport;
 	int err;
 
@@ -228,7 +228,6 @@ static void qp_reset(struct hroce_qp *qp)
 		rq_skip(qp);
 	qp->dead = false;
 	qp_unlock(qp);
-	memset(&qp->attr, 0, sizeof(qp->attr));
 }
 
 static int qp_modify_locked(struct hroce_qp *qp, struct qp_change *c)

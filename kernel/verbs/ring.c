@@ -6,35 +6,43 @@
 #include <linux/vmalloc.h>
 #include "ring.h"
 
-static void ring_free_pages(struct hroce_ring *ring, u32 nr)
-{
-	while (nr)
-		put_page(ring->pages[--nr]);
-	kvfree(ring->pages);
-}
-
-static int ring_alloc_pages(struct hroce_ring *ring)
+static void ring_free(struct hroce_ring *ring)
 {
 	u32 i;
 
-	ring->pages = kvcalloc(ring->nr_pages, sizeof(*ring->pages),
-			       GFP_KERNEL_ACCOUNT);
-	if (!ring->pages)
-		return -ENOMEM;
+	if (ring->nr_pages > 1)
+		vunmap(ring->va);
+	for (i = 0; i < ring->nr_pages && ring->pages[i]; i++)
+		put_page(ring->pages[i]);
+	kvfree(ring);
+}
+
+static bool ring_alloc_pages(struct hroce_ring *ring)
+{
+	u32 i;
+
 	for (i = 0; i < ring->nr_pages; i++) {
 		ring->pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-		if (!ring->pages[i]) {
-			ring_free_pages(ring, i);
-			return -ENOMEM;
-		}
+		if (!ring->pages[i])
+			return false;
 	}
-	return 0;
+	return true;
+}
+
+/* Most queues of thousands fit in a page, which the kernel has mapped. */
+static void *ring_map(const struct hroce_ring *ring)
+{
+	if (ring->nr_pages == 1)
+		return page_address(ring->pages[0]);
+	return vmap((struct page **)ring->pages, ring->nr_pages, VM_MAP,
+		    PAGE_KERNEL);
 }
 
 struct hroce_ring *hroce_ring_create(u32 nr_entries, u32 stride)
 {
 	struct hroce_ring *ring;
 	u64 size;
+	u32 nr;
 
 	nr_entries = roundup_pow_of_two(nr_entries);
 	size = HROCE_RING_ENTRIES_OFFSET + (u64)nr_entries * stride;
@@ -42,32 +50,21 @@ struct hroce_ring *hroce_ring_create(u32 nr_entries, u32 stride)
 	if (size > SZ_2G)
 		return ERR_PTR(-ENOMEM);
 
-	ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
+	nr = DIV_ROUND_UP_ULL(size, PAGE_SIZE);
+	ring = kvzalloc(struct_size(ring, pages, nr), GFP_KERNEL_ACCOUNT);
 	if (!ring)
 		return ERR_PTR(-ENOMEM);
-	ring->nr_pages = DIV_ROUND_UP_ULL(size, PAGE_SIZE);
+	ring->nr_pages = nr;
 	ring->nr_entries = nr_entries;
 	ring->stride = stride;
 	if (ring_alloc_pages(ring))
-		goto free_ring;
-	ring->va = vmap(ring->pages, ring->nr_pages, VM_MAP, PAGE_KERNEL);
-	if (!ring->va)
-		goto free_pages;
+		ring->va = ring_map(ring);
+	if (!ring->va) {
+		ring_free(ring);
+		return ERR_PTR(-ENOMEM);
+	}
 	ring->entries = ring->va + HROCE_RING_ENTRIES_OFFSET;
 	return ring;
-
-free_pages:
-	ring_free_pages(ring, ring->nr_pages);
-free_ring:
-	kfree(ring);
-	return ERR_PTR(-ENOMEM);
-}
-
-static void ring_free(struct hroce_ring *ring)
-{
-	vunmap(ring->va);
-	ring_free_pages(ring, ring->nr_pages);
-	kfree(ring);
 }
 
 int hroce_ring_export(struct hroce_ring *ring, struct ib_ucontext *ucontext,

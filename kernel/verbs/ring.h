@@ -15,13 +15,13 @@
  * struct hroce_ring - memory of one queue
  * @va: kernel address of the header
  * @entries: kernel address of entry 0
- * @pages: what @va and mappings refer to; each mapping holds references, so
- *	that it outlives the queue harmlessly
- * @nr_pages: of them
+ * @nr_pages: number of @pages
  * @nr_entries: power of two
  * @stride: bytes from one entry to the next
  * @user: @entry is in use
  * @entry: by which user space maps the ring; its release frees this structure
+ * @pages: what @va and mappings refer to; each mapping holds references, so
+ *	that it outlives the queue harmlessly
  *
  * What user space writes there is hostile. No field changes once the ring is
  * in use.
@@ -29,12 +29,12 @@
 struct hroce_ring {
 	void *va;
 	void *entries;
-	struct page **pages;
 	u32 nr_pages;
 	u32 nr_entries;
 	u32 stride;
 	bool user;
 	struct rdma_user_mmap_entry entry;
+	struct page *pages[];
 };
 
 /* The entry in the slot of free-running index @idx. */

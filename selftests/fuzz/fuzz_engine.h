@@ -15,6 +15,7 @@
 #define FUZZ_MAX_INLINE	64
 #define FUZZ_MAX_RQ	32
 #define FUZZ_NR_RD	4
+#define FUZZ_NR_SGES	3
 
 /**
  * struct fuzz - all there is

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/overflow.h>
 #include "fuzz_engine.h"
 
 void fuzz_fail(const char *what, const char *file, int line)
@@ -45,7 +46,8 @@ void fuzz_setup(u8 kind, u8 size)
 	qp->req.retry_cnt = 3;
 	qp->req.rnr_retry = kind & 8 ? HRP_INFINITE_RNR_RETRY : 2;
 	qp->req.timeout_ns = 1000000;
-	qp->resp.rwqe = calloc(1, sizeof(*qp->resp.rwqe));
+	qp->resp.rwqe = calloc(1, struct_size(qp->resp.rwqe, sges,
+					      FUZZ_NR_SGES));
 	qp->resp.rd = calloc(FUZZ_NR_RD, sizeof(*qp->resp.rd));
 	qp->resp.nr_rd = FUZZ_NR_RD;
 	qp->resp.max_dest_rd_atomic = size % (FUZZ_NR_RD + 1);
@@ -90,9 +92,9 @@ bool hrp_env_recv_take(struct hrp_qp *qp, struct hrp_rwqe *rwqe)
 	if (!fuzz.rq_avail)
 		return false;
 	fuzz.rq_avail--;
-	memset(rwqe, 0, sizeof(*rwqe));
+	memset(rwqe, 0, struct_size(rwqe, sges, FUZZ_NR_SGES));
 	rwqe->wr_id = ++fuzz.rq_taken;
-	rwqe->nr_sges = fuzz.rq_taken & 3;
+	rwqe->nr_sges = fuzz.rq_taken % (FUZZ_NR_SGES + 1);
 	rwqe->sges[0].length = 64;
 	rwqe->sges[1].length = fuzz.rq_taken & 8 ? 5000 : 300;
 	rwqe->sges[2].length = fuzz.rq_taken & 16 ? ~0u : 0;

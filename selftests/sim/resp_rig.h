@@ -23,7 +23,11 @@
 
 struct resp_rig {
 	struct hrp_qp qp;
-	struct hrp_rwqe rwqe;
+	union {
+		struct hrp_rwqe rwqe;
+		u8 rwqe_room[sizeof(struct hrp_rwqe) +
+			     sizeof(struct hroce_sge)];
+	};
 	struct hrp_rdres rd[NR_RD];
 	struct hroce_cqe cqe;
 	bool solicited;

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <linux/overflow.h>
 #include "sim.h"
 
 #define SQ_MAX_INLINE	256
@@ -362,7 +363,7 @@ struct sim_qp *sim_qp_new(struct sim_node *node, u32 qpn, struct sim_rq *rq)
 	req->rnr_retry = HRP_INFINITE_RNR_RETRY;
 	resp->min_rnr_timer = 1 + sim_below(&sim->rng, 8);
 	resp->srq = sim->opts.srq;
-	resp->rwqe = calloc(1, sizeof(*resp->rwqe));
+	resp->rwqe = calloc(1, struct_size(resp->rwqe, sges, HROCE_MAX_SGES));
 	qp->req_bytes = malloc(128u << qp->hrp.mtu_shift);
 	qp->resp_bytes = malloc(128u << qp->hrp.mtu_shift);
 	return qp;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Absurd attributes get a precise errno, limits hold exactly. */
 #include <limits.h>
+#include <unistd.h>
 
 #include "vt.h"
 
@@ -241,6 +242,68 @@ static void mcast_attach_rules(struct vt *t)
 	VT_OK(ibv_detach_mcast(p->qp[0], &mgid, 0), "detached twice");
 }
 
+/* Sum of the numbers that follow @word in @file. */
+static long long sum_in(const char *file, const char *word)
+{
+	long long number, sum = 0;
+	FILE *f = fopen(file, "r");
+	char line[512];
+
+	VT_OK(f, "no %s", file);
+	while (fgets(line, sizeof(line), f)) {
+		char *at = line + strspn(line, " ");
+
+		if (!strncmp(at, word, strlen(word)) &&
+		    sscanf(at + strlen(word), ": %lld", &number) == 1)
+			sum += number;
+	}
+	fclose(f);
+	return sum;
+}
+
+static long long meminfo(const char *word)
+{
+	return 1024 * sum_in("/proc/meminfo", word);
+}
+
+/* What the kernel uses for itself. CPUs keep free pages at hand. */
+static long long kernel_bytes(void)
+{
+	long long spare = sum_in("/proc/zoneinfo", "count") * getpagesize();
+
+	return meminfo("MemTotal") - meminfo("MemFree") - spare -
+	       meminfo("Buffers") - meminfo("Cached") -
+	       meminfo("AnonPages") - meminfo("PageTables");
+}
+
+#define MANY_QPS	2048
+/* One page each for a small send queue and a small receive queue. */
+#define RING_BYTES	(2 * 4096)
+#define QP_BYTES	4096
+
+static void many_queue_pairs(struct vt *t)
+{
+	struct vt_opt o = { .sq = 1, .rq = 1, .sge = 1, .rd = 16 };
+	struct ibv_cq *cq = vt_cq(&t->a, 2 * MANY_QPS, NULL);
+	long long bytes;
+	struct ibv_qp *qp;
+	int i;
+
+	vt_opt_defaults(t, &o);
+	bytes = kernel_bytes();
+	for (i = 0; i < MANY_QPS; i++) {
+		qp = vt_qp(&t->a, &o, cq, cq, NULL, NULL);
+		vt_to_init(&t->a, qp, &o);
+		vt_to_rtr(&t->a, qp, &o, &t->b.gid, qp->qp_num, 0);
+		vt_to_rts(qp, &o, 0);
+	}
+	bytes = (kernel_bytes() - bytes) / MANY_QPS - RING_BYTES;
+	vt_note("%lld bytes each", bytes);
+	if (!access("/proc/lockdep", F_OK))
+		vt_skip("locks are larger on this kernel");
+	VT_OK(bytes < QP_BYTES, "%lld bytes each", bytes);
+}
+
 static const struct vt_case cases[] = {
 	VT_CASE(cq_sizes),
 	VT_CASE(cq_comp_vector_out_of_range),
@@ -255,6 +318,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(post_too_much_inline),
 	VT_CASE(post_list_stops_at_bad),
 	VT_CASE(mcast_attach_rules),
+	VT_CASE_SLOW(many_queue_pairs, 60),
 };
 
 VT_MAIN(cases)

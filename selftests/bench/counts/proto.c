@@ -13,6 +13,7 @@
 #include <string.h>
 #include <valgrind/callgrind.h>
 #include <linux/types.h>
+#include <linux/overflow.h>
 #include "proto/env.h"
 #include "proto/req.h"
 #include "proto/resp.h"
@@ -219,7 +220,7 @@ static void end_init(struct end *end, u32 qpn, u32 peer_qpn)
 	req->rnr_retry = 7;
 	req->timeout_ns = 1000000000;
 
-	resp->rwqe = calloc(1, sizeof(*resp->rwqe));
+	resp->rwqe = calloc(1, struct_size(resp->rwqe, sges, 1));
 	resp->max_dest_rd_atomic = 8;
 	resp->nr_rd = 8;
 	resp->rd = calloc(resp->nr_rd, sizeof(*resp->rd));
