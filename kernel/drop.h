@@ -32,6 +32,7 @@
 #define HROCE_EVENTS(X) \
 	X(TX_PACKETS, "tx_packets", "RoCEv2 packets sent") \
 	X(TX_FRAMES, "tx_frames", "frames sent; a super-packet is one") \
+	X(TX_LOCAL, "tx_local_packets", "packets sent without a frame to a link of this host") \
 	X(TX_BYTES, "tx_bytes", "payload bytes sent") \
 	X(TX_COPIED, "tx_copied_bytes", "payload bytes copied on their way out") \
 	X(TX_ERRORS, "tx_errors", "packets not sent: no route, no memory") \

@@ -170,6 +170,11 @@ static void *extent_va(const struct hroce_extent *ext)
 	return page_address(ext->page) + ext->offset;
 }
 
+static const void *extent_src(const struct hroce_extent *ext)
+{
+	return ext->va ?: extent_va(ext);
+}
+
 u32 hroce_mem_next_piece(struct hroce_mem_iter *it, u32 max,
 			 struct hroce_extent *ext)
 {
@@ -197,6 +202,45 @@ u32 hroce_mem_next_piece(struct hroce_mem_iter *it, u32 max,
 	return ext->len;
 }
 
+void hroce_mem_skip(struct hroce_mem_iter *it, u32 len)
+{
+	struct hroce_extent ext;
+
+	while (len && hroce_mem_next(it, len, &ext))
+		len -= ext.len;
+}
+
+static bool iter_is_steady_at(const struct hroce_mem_iter *it,
+			      const struct hroce_sge *sge)
+{
+	const struct hroce_region *region;
+
+	region = hroce_keys_find(it->keys, sge->lkey);
+	return region && !region->revocable &&
+	       hroce_region_check(region, it->pd, sge->addr, sge->length,
+				  it->mem->access);
+}
+
+bool hroce_mem_is_steady(const struct hroce_mem_iter *it)
+{
+	u32 left, i;
+
+	if (it->status != HROCE_WC_SUCCESS ||
+	    (it->region && it->region->revocable))
+		return false;
+	left = it->left - it->piece_left;
+	for (i = it->sge; left && i < it->mem->nr_sges; i++) {
+		const struct hroce_sge *sge = &it->mem->sges[i];
+
+		if (!sge->length)
+			continue;
+		if (!iter_is_steady_at(it, sge))
+			return false;
+		left -= min(left, sge->length);
+	}
+	return !left;
+}
+
 bool hroce_mem_copy_in(struct hroce_mem_iter *it, const void *src, u32 len)
 {
 	struct hroce_extent ext;
@@ -218,9 +262,30 @@ bool hroce_mem_copy_out(struct hroce_mem_iter *it, void *dst, u32 len)
 	while (len) {
 		if (!hroce_mem_next(it, len, &ext))
 			return false;
-		memcpy(dst, ext.va ?: extent_va(&ext), ext.len);
+		memcpy(dst, extent_src(&ext), ext.len);
 		dst += ext.len;
 		len -= ext.len;
 	}
 	return true;
+}
+
+u32 hroce_mem_copy(struct hroce_mem_iter *dst, struct hroce_mem_iter *src,
+		   u32 len)
+{
+	struct hroce_extent to, from;
+	u32 left = len;
+
+	while (left && hroce_mem_next(dst, left, &to)) {
+		void *va = extent_va(&to);
+
+		while (to.len) {
+			if (!hroce_mem_next(src, to.len, &from))
+				return len - left;
+			memcpy(va, extent_src(&from), from.len);
+			va += from.len;
+			to.len -= from.len;
+			left -= from.len;
+		}
+	}
+	return len - left;
 }

@@ -242,6 +242,25 @@ static inline u32 hroce_mem_next(struct hroce_mem_iter *it, u32 max,
 }
 
 /**
+ * hroce_mem_skip - leave bytes out
+ * @it: iterator
+ * @len: number; at most @it->left
+ */
+void hroce_mem_skip(struct hroce_mem_iter *it, u32 len);
+
+/**
+ * hroce_mem_is_steady - will a walk give out all that is left, and at any time?
+ * @it: iterator
+ *
+ * Then a copy of @it is another walk, and locks may be taken meanwhile that
+ * come before &hroce_region.lock.
+ * Context: RCU read side; true until its end.
+ * Return: true if all pieces are accessible, and no region of them is
+ * revocable.
+ */
+bool hroce_mem_is_steady(const struct hroce_mem_iter *it);
+
+/**
  * hroce_mem_end - end a walk, at any point of it
  * @it: iterator; no piece that it gave out may be touched any more, unless by
  *	reference to its page
@@ -271,5 +290,18 @@ bool hroce_mem_copy_in(struct hroce_mem_iter *it, const void *src, u32 len);
  * Return: true; false if not accessible, see @it->status.
  */
 bool hroce_mem_copy_out(struct hroce_mem_iter *it, void *dst, u32 len);
+
+/**
+ * hroce_mem_copy - copy bytes from registered memory to other registered memory
+ * @dst: destination
+ * @src: source
+ * @len: number; at most what is left of either
+ *
+ * Context: RCU read side, atomic.
+ * Return: how many were copied; less than @len if that was not accessible, see
+ * the status of both.
+ */
+u32 hroce_mem_copy(struct hroce_mem_iter *dst, struct hroce_mem_iter *src,
+		   u32 len);
 
 #endif /* HROCE_MEM_H */

@@ -206,6 +206,11 @@ bool hroce_flow_elides(const struct hroce_flow *flow)
 	       time_before(jiffies, READ_ONCE(queue->local_until));
 }
 
+bool hroce_flow_is_idle(const struct hroce_flow *flow)
+{
+	return atomic_read_acquire(&flow->queue->used) == 1;
+}
+
 void hroce_flow_charge(struct hroce_flow *flow, struct sk_buff *skb,
 		       bool elided)
 {

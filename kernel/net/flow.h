@@ -125,6 +125,15 @@ bool hroce_flow_is_peer(const struct hroce_flow *flow,
 bool hroce_flow_elides(const struct hroce_flow *flow);
 
 /**
+ * hroce_flow_is_idle - is none of its frames on the way?
+ * @flow: flow
+ *
+ * Return: true if all have been freed, and so received if they were to be
+ * received here.
+ */
+bool hroce_flow_is_idle(const struct hroce_flow *flow);
+
+/**
  * hroce_flow_charge - account a frame until it is freed
  * @flow: flow
  * @skb: complete frame

@@ -39,6 +39,7 @@ struct hroce_counters {
  * @gso: send super-packets (per-link switch)
  * @elide_icrc: leave the ICRC out where a frame never leaves this host
  *	(per-link switch)
+ * @local: hand packets to links of this host without frames (per-link switch)
  * @node: in the list of ports of @net, RCU
  */
 struct hroce_port {
@@ -54,6 +55,7 @@ struct hroce_port {
 	bool hooked;
 	bool gso;
 	bool elide_icrc;
+	bool local;
 	struct list_head node;
 };
 

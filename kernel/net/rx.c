@@ -6,12 +6,12 @@
  * on this host or GRO made: it is never written to and never linearized. What
  * the ICRC covers of the headers of each packet in it is restored in a copy.
  */
+#include <linux/if_vlan.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
 #include <net/checksum.h>
-#include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/ip6_checksum.h>
 
@@ -73,8 +73,6 @@ static bool rx_ipv4(struct rx_frame *f, struct hroce_rx *rx)
 	f->ip_id = ntohs(ip->id);
 	ipv6_addr_set_v4mapped(ip->saddr, &rx->saddr);
 	ipv6_addr_set_v4mapped(ip->daddr, &rx->daddr);
-	rx->tclass = ip->tos;
-	rx->hop_limit = ip->ttl;
 	return true;
 }
 
@@ -88,8 +86,6 @@ static bool rx_ipv6(struct rx_frame *f, struct hroce_rx *rx)
 	f->udp_len = ntohs(ip->payload_len);
 	rx->saddr = ip->saddr;
 	rx->daddr = ip->daddr;
-	rx->tclass = ipv6_get_dsfield(ip);
-	rx->hop_limit = ip->hop_limit;
 	rx->ipv6 = true;
 	return true;
 }
@@ -106,7 +102,6 @@ static bool rx_headers(struct rx_frame *f, struct hroce_rx *rx)
 	} else {
 		return false;
 	}
-	rx->ce = INET_ECN_is_ce(rx->tclass);
 	rx->mcast = hroce_addr_is_multicast(&rx->daddr);
 	return rx_udp(f)->dest == htons(HRW_UDP_PORT);
 }
@@ -241,7 +236,7 @@ static void rx_frame(struct rx_frame *f, struct hroce_rx *rx)
 	} while (offset < rx->end);
 	hroce_count_add(rx->port, HROCE_EV_RX_PACKETS, rx->seg);
 	if (rx->held)
-		hroce_rx_end(rx);
+		hroce_rx_end(rx->held);
 }
 
 /* Super-packets of which we know how they were put together. */

@@ -13,21 +13,21 @@ struct net;
 struct sk_buff;
 
 /**
- * struct hroce_rx - one packet of a received frame or super-packet
+ * struct hroce_rx - one packet of a received frame or super-packet, or of a
+ *	burst of this host
  * @port: link that it is for
  * @pkt: its headers
  * @saddr: source, IPv4 mapped
  * @daddr: destination, IPv4 mapped
  * @ipv6: which of the two it was
  * @mcast: @daddr is a multicast address
- * @ce: congestion experienced (RFC 3168)
  * @trusted: the frame never left this host and carries no ICRC
  * @id_fixed: all packets of this super-packet have the same IPv4 ID
- * @tclass: TOS or traffic class
- * @hop_limit: TTL or hop limit
  * @held: for the upcalls: state kept from packet to packet of one frame, NULL
  *	at the first one
- * @skb: the frame; never written to
+ * @skb: the frame; never written to; NULL: there is none, see @src
+ * @src: without a frame: where the payload is, steady (hroce_mem_is_steady())
+ * @run: without a frame: packets from this one on that differ in the PSN alone
  * @payload: where the payload begins; or somewhere behind it, if packets behind
  *	were looked at
  * @l3: IP header and behind it the UDP header, as they were on the wire for
@@ -45,13 +45,12 @@ struct hroce_rx {
 	struct in6_addr daddr;
 	u8 ipv6:1;
 	u8 mcast:1;
-	u8 ce:1;
 	u8 trusted:1;
 	u8 id_fixed:1;
-	u8 tclass;
-	u8 hop_limit;
 	void *held;
 	struct sk_buff *skb;
+	const struct hroce_mem_iter *src;
+	u32 run;
 	struct hroce_cursor payload;
 	void *l3;
 	u8 bth[HRW_MAX_HDR_LEN] __aligned(4);
@@ -67,17 +66,17 @@ struct hroce_rx {
  * hroce_rx_packet - a packet arrived
  * @rx: packet, valid during the call; its ICRC is not checked yet
  *
- * Context: softirq, RCU read side.
+ * Context: softirq or BH disabled, RCU read side.
  */
 void hroce_rx_packet(struct hroce_rx *rx);
 
 /**
- * hroce_rx_end - that was the last packet of the frame
- * @rx: the last packet's; @rx->held as the last upcall left it
+ * hroce_rx_end - that was the last packet of the frame, or of a run of bursts
+ * @held: &hroce_rx.held as the last upcall left it, not NULL
  *
- * Called if @rx->held is not NULL. Context: softirq, RCU read side.
+ * Context: as hroce_rx_packet().
  */
-void hroce_rx_end(struct hroce_rx *rx);
+void hroce_rx_end(void *held);
 
 /* For use by the upcalls. */
 

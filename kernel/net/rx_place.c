@@ -176,6 +176,16 @@ static u32 rx_place_run(struct hroce_rx *rx, struct hroce_cursor *c,
 	}
 }
 
+/* The same without a frame. */
+static u32 rx_place_local(const struct hroce_rx *rx, struct hroce_mem_iter *it,
+			  u32 max)
+{
+	struct hroce_mem_iter src = *rx->src;
+	u32 len = rx->pkt.payload_len;
+
+	return hroce_mem_copy(it, &src, min(max, rx->run) * len) / len;
+}
+
 u8 hroce_rx_place(struct hroce_rx *rx, struct hroce_mem_iter *it, bool fuse,
 		  u32 *nr_pkts)
 {
@@ -186,7 +196,8 @@ u8 hroce_rx_place(struct hroce_rx *rx, struct hroce_mem_iter *it, bool fuse,
 	bool vector;
 
 	vector = sum && hroce_crc_begin(rx->pkt.payload_len);
-	nr = rx_place_run(rx, &c, it, sum, vector, max);
+	nr = rx->src ? rx_place_local(rx, it, max) :
+		       rx_place_run(rx, &c, it, sum, vector, max);
 	if (unlikely(!nr)) {
 		/* That it cannot be placed counts if the packet is right. */
 		status = it->status;
@@ -205,7 +216,7 @@ u8 hroce_rx_place(struct hroce_rx *rx, struct hroce_mem_iter *it, bool fuse,
 		rx->payload = c;
 	for (; nr > 1; nr--) {
 		rx->seg++;
-		rx->pkt.psn++;
+		rx->pkt.psn = hrp_psn_add(rx->pkt.psn, 1);
 		trace_hroce_rx(&rx->pkt);
 	}
 	return status;

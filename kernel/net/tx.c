@@ -32,6 +32,7 @@
 #include "crc.h"
 #include "flow.h"
 #include "icrc.h"
+#include "local.h"
 #include "port.h"
 #include "route.h"
 #include "tx.h"
@@ -47,54 +48,6 @@
 #define TX_GSO_BYTES	(15 * (4096 + (u32)HRW_MAX_HDR_LEN + HRW_ICRC_LEN))
 #define TX_GSO_PKTS	64
 
-static struct udphdr *tx_udp(struct hroce_tx *tx)
-{
-	return (struct udphdr *)(tx->hdr.bytes + tx->l3_len);
-}
-
-static void tx_init_headers(struct hroce_tx *tx)
-{
-	const struct hroce_flow_key *key = &tx->flow->key;
-	struct ipv6hdr *ip6 = &tx->hdr.ip6;
-	struct iphdr *ip4 = &tx->hdr.ip4;
-	u8 ttl = key->hop_limit ?: IPDEFTTL;
-
-	if (tx->route.ipv6) {
-		tx->l3_len = sizeof(*ip6);
-		ip6_flow_hdr(ip6, key->tclass, htonl(key->flow_label));
-		ip6->nexthdr = IPPROTO_UDP;
-		ip6->hop_limit = ttl;
-		ip6->saddr = key->saddr;
-		ip6->daddr = key->daddr;
-	} else {
-		tx->l3_len = sizeof(*ip4);
-		ip4->version = 4;
-		ip4->ihl = 5;
-		ip4->tos = key->tclass;
-		ip4->frag_off = htons(IP_DF);
-		ip4->ttl = ttl;
-		ip4->protocol = IPPROTO_UDP;
-		ip4->saddr = key->saddr.s6_addr32[3];
-		ip4->daddr = key->daddr.s6_addr32[3];
-	}
-	tx_udp(tx)->source = htons(key->sport);
-	tx_udp(tx)->dest = htons(HRW_UDP_PORT);
-	tx_udp(tx)->check = 0;
-}
-
-/* Headers for @len bytes of UDP payload. */
-static void tx_set_headers(struct hroce_tx *tx, u32 len, u16 ip_id)
-{
-	len += sizeof(struct udphdr);
-	tx_udp(tx)->len = htons(len);
-	if (tx->route.ipv6) {
-		tx->hdr.ip6.payload_len = htons(len);
-	} else {
-		tx->hdr.ip4.tot_len = htons(tx->l3_len + len);
-		tx->hdr.ip4.id = htons(ip_id);
-	}
-}
-
 static int tx_set_flow(struct hroce_tx *tx, struct hroce_flow *flow)
 {
 	int err;
@@ -103,7 +56,8 @@ static int tx_set_flow(struct hroce_tx *tx, struct hroce_flow *flow)
 	if (err)
 		return err;
 	tx->flow = flow;
-	tx_init_headers(tx);
+	tx->held = NULL;
+	hroce_headers_init(&tx->hdr, &flow->key);
 	return 0;
 }
 
@@ -136,11 +90,12 @@ static u32 tx_icrc_begin(struct hroce_tx *tx)
 	if (tx->in_run && tx->nr_pkts) {
 		id ^= id - 1;
 		psn ^= hrp_psn_add(psn, HRP_PSN_MASK);
-		state = hroce_icrc_step(tx->icrc, tx->route.ipv6 ? 0 : id, psn);
+		state = hroce_icrc_step(tx->icrc, tx->hdr.ipv6 ? 0 : id, psn);
 	} else {
-		tx_set_headers(tx, tx_packet_len(tx), id);
-		state = hroce_icrc_headers(tx->hdr.bytes, tx->route.ipv6,
-					   tx_udp(tx), tx->bth);
+		hroce_headers_set(&tx->hdr, tx_packet_len(tx), id);
+		state = hroce_icrc_headers(tx->hdr.bytes, tx->hdr.ipv6,
+					   hroce_headers_udp(&tx->hdr),
+					   tx->bth);
 		state = hroce_crc_update(false, state, tx->bth +
 					 sizeof(struct hrw_bth), tx->bth_len -
 					 sizeof(struct hrw_bth));
@@ -182,9 +137,9 @@ static int tx_append(struct hroce_tx *tx, struct hroce_mem_iter *it)
 
 static void tx_partial_sum(struct hroce_tx *tx, struct sk_buff *skb, u32 len)
 {
-	struct udphdr *udp = tx_udp(tx);
+	struct udphdr *udp = hroce_headers_udp(&tx->hdr);
 
-	if (tx->route.ipv6)
+	if (tx->hdr.ipv6)
 		udp->check = ~csum_ipv6_magic(&tx->hdr.ip6.saddr,
 					      &tx->hdr.ip6.daddr, len,
 					      IPPROTO_UDP, 0);
@@ -203,12 +158,12 @@ static void tx_finish(struct hroce_tx *tx, struct sk_buff *skb)
 	const struct hroce_flow_key *key = &tx->flow->key;
 	u32 udp_len = skb->len + sizeof(struct udphdr);
 
-	tx_set_headers(tx, skb->len, tx->ip_id);
-	if (!tx->route.ipv6)
+	hroce_headers_set(&tx->hdr, skb->len, tx->ip_id);
+	if (!tx->hdr.ipv6)
 		ip_send_check(&tx->hdr.ip4);
 	__skb_push(skb, sizeof(struct udphdr));
 	skb_reset_transport_header(skb);
-	__skb_push(skb, tx->l3_len);
+	__skb_push(skb, tx->hdr.l3_len);
 	skb_reset_network_header(skb);
 	if (tx->nr_pkts > 1) {
 		skb_shinfo(skb)->gso_size = tx->gso_size;
@@ -217,10 +172,10 @@ static void tx_finish(struct hroce_tx *tx, struct sk_buff *skb)
 	}
 	if (tx->nr_pkts > 1 || tx->elide)
 		tx_partial_sum(tx, skb, udp_len);
-	memcpy(skb->data, tx->hdr.bytes, tx->l3_len + sizeof(struct udphdr));
-	tx_udp(tx)->check = 0;
+	memcpy(skb->data, tx->hdr.bytes, hroce_headers_len(&tx->hdr));
+	hroce_headers_udp(&tx->hdr)->check = 0;
 
-	skb->protocol = tx->route.ipv6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP);
+	skb->protocol = tx->hdr.ipv6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP);
 	skb->priority = key->sl;
 	skb_set_hash(skb, hash_32(key->sport, 32), PKT_HASH_TYPE_L4);
 	hroce_flow_charge(tx->flow, skb, tx->elide);
@@ -301,7 +256,7 @@ static bool tx_elides(const struct hroce_tx *tx)
 /* Open a frame that begins with the packet that is loaded. */
 static int tx_open(struct hroce_tx *tx)
 {
-	u32 l4_len = tx->l3_len + sizeof(struct udphdr);
+	u32 l4_len = hroce_headers_len(&tx->hdr);
 
 	tx->gso_size = tx_packet_len(tx);
 	/* The route may have become narrower than the path MTU. */
@@ -359,10 +314,13 @@ static int tx_fill(struct hroce_tx *tx, struct hroce_mem_iter *it)
 
 static int tx_packets(struct hroce_tx *tx, struct hroce_mem_iter *it)
 {
+	const struct hrp_burst *b = tx->burst;
 	int err;
 
+	tx->copy = b->copy || b->mem.bytes || !tx->route.sg ||
+		   min(b->mtu, b->mem.len) < TX_REF_MIN;
 	tx_load_packet(tx);
-	while (tx->next < tx->burst->nr_pkts) {
+	while (tx->next < b->nr_pkts) {
 		if (tx->frame.skb && !tx_may_append(tx))
 			tx_send(tx);
 		if (!tx->frame.skb) {
@@ -380,6 +338,15 @@ static int tx_packets(struct hroce_tx *tx, struct hroce_mem_iter *it)
 	return 0;
 }
 
+static int tx_burst(struct hroce_tx *tx, struct hroce_mem_iter *it)
+{
+	if (tx->frame.skb || !hroce_local_may(tx->flow, &tx->route, it))
+		return tx_packets(tx, it);
+	hroce_local_deliver(tx->flow, &tx->route, &tx->hdr, tx->burst, it,
+			    &tx->held);
+	return 0;
+}
+
 u8 hroce_tx_add(struct hroce_tx *tx, struct hroce_flow *flow,
 		const struct hrp_burst *b, struct hroce_mem_iter *it)
 {
@@ -391,11 +358,8 @@ u8 hroce_tx_add(struct hroce_tx *tx, struct hroce_flow *flow,
 		hroce_tx_end(tx);
 		err = tx_set_flow(tx, flow);
 	}
-	if (!err) {
-		tx->copy = b->copy || b->mem.bytes || !tx->route.sg ||
-			   min(b->mtu, b->mem.len) < TX_REF_MIN;
-		err = tx_packets(tx, it);
-	}
+	if (!err)
+		err = tx_burst(tx, it);
 	if (it->status != HROCE_WC_SUCCESS)
 		return it->status;
 	if (err)
@@ -410,6 +374,8 @@ void hroce_tx_end(struct hroce_tx *tx)
 		return;
 	if (tx->frame.skb)
 		tx_send(tx);
+	if (tx->held)
+		hroce_local_end(tx->held);
 	hroce_route_put(&tx->route);
 	tx->flow = NULL;
 }

@@ -3,11 +3,9 @@
 #ifndef HROCE_TX_H
 #define HROCE_TX_H
 
-#include <linux/ip.h>
-#include <linux/ipv6.h>
 #include <linux/types.h>
-#include <linux/udp.h>
 #include "../proto/pkt.h"
+#include "headers.h"
 #include "route.h"
 #include "tx_frame.h"
 
@@ -18,8 +16,8 @@ struct hroce_mem_iter;
 /**
  * struct hroce_tx - a run of transmissions
  * @flow: where the last burst went to; NULL: there was none
+ * @held: see hroce_local_deliver()
  * @route: its route
- * @l3_len: bytes of the IP header
  * @hdr: IP and UDP header of one packet
  * @frame: the open frame; there is none if its skb is NULL
  * @elide: leave the ICRC out of the open frame
@@ -43,13 +41,9 @@ struct hroce_mem_iter;
  */
 struct hroce_tx {
 	struct hroce_flow *flow;
+	void *held;
 	struct hroce_route route;
-	u32 l3_len;
-	union {
-		struct iphdr ip4;
-		struct ipv6hdr ip6;
-		u8 bytes[sizeof(struct ipv6hdr) + sizeof(struct udphdr)];
-	} hdr;
+	struct hroce_headers hdr;
 	struct hroce_tx_frame frame;
 	bool elide;
 	int ip_id;

@@ -37,3 +37,15 @@ void hrp_burst_pkt(const struct hrp_burst *b, u32 i, struct hrp_pkt *pkt)
 	pkt->payload_len = last ? b->mem.len - i * b->mtu : b->mtu;
 	pkt->pad = -pkt->payload_len & 3;
 }
+
+u32 hrp_burst_run(const struct hrp_burst *b, u32 i)
+{
+	u32 end = b->nr_pkts - 1;
+
+	if (i == end || (!i && b->first.opcode != b->op_middle))
+		return 1;
+	if (b->op_last == b->op_middle && !b->ackreq_last && !b->se_last &&
+	    b->mem.len == b->nr_pkts * b->mtu)
+		end++;
+	return end - i;
+}

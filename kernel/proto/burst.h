@@ -62,4 +62,14 @@ void hrp_burst_begin(struct hrp_burst *b, const struct hrp_qp *qp, u8 opcode,
  */
 void hrp_burst_pkt(const struct hrp_burst *b, u32 i, struct hrp_pkt *pkt);
 
+/**
+ * hrp_burst_run - how many packets are alike?
+ * @b: burst
+ * @i: 0 to @b->nr_pkts - 1
+ *
+ * Return: packets from @i on, this one included, that differ in nothing but
+ * the PSN.
+ */
+u32 hrp_burst_run(const struct hrp_burst *b, u32 i);
+
 #endif /* HRP_BURST_H */

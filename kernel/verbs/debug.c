@@ -38,6 +38,7 @@ int hroce_debug_add(struct ib_device *ibdev)
 	debugfs_create_bool("gso", 0600, dev->debug, &dev->port.gso);
 	debugfs_create_bool("elide_icrc", 0600, dev->debug,
 			    &dev->port.elide_icrc);
+	debugfs_create_bool("local", 0600, dev->debug, &dev->port.local);
 	return 0;
 }
 

@@ -3,6 +3,8 @@
  * Per-link switches in debugfs, directory hroce/NAME:
  *   gso		N: each packet is a frame of its own
  *   elide_icrc		N: frames have an ICRC even if they stay on this host
+ *   local		N: packets to links of this host are frames, which packet
+ *			taps see
  * They may be turned at any time; what is being sent then goes either way.
  * Beside the links, the file icrc_method names how the ICRC is computed.
  */

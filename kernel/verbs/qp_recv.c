@@ -276,10 +276,9 @@ static void recv_packet(struct hroce_qp *qp, struct hroce_rx *rx)
 		recv_drop(rx, drop);
 }
 
-void hroce_rx_end(struct hroce_rx *rx)
+void hroce_rx_end(void *held)
 {
-	hroce_qp_settle(rx->held);
-	rx->held = NULL;
+	hroce_qp_settle(held);
 }
 
 static void recv_multicast(struct hroce_dev *dev, struct hroce_rx *rx)
@@ -315,7 +314,8 @@ void hroce_rx_packet(struct hroce_rx *rx)
 	}
 	if (!qp || qp->proto.qpn != rx->pkt.dqpn) {
 		if (qp)
-			hroce_rx_end(rx);
+			hroce_rx_end(qp);
+		rx->held = NULL;
 		qp = xa_load(&dev->qps, rx->pkt.dqpn);
 		if (!qp) {
 			recv_drop(rx, HROCE_DROP_NO_QP);

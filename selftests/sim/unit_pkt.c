@@ -383,6 +383,38 @@ static void burst_of_several(void)
 	tap_ok(pkt.ackreq && pkt.se);
 }
 
+static void runs_of_a_burst(void)
+{
+	struct hrp_qp qp = { .mtu_shift = 10 };
+	struct hrp_burst b;
+
+	hrp_burst_begin(&b, &qp, HRP_OP_WRITE_FIRST, 5);
+	tap_eq(hrp_burst_run(&b, 0), 1);
+	b.nr_pkts = 5;
+	b.mem.len = 5 * 1024;
+	b.op_middle = HRP_OP_WRITE_MIDDLE;
+	b.op_last = HRP_OP_WRITE_LAST;
+	tap_eq(hrp_burst_run(&b, 0), 1);
+	tap_eq(hrp_burst_run(&b, 1), 3);
+	tap_eq(hrp_burst_run(&b, 3), 1);
+	tap_eq(hrp_burst_run(&b, 4), 1);
+
+	/* The middle of a message. */
+	b.first.opcode = HRP_OP_WRITE_MIDDLE;
+	tap_eq(hrp_burst_run(&b, 0), 4);
+	b.op_last = HRP_OP_WRITE_MIDDLE;
+	tap_eq(hrp_burst_run(&b, 0), 5);
+	tap_eq(hrp_burst_run(&b, 2), 3);
+	b.ackreq_last = 1;
+	tap_eq(hrp_burst_run(&b, 0), 4);
+	b.ackreq_last = 0;
+	b.se_last = 1;
+	tap_eq(hrp_burst_run(&b, 0), 4);
+	b.se_last = 0;
+	b.mem.len--;
+	tap_eq(hrp_burst_run(&b, 0), 4);
+}
+
 static void bth_of_a_run(void)
 {
 	u8 a[12] __aligned(4) = { HRP_OP_WRITE_MIDDLE, 0x40, 0xff, 0xff, 0,
@@ -413,7 +445,7 @@ static void bth_of_a_run(void)
 
 int main(void)
 {
-	tap_plan(10);
+	tap_plan(11);
 	tap_run(opcode_info_as_specified);
 	tap_run(rnr_delay_as_specified);
 	tap_run(timeout_as_specified);
@@ -423,6 +455,7 @@ int main(void)
 	tap_run(pkt_parse_refusals);
 	tap_run(pkt_parse_random_bytes);
 	tap_run(burst_of_several);
+	tap_run(runs_of_a_burst);
 	tap_run(bth_of_a_run);
 	return tap_exit();
 }

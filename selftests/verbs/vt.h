@@ -200,6 +200,7 @@ uint32_t vt_rand(void);
 void vt_srand(uint32_t seed);
 const char *vt_dev_name(int which);
 bool vt_is_hroce(const struct vt_end *e);
+bool vt_one_link(const struct vt *t);
 
 /* A line of the table whose case is called as its function. */
 #define VT_CASE(f)	{ .name = #f, .fn = (f) }
@@ -297,6 +298,7 @@ bool vt_async_pending(struct vt_end *e, unsigned int ms);
 void *vt_async_at(const char *file, int line, struct vt_end *e,
 		  enum ibv_event_type type);
 long long vt_counter(const struct vt_end *e, const char *name);
+long long vt_settled(const struct vt_end *e, const char *name);
 void vt_pause(unsigned int *spins);
 
 /* Next completion of @cq must carry @id and @status. */

@@ -141,6 +141,13 @@ bool vt_is_hroce(const struct vt_end *e)
 	return version == HROCE_UVERBS_ABI_VERSION;
 }
 
+/* Both ends are the same link, which counts the packets of both. */
+bool vt_one_link(const struct vt *t)
+{
+	return !strcmp(ibv_get_device_name(t->a.ctx->device),
+		       ibv_get_device_name(t->b.ctx->device));
+}
+
 struct ibv_comp_channel *vt_channel(struct vt_end *e)
 {
 	struct ibv_comp_channel *chan = ibv_create_comp_channel(e->ctx);

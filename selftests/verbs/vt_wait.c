@@ -168,3 +168,14 @@ long long vt_counter(const struct vt_end *e, const char *name)
 	close(fd);
 	return n > 0 ? atoll(text) : -1;
 }
+
+/* The same, later than ib_core keeps old values. */
+long long vt_settled(const struct vt_end *e, const char *name)
+{
+	unsigned int spins = 0;
+	uint64_t until = vt_now_us() + 50000;
+
+	while (vt_now_us() < until)
+		vt_pause(&spins);
+	return vt_counter(e, name);
+}

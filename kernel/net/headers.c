@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0
+/* IP and UDP headers (IBTA annex A17). */
+#include <net/ip.h>
+#include <net/ipv6.h>
+
+#include "../proto/wire.h"
+#include "flow.h"
+#include "headers.h"
+
+void hroce_headers_init(struct hroce_headers *h,
+			const struct hroce_flow_key *key)
+{
+	u8 ttl = key->hop_limit ?: IPDEFTTL;
+	struct ipv6hdr *ip6 = &h->ip6;
+	struct iphdr *ip4 = &h->ip4;
+
+	h->ipv6 = !ipv6_addr_v4mapped(&key->daddr);
+	if (h->ipv6) {
+		h->l3_len = sizeof(*ip6);
+		ip6_flow_hdr(ip6, key->tclass, htonl(key->flow_label));
+		ip6->nexthdr = IPPROTO_UDP;
+		ip6->hop_limit = ttl;
+		ip6->saddr = key->saddr;
+		ip6->daddr = key->daddr;
+	} else {
+		h->l3_len = sizeof(*ip4);
+		ip4->version = 4;
+		ip4->ihl = 5;
+		ip4->tos = key->tclass;
+		ip4->frag_off = htons(IP_DF);
+		ip4->ttl = ttl;
+		ip4->protocol = IPPROTO_UDP;
+		ip4->check = 0;
+		ip4->saddr = key->saddr.s6_addr32[3];
+		ip4->daddr = key->daddr.s6_addr32[3];
+	}
+	hroce_headers_udp(h)->source = htons(key->sport);
+	hroce_headers_udp(h)->dest = htons(HRW_UDP_PORT);
+	hroce_headers_udp(h)->check = 0;
+}
+
+void hroce_headers_set(struct hroce_headers *h, u32 len, u16 ip_id)
+{
+	len += sizeof(struct udphdr);
+	hroce_headers_udp(h)->len = htons(len);
+	if (h->ipv6) {
+		h->ip6.payload_len = htons(len);
+	} else {
+		h->ip4.tot_len = htons(h->l3_len + len);
+		h->ip4.id = htons(ip_id);
+	}
+}

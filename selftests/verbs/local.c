@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Delivery without frames, where both ends are on one host: that it happens,
+ * can be turned off at any time, and differs from the wire in nothing else.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "vt.h"
+
+#define LEN	(100 * 1024 + 3)
+
+/* What happened since the last call: packets, and what they went in. */
+struct seen {
+	long long packets;
+	long long local;
+	long long frames;
+	long long copied;
+	long long received;
+};
+
+static struct seen seen_now(const struct vt *t)
+{
+	return (struct seen){
+		.packets = vt_settled(&t->a, "tx_packets"),
+		.local = vt_counter(&t->a, "tx_local_packets"),
+		.frames = vt_counter(&t->a, "tx_frames"),
+		.copied = vt_counter(&t->a, "tx_copied_bytes"),
+		.received = vt_counter(&t->a, "rx_packets"),
+	};
+}
+
+static struct seen seen_since(const struct vt *t, const struct seen *before)
+{
+	struct seen now = seen_now(t);
+
+	return (struct seen){
+		.packets = now.packets - before->packets,
+		.local = now.local - before->local,
+		.frames = now.frames - before->frames,
+		.copied = now.copied - before->copied,
+		.received = now.received - before->received,
+	};
+}
+
+static void set_local(const struct vt *t, bool on)
+{
+	char path[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/hroce/%s/local",
+		 ibv_get_device_name(t->a.ctx->device));
+	fd = open(path, O_WRONLY);
+	VT_OK(fd >= 0, "%s: %m", path);
+	VT_EQ(write(fd, on ? "Y" : "N", 1), 1);
+	close(fd);
+}
+
+static struct vt *switched;
+
+static void set_local_again(void)
+{
+	set_local(switched, true);
+}
+
+static int undo_set_local(void *t)
+{
+	set_local(t, true);
+	return 0;
+}
+
+static void turn_off(struct vt *t)
+{
+	switched = t;
+	vt_on_fail(set_local_again);
+	vt_defer(undo_set_local, t, "local");
+	set_local(t, false);
+}
+
+/**
+ * struct ends - a pair with memory on both sides
+ * @p: pair
+ * @s: memory on a
+ * @d: memory on b
+ */
+struct ends {
+	struct vt_pair *p;
+	struct vt_mem *s;
+	struct vt_mem *d;
+};
+
+static struct ends ends_make(struct vt *t)
+{
+	/* PSNs wrap in the middle. */
+	struct vt_opt o = { .psn = 0xfffff0 };
+	struct ends e;
+
+	if (!vt_is_hroce(&t->a))
+		vt_skip("counters of hroce");
+	if (!vt_one_link(t))
+		vt_skip("a matter of one host");
+	e.p = vt_pair(t, &o);
+	e.s = vt_mem(&t->a, LEN, VT_ALL);
+	e.d = vt_mem(&t->b, LEN, VT_ALL);
+	vt_fill(e.s, 0, LEN, 3);
+	return e;
+}
+
+/* One of each, with different seeds. */
+static void transfer(struct ends *e)
+{
+	struct ibv_qp *qp = e->p->qp[0];
+	struct vt_wr w = {
+		.op = IBV_WR_RDMA_WRITE, .local = e->s, .len = LEN,
+		.remote = e->d, .flags = IBV_SEND_SIGNALED,
+	};
+
+	vt_send(qp, &w);
+	vt_expect(e->p->scq[0], 0, IBV_WC_SUCCESS);
+	vt_verify(e->d, 0, LEN, 3);
+
+	vt_fill(e->d, 0, LEN, 4);
+	w.op = IBV_WR_RDMA_READ;
+	vt_send(qp, &w);
+	vt_expect(e->p->scq[0], 0, IBV_WC_SUCCESS);
+	vt_verify(e->s, 0, LEN, 4);
+
+	vt_fill(e->s, 0, LEN, 5);
+	vt_recv(e->p->qp[1], 9, e->d, 0, LEN);
+	w.op = IBV_WR_SEND;
+	vt_send(qp, &w);
+	vt_expect(e->p->scq[0], 0, IBV_WC_SUCCESS);
+	VT_EQ(vt_expect(e->p->rcq[1], 9, IBV_WC_SUCCESS).byte_len, LEN);
+	vt_verify(e->d, 0, LEN, 5);
+	vt_verify_guards(e->d);
+	vt_verify_guards(e->s);
+}
+
+/* Packets of three messages, a READ request and two acknowledgements. */
+static long long nr_packets(const struct ends *e)
+{
+	size_t mtu = vt_mtu_bytes(e->p->opt.mtu);
+
+	return 3 * ((LEN + mtu - 1) / mtu) + 3;
+}
+
+static void no_frames(struct vt *t)
+{
+	struct ends e = ends_make(t);
+	struct seen before = seen_now(t), s;
+
+	transfer(&e);
+	s = seen_since(t, &before);
+	VT_EQ(s.packets, nr_packets(&e));
+	VT_EQ(s.received, s.packets);
+	VT_EQ(s.local, s.packets);
+	VT_EQ(s.frames, 0);
+	VT_EQ(s.copied, 0);
+}
+
+static void frames_when_off(struct vt *t)
+{
+	struct ends e = ends_make(t);
+	struct seen before = seen_now(t), s;
+
+	turn_off(t);
+	transfer(&e);
+	s = seen_since(t, &before);
+	VT_EQ(s.packets, nr_packets(&e));
+	VT_EQ(s.received, s.packets);
+	VT_EQ(s.local, 0);
+	VT_OK(s.frames > 0, "%lld", s.frames);
+}
+
+/* Nothing before the piece that is not accessible gets lost, or told of. */
+static void second_piece_denied(struct vt *t)
+{
+	struct ends e = ends_make(t);
+	size_t mtu = vt_mtu_bytes(e.p->opt.mtu);
+	struct ibv_sge sge[2] = {
+		{ .addr = (uintptr_t)e.s->buf, .length = mtu + 100,
+		  .lkey = e.s->mr->lkey },
+		{ .addr = (uintptr_t)e.s->buf, .length = 100,
+		  .lkey = e.s->mr->lkey ^ 0x100 },
+	};
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = 1, .sg_list = sge, .num_sge = 2,
+		.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { .remote_addr = (uintptr_t)e.d->buf,
+			     .rkey = e.d->mr->rkey },
+	};
+
+	memset(e.d->buf, 0, LEN);
+	VT_EQ(ibv_post_send(e.p->qp[0], &wr, &bad), 0);
+	vt_expect(e.p->scq[0], 1, IBV_WC_LOC_PROT_ERR);
+	for (size_t i = mtu; i < LEN; i++)
+		VT_OK(!e.d->buf[i], "byte %zu", i);
+}
+
+static atomic_bool done;
+
+static void *toggle(void *arg)
+{
+	for (unsigned int i = 0; !done; i++) {
+		set_local(arg, i & 1);
+		usleep(500);
+	}
+	return NULL;
+}
+
+/* Whatever goes in frames must not be overtaken by what goes without. */
+static void switched_under_traffic(struct vt *t)
+{
+	struct ends e = ends_make(t);
+	struct seen before = seen_now(t), s;
+	long long lost = vt_counter(&t->a, "retransmits");
+	long long naks = vt_counter(&t->a, "nak_seq_sent");
+	enum { ROUNDS = 300, DEPTH = 8, PIECE = LEN / DEPTH };
+	pthread_t thread;
+
+	turn_off(t);
+	VT_EQ(pthread_create(&thread, NULL, toggle, t), 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		vt_fill(e.s, 0, LEN, i);
+		for (int j = 0; j < DEPTH; j++)
+			vt_send(e.p->qp[0], &(struct vt_wr){
+				.op = IBV_WR_RDMA_WRITE, .id = j,
+				.local = e.s, .off = j * PIECE, .len = PIECE,
+				.remote = e.d, .roff = j * PIECE,
+				.flags = IBV_SEND_SIGNALED });
+		for (int j = 0; j < DEPTH; j++)
+			vt_expect(e.p->scq[0], j, IBV_WC_SUCCESS);
+		VT_OK(!memcmp(e.s->buf, e.d->buf, DEPTH * PIECE), "%d", i);
+	}
+	done = true;
+	pthread_join(thread, NULL);
+	s = seen_since(t, &before);
+	VT_EQ(s.received, s.packets);
+	VT_OK(s.local > 0 && s.frames > 0, "%lld packets, %lld frames",
+	      s.local, s.frames);
+	VT_EQ(vt_counter(&t->a, "retransmits") - lost, 0);
+	VT_EQ(vt_counter(&t->a, "nak_seq_sent") - naks, 0);
+}
+
+static const struct vt_case cases[] = {
+	VT_CASE(no_frames),
+	VT_CASE(frames_when_off),
+	VT_CASE(second_piece_denied),
+	VT_CASE(switched_under_traffic),
+};
+
+VT_MAIN(cases)
