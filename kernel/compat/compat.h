@@ -83,4 +83,12 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
+/*
+ * User-mode Linux has features from its host, which leaves out those whose
+ * registers it does not save; nor has it names for sets of registers.
+ */
+#ifndef HROCE_HAVE_CPU_HAS_XFEATURES
+#define cpu_has_xfeatures(xfeatures_mask, feature_name)	1
+#endif
+
 #endif /* HROCE_COMPAT_H */

@@ -9,6 +9,8 @@
 #include <linux/crc32.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -24,7 +26,7 @@
 #define CRC_VECTOR_MIN		256
 
 #define CRC_TEST_LEN		4096
-#define CRC_TEST_REPEAT		8
+#define CRC_TEST_REPEAT		64
 #define CRC_TEST_ROUNDS		4
 
 static u32 crc_library_update(u32 state, const void *p, size_t len)
@@ -45,10 +47,17 @@ static bool crc_has_pclmul(void)
 	       boot_cpu_has(X86_FEATURE_XMM4_1);
 }
 
-static bool crc_has_vpclmul(void)
+static bool crc_has_avx2(void)
 {
 	return crc_has_pclmul() && boot_cpu_has(X86_FEATURE_VPCLMULQDQ) &&
-	       boot_cpu_has(X86_FEATURE_AVX512F);
+	       boot_cpu_has(X86_FEATURE_AVX2) &&
+	       cpu_has_xfeatures(XFEATURE_MASK_SSE | XFEATURE_MASK_YMM, NULL);
+}
+
+static bool crc_has_avx512(void)
+{
+	return crc_has_avx2() && boot_cpu_has(X86_FEATURE_AVX512F) &&
+	       cpu_has_xfeatures(XFEATURE_MASK_AVX512, NULL);
 }
 
 static bool crc_vector_usable(void)
@@ -97,16 +106,24 @@ static const struct hroce_crc_method crc_methods[] = {
 		.update = hroce_crc_pclmul_update,
 		.copy = hroce_crc_pclmul_copy,
 	}, {
-		.name = "vpclmul",
+		.name = "vpclmul_avx2",
 		.vector = true,
-		.usable = crc_has_vpclmul,
-		.update = hroce_crc_vpclmul_update,
-		.copy = hroce_crc_vpclmul_copy,
+		.usable = crc_has_avx2,
+		.update = hroce_crc_avx2_update,
+		.copy = hroce_crc_avx2_copy,
+	}, {
+		.name = "vpclmul_avx512",
+		.vector = true,
+		.usable = crc_has_avx512,
+		.update = hroce_crc_avx512_update,
+		.copy = hroce_crc_avx512_copy,
 #endif
 	},
 };
 
-static const struct hroce_crc_method *crc_best __ro_after_init;
+/* Guards the choice: all that is below it. */
+static DEFINE_MUTEX(crc_mutex);
+static const struct hroce_crc_method *crc_chosen;
 static DEFINE_STATIC_KEY_FALSE(crc_vector);
 DEFINE_STATIC_CALL(hroce_crc_scalar_update, hroce_crc_table_update);
 DEFINE_STATIC_CALL(hroce_crc_scalar_copy, hroce_crc_table_copy);
@@ -126,11 +143,6 @@ void hroce_crc_end(bool vector)
 {
 	if (vector)
 		crc_vector_end();
-}
-
-const char *hroce_crc_name(void)
-{
-	return crc_best->name;
 }
 
 /* Return: time that the method takes, sections included, in ns. */
@@ -156,17 +168,60 @@ static u64 __init crc_time(const struct hroce_crc_method *m, void *dst,
 	return best_ns;
 }
 
-static void __init crc_use(const struct hroce_crc_method *m)
+static bool crc_usable(const struct hroce_crc_method *m)
 {
-	crc_best = m;
+	return !m->usable || m->usable();
+}
+
+/*
+ * Sums that are under way may go on with another method, and open sections with
+ * the vector method that was.
+ */
+static void crc_use(const struct hroce_crc_method *m)
+{
+	mutex_lock(&crc_mutex);
+	crc_chosen = m;
 	if (m->vector) {
 		static_call_update(hroce_crc_vector_update, m->update);
 		static_call_update(hroce_crc_vector_copy, m->copy);
 		static_branch_enable(&crc_vector);
+		/* For what is too short, and where vectors cannot be used. */
+		m = &crc_methods[0];
 	} else {
-		static_call_update(hroce_crc_scalar_update, m->update);
-		static_call_update(hroce_crc_scalar_copy, m->copy);
+		static_branch_disable(&crc_vector);
 	}
+	static_call_update(hroce_crc_scalar_update, m->update);
+	static_call_update(hroce_crc_scalar_copy, m->copy);
+	mutex_unlock(&crc_mutex);
+}
+
+int hroce_crc_choose(const char *name)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(crc_methods); i++) {
+		if (strcmp(name, crc_methods[i].name))
+			continue;
+		if (!crc_usable(&crc_methods[i]))
+			return -EOPNOTSUPP;
+		crc_use(&crc_methods[i]);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+void hroce_crc_show(struct seq_file *file)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(crc_methods); i++) {
+		const struct hroce_crc_method *m = &crc_methods[i];
+
+		if (crc_usable(m))
+			seq_printf(file, m == READ_ONCE(crc_chosen) ? "%s[%s]" :
+				   "%s%s", i ? " " : "", m->name);
+	}
+	seq_putc(file, '\n');
 }
 
 void __init hroce_crc_init(void)
@@ -180,7 +235,7 @@ void __init hroce_crc_init(void)
 	for (i = 0; buf && i < ARRAY_SIZE(crc_methods); i++) {
 		const struct hroce_crc_method *m = &crc_methods[i];
 
-		if (m->usable && !m->usable())
+		if (!crc_usable(m))
 			continue;
 		ns = crc_time(m, buf + CRC_TEST_LEN, buf);
 		if (ns < best_ns) {

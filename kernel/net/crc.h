@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * CRC-32 of the ICRC by the fastest method of this machine: candidates are
- * timed once at load. All methods give the same result; state is as in
- * crc32_le(): initial ~0, complemented by the caller at the end.
+ * timed once at load; another one may be chosen later. All methods give the
+ * same result; state is as in crc32_le(): initial ~0, complemented by the caller
+ * at the end.
  */
 #ifndef HROCE_CRC_H
 #define HROCE_CRC_H
@@ -11,9 +12,11 @@
 #include <linux/types.h>
 #include "crc_table.h"
 
+struct seq_file;
+
 /**
  * struct hroce_crc_method - one way to compute it
- * @name: for sysfs and the log
+ * @name: for debugfs and the log
  * @vector: needs vector registers
  * @usable: whether this CPU can; NULL means always
  * @update: as hroce_crc_update()
@@ -35,8 +38,17 @@ DECLARE_STATIC_CALL(hroce_crc_vector_copy, hroce_crc_table_copy);
 /* Choose the method; logs the choice once. Context: process, may sleep. */
 void hroce_crc_init(void);
 
-/* Name of the method in use, for sysfs and the log. */
-const char *hroce_crc_name(void);
+/**
+ * hroce_crc_choose - use another method from now on
+ * @name: one of those that hroce_crc_show() names
+ *
+ * Context: process, may sleep; any number of sums may be under way.
+ * Return: 0, -EOPNOTSUPP if this CPU cannot, -EINVAL if there is none such.
+ */
+int hroce_crc_choose(const char *name);
+
+/* Names of the methods that this CPU can, the one in use in brackets. */
+void hroce_crc_show(struct seq_file *file);
 
 /**
  * hroce_crc_begin - make vector registers usable, if that pays

@@ -2,9 +2,9 @@
 /*
  * CRC-32 by folding: the message is a polynomial over GF(2), and its part of
  * 128 bits that lies D bits in front of another one may be added there after
- * multiplication by x^D modulo the CRC polynomial. Four independent
- * accumulators hide the latency of the multiplier; in the end they are folded
- * into one, whose 16 bytes and those left over go through the tables.
+ * multiplication by x^D modulo the CRC polynomial. Wider registers fold two or
+ * four such parts at once. In the end all is in 16 bytes, which are reduced to
+ * the four of the CRC.
  *
  * A 64-bit half times a 33-bit constant fits into 128 bits, so halves are
  * multiplied one by one. Bits are reflected: the low half is the earlier one,
@@ -20,172 +20,181 @@
 #ifndef __CHECKER__	/* sparse does not know vector types */
 
 #define V128		long long __attribute__((__vector_size__(16)))
+#define V256		long long __attribute__((__vector_size__(32)))
 #define V512		long long __attribute__((__vector_size__(64)))
 
-#define target_pclmul	__attribute__((__target__("sse4.1,pclmul")))
-#define target_vpclmul	__attribute__((__target__("avx512f,vpclmulqdq,pclmul")))
+#define target_128	__attribute__((__target__("sse4.1,pclmul")))
+#define target_256	__attribute__((__target__("avx2,vpclmulqdq,pclmul")))
+#define target_512	__attribute__((__target__("avx512f,vpclmulqdq,pclmul")))
 
 /* x^(D + 32), x^(D - 32) for the distance D in bits */
 #define FOLD_128	0x1751997d0, 0x0ccaa009e
+#define FOLD_256	0x0f1da05aa, 0x15a546366
 #define FOLD_512	0x154442bd4, 0x1c6e41596
+#define FOLD_1024	0x1e88ef372, 0x14a7fe880
 #define FOLD_2048	0x11542778a, 0x1322d1430
 
-/* The compiler must not load again what it has loaded. */
-#define hide_128(v)	asm("" : "+x"(v))
-#define hide_512(v)	asm("" : "+v"(v))
+/* x^96 divided by the polynomial, and the polynomial; both reflected */
+#define BARRETT		0xb4e5b025f7011641, 0x1db710641
+
+#define clmul_128(a, b, half)	__builtin_ia32_pclmulqdq128(a, b, half)
 
 #ifdef __clang__
-#define clmul512(a, b, half)	__builtin_ia32_pclmulqdq512(a, b, half)
+#define clmul_256(a, b, half)	__builtin_ia32_pclmulqdq256(a, b, half)
+#define clmul_512(a, b, half)	__builtin_ia32_pclmulqdq512(a, b, half)
 #else
-#define clmul512(a, b, half)	__builtin_ia32_vpclmulqdq_v8di(a, b, half)
+#define clmul_256(a, b, half)	__builtin_ia32_vpclmulqdq_v4di(a, b, half)
+#define clmul_512(a, b, half)	__builtin_ia32_vpclmulqdq_v8di(a, b, half)
 #endif
 
-static __always_inline target_pclmul V128 fold_128(V128 acc, V128 k, V128 next)
-{
-	V128 lo = __builtin_ia32_pclmulqdq128(acc, k, 0x00);
-	V128 hi = __builtin_ia32_pclmulqdq128(acc, k, 0x11);
+#define VEC		V128
+#define WIDTH(name)	name##_128
+#define TARGET		target_128
+#define CLMUL		clmul_128
+#define LANES(...)	__VA_ARGS__
+#define FOLD_FAR	FOLD_512
+#define FOLD_NEAR	FOLD_128
+#include "crc_x86_fold.h"
 
-	return lo ^ hi ^ next;
-}
+#define VEC		V256
+#define WIDTH(name)	name##_256
+#define TARGET		target_256
+#define CLMUL		clmul_256
+#define LANES(...)	__VA_ARGS__, __VA_ARGS__
+#define FOLD_FAR	FOLD_1024
+#define FOLD_NEAR	FOLD_256
+#include "crc_x86_fold.h"
+
+#define VEC		V512
+#define WIDTH(name)	name##_512
+#define TARGET		target_512
+#define CLMUL		clmul_512
+#define LANES(...)	__VA_ARGS__, __VA_ARGS__, __VA_ARGS__, __VA_ARGS__
+#define FOLD_FAR	FOLD_2048
+#define FOLD_NEAR	FOLD_512
+#include "crc_x86_fold.h"
+
+/* Initializer: the 128 bits at @i of a wider register. */
+#define LANE(v, i)	{ (v)[2 * (i)], (v)[2 * (i) + 1] }
 
 /*
- * Every byte is loaded once, even if its owner changes it meanwhile, so that
- * what is stored and what is summed are the same.
+ * The remainder of 16 bytes and four zeros behind them, by Barrett's method.
+ * The first half times x^96 leaves 96 bits. The quotient of those in front of
+ * the last 32 takes a multiplication, and another one what it takes away from
+ * the last 32, where the remainder is then: at the upper half's beginning.
  */
-static __always_inline target_pclmul V128 load_128(const u8 *s, u8 *d)
+static __always_inline target_128 u32 reduce(V128 acc)
 {
-	V128 v;
+	const V128 k = { FOLD_128 }, barrett = { BARRETT };
+	V128 rest = { acc[1] }, quotient;
 
-	__builtin_memcpy(&v, s, sizeof(v));
-	if (d) {
-		hide_128(v);
-		__builtin_memcpy(d, &v, sizeof(v));
+	rest ^= clmul_128(acc, k, 0x10);
+	quotient = clmul_128(rest, barrett, 0x00);
+	rest ^= clmul_128(quotient, barrett, 0x10);
+	return rest[1];
+}
+
+/* What is too short for a register: the bytes from @i on. */
+static __always_inline
+u32 sum_rest(bool copy, u32 state, u8 *d, const u8 *s, size_t len, size_t i)
+{
+	if (i == len)
+		return state;
+	if (copy)
+		return hroce_crc_table_copy(state, d + i, s + i, len - i);
+	return hroce_crc_table_update(state, s + i, len - i);
+}
+
+/* Fold the bytes from @i on into @acc, and reduce it. */
+static __always_inline target_128
+u32 finish(bool copy, V128 acc, u8 *d, const u8 *s, size_t len, size_t i)
+{
+	const V128 k = { FOLD_128 };
+
+	for (; i + sizeof(acc) <= len; i += sizeof(acc))
+		acc = fold_128(acc, k, load_128(copy, d, s, i));
+	return sum_rest(copy, reduce(acc), d, s, len, i);
+}
+
+static __always_inline target_128
+u32 sum_128(bool copy, u32 state, u8 *d, const u8 *s, size_t len)
+{
+	V128 acc = { state };
+
+	if (len < sizeof(acc))
+		return sum_rest(copy, state, d, s, len, 0);
+	if (len < 4 * sizeof(acc)) {
+		acc ^= load_128(copy, d, s, 0);
+		return finish(copy, acc, d, s, len, sizeof(acc));
 	}
-	return v;
+	acc = fold_all_128(copy, state, d, s, len);
+	return finish(copy, acc, d, s, len, len & -sizeof(acc));
 }
 
-#define step(i)	(d ? d + (i) : d)
-
-/* At least 64 bytes. Return: folded up to the last 16-byte block. */
-static __always_inline target_pclmul
-V128 fold_blocks_128(u32 state, u8 *d, const u8 *s, size_t blocks)
+u32 target_128 hroce_crc_pclmul_update(u32 state, const void *p, size_t len)
 {
-	const V128 k512 = { FOLD_512 }, k128 = { FOLD_128 };
-	V128 a0 = { state }, a1, a2, a3;
-
-	a0 ^= load_128(s, d);
-	a1 = load_128(s + 16, step(16));
-	a2 = load_128(s + 32, step(32));
-	a3 = load_128(s + 48, step(48));
-	for (blocks -= 4, s += 64, d = step(64); blocks >= 4;
-	     blocks -= 4, s += 64, d = step(64)) {
-		a0 = fold_128(a0, k512, load_128(s, d));
-		a1 = fold_128(a1, k512, load_128(s + 16, step(16)));
-		a2 = fold_128(a2, k512, load_128(s + 32, step(32)));
-		a3 = fold_128(a3, k512, load_128(s + 48, step(48)));
-	}
-	a0 = fold_128(a0, k128, a1);
-	a0 = fold_128(a0, k128, a2);
-	a0 = fold_128(a0, k128, a3);
-	for (; blocks; blocks--, s += 16, d = step(16))
-		a0 = fold_128(a0, k128, load_128(s, d));
-	return a0;
+	return sum_128(false, state, NULL, p, len);
 }
 
-u32 target_pclmul hroce_crc_pclmul_update(u32 state, const void *p, size_t len)
+u32 target_128 hroce_crc_pclmul_copy(u32 state, void *dst, const void *src,
+				     size_t len)
 {
-	V128 acc;
-
-	if (len < 64)
-		return hroce_crc_table_update(state, p, len);
-	acc = fold_blocks_128(state, NULL, p, len / 16);
-	state = hroce_crc_table_update(0, &acc, sizeof(acc));
-	return hroce_crc_table_update(state, p + (len & ~(size_t)15), len & 15);
+	return sum_128(true, state, dst, src, len);
 }
 
-u32 target_pclmul hroce_crc_pclmul_copy(u32 state, void *dst, const void *src,
-					size_t len)
+static __always_inline target_256
+u32 sum_256(bool copy, u32 state, u8 *d, const u8 *s, size_t len)
 {
-	V128 acc;
+	V256 acc = fold_all_256(copy, state, d, s, len);
+	V128 l0 = LANE(acc, 0), l1 = LANE(acc, 1);
+	const V128 k = { FOLD_128 };
 
-	if (len < 64)
-		return hroce_crc_table_copy(state, dst, src, len);
-	acc = fold_blocks_128(state, dst, src, len / 16);
-	state = hroce_crc_table_update(0, &acc, sizeof(acc));
-	return hroce_crc_table_copy(state, dst + (len & ~(size_t)15), src + (len & ~(size_t)15),
-				    len & 15);
+	l1 = fold_128(l0, k, l1);
+	return finish(copy, l1, d, s, len, len & -sizeof(acc));
 }
 
-static __always_inline target_vpclmul V512 fold_512(V512 acc, V512 k, V512 next)
+u32 target_256 hroce_crc_avx2_update(u32 state, const void *p, size_t len)
 {
-	V512 lo = clmul512(acc, k, 0x00);
-	V512 hi = clmul512(acc, k, 0x11);
-
-	return lo ^ hi ^ next;
-}
-
-static __always_inline target_vpclmul V512 load_512(const u8 *s, u8 *d)
-{
-	V512 v;
-
-	__builtin_memcpy(&v, s, sizeof(v));
-	if (d) {
-		hide_512(v);
-		__builtin_memcpy(d, &v, sizeof(v));
-	}
-	return v;
-}
-
-/* At least 256 bytes. Stores 64 bytes into which all blocks are folded. */
-static __always_inline target_vpclmul
-void fold_blocks_512(u8 *out, u32 state, u8 *d, const u8 *s, size_t blocks)
-{
-	const V512 k2048 = { FOLD_2048, FOLD_2048, FOLD_2048, FOLD_2048 };
-	const V512 k512 = { FOLD_512, FOLD_512, FOLD_512, FOLD_512 };
-	V512 a0 = { state }, a1, a2, a3;
-
-	a0 ^= load_512(s, d);
-	a1 = load_512(s + 64, step(64));
-	a2 = load_512(s + 128, step(128));
-	a3 = load_512(s + 192, step(192));
-	for (blocks -= 4, s += 256, d = step(256); blocks >= 4;
-	     blocks -= 4, s += 256, d = step(256)) {
-		a0 = fold_512(a0, k2048, load_512(s, d));
-		a1 = fold_512(a1, k2048, load_512(s + 64, step(64)));
-		a2 = fold_512(a2, k2048, load_512(s + 128, step(128)));
-		a3 = fold_512(a3, k2048, load_512(s + 192, step(192)));
-	}
-	a0 = fold_512(a0, k512, a1);
-	a0 = fold_512(a0, k512, a2);
-	a0 = fold_512(a0, k512, a3);
-	for (; blocks; blocks--, s += 64, d = step(64))
-		a0 = fold_512(a0, k512, load_512(s, d));
-	__builtin_memcpy(out, &a0, sizeof(a0));
-}
-
-u32 target_vpclmul hroce_crc_vpclmul_update(u32 state, const void *p,
-					    size_t len)
-{
-	u8 folded[64];
-
-	if (len < 256)
+	if (len < 4 * sizeof(V256))
 		return hroce_crc_pclmul_update(state, p, len);
-	fold_blocks_512(folded, state, NULL, p, len / 64);
-	state = hroce_crc_pclmul_update(0, folded, sizeof(folded));
-	return hroce_crc_pclmul_update(state, p + (len & ~(size_t)63), len & 63);
+	return sum_256(false, state, NULL, p, len);
 }
 
-u32 target_vpclmul hroce_crc_vpclmul_copy(u32 state, void *dst,
-					  const void *src, size_t len)
+u32 target_256 hroce_crc_avx2_copy(u32 state, void *dst, const void *src,
+				   size_t len)
 {
-	u8 folded[64];
-
-	if (len < 256)
+	if (len < 4 * sizeof(V256))
 		return hroce_crc_pclmul_copy(state, dst, src, len);
-	fold_blocks_512(folded, state, dst, src, len / 64);
-	state = hroce_crc_pclmul_update(0, folded, sizeof(folded));
-	return hroce_crc_pclmul_copy(state, dst + (len & ~(size_t)63),
-				     src + (len & ~(size_t)63), len & 63);
+	return sum_256(true, state, dst, src, len);
+}
+
+static __always_inline target_512
+u32 sum_512(bool copy, u32 state, u8 *d, const u8 *s, size_t len)
+{
+	V512 acc = fold_all_512(copy, state, d, s, len);
+	V128 l0 = LANE(acc, 0), l1 = LANE(acc, 1);
+	V128 l2 = LANE(acc, 2), l3 = LANE(acc, 3);
+	const V128 k = { FOLD_128 };
+
+	l1 = fold_128(l0, k, l1);
+	l2 = fold_128(l1, k, l2);
+	l3 = fold_128(l2, k, l3);
+	return finish(copy, l3, d, s, len, len & -sizeof(acc));
+}
+
+u32 target_512 hroce_crc_avx512_update(u32 state, const void *p, size_t len)
+{
+	if (len < 4 * sizeof(V512))
+		return hroce_crc_avx2_update(state, p, len);
+	return sum_512(false, state, NULL, p, len);
+}
+
+u32 target_512 hroce_crc_avx512_copy(u32 state, void *dst, const void *src,
+				     size_t len)
+{
+	if (len < 4 * sizeof(V512))
+		return hroce_crc_avx2_copy(state, dst, src, len);
+	return sum_512(true, state, dst, src, len);
 }
 
 #endif /* __CHECKER__ */

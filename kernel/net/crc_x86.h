@@ -13,8 +13,12 @@
 u32 hroce_crc_pclmul_update(u32 state, const void *p, size_t len);
 u32 hroce_crc_pclmul_copy(u32 state, void *dst, const void *src, size_t len);
 
-/* 512-bit registers: AVX512F and VPCLMULQDQ. */
-u32 hroce_crc_vpclmul_update(u32 state, const void *p, size_t len);
-u32 hroce_crc_vpclmul_copy(u32 state, void *dst, const void *src, size_t len);
+/* 256-bit registers: these, AVX2 and VPCLMULQDQ. */
+u32 hroce_crc_avx2_update(u32 state, const void *p, size_t len);
+u32 hroce_crc_avx2_copy(u32 state, void *dst, const void *src, size_t len);
+
+/* 512-bit registers: these and AVX512F. */
+u32 hroce_crc_avx512_update(u32 state, const void *p, size_t len);
+u32 hroce_crc_avx512_copy(u32 state, void *dst, const void *src, size_t len);
 
 #endif /* HROCE_CRC_X86_H */

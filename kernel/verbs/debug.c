@@ -4,7 +4,10 @@
  * promise to anybody, hence debugfs.
  */
 #include <linux/debugfs.h>
+#include <linux/module.h>
 #include <linux/seq_file.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
 #include "../net/crc.h"
 #include "debug.h"
 #include "device.h"
@@ -13,15 +16,42 @@ static struct dentry *debug_root;
 
 static int icrc_method_show(struct seq_file *file, void *unused)
 {
-	seq_printf(file, "%s\n", hroce_crc_name());
+	hroce_crc_show(file);
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(icrc_method);
+
+static int icrc_method_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, icrc_method_show, NULL);
+}
+
+static ssize_t icrc_method_write(struct file *file, const char __user *buf,
+				 size_t len, loff_t *pos)
+{
+	char name[32] = {};
+	int err;
+
+	if (*pos || len >= sizeof(name))
+		return -EINVAL;
+	if (copy_from_user(name, buf, len))
+		return -EFAULT;
+	err = hroce_crc_choose(strim(name));
+	return err ?: len;
+}
+
+static const struct file_operations icrc_method_fops = {
+	.owner = THIS_MODULE,
+	.open = icrc_method_open,
+	.read = seq_read,
+	.write = icrc_method_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
 
 void hroce_debug_init(void)
 {
 	debug_root = debugfs_create_dir("hroce", NULL);
-	debugfs_create_file("icrc_method", 0400, debug_root, NULL,
+	debugfs_create_file("icrc_method", 0600, debug_root, NULL,
 			    &icrc_method_fops);
 }
 

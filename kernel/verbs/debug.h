@@ -6,7 +6,9 @@
  *   local		N: packets to links of this host are frames, which packet
  *			taps see
  * They may be turned at any time; what is being sent then goes either way.
- * Beside the links, the file icrc_method names how the ICRC is computed.
+ * Beside the links, the file icrc_method names the ways to compute the ICRC, and
+ * takes the name of the one that is to be used from now on: EOPNOTSUPP if the
+ * CPU cannot, EINVAL if there is none such.
  */
 #ifndef HROCE_DEBUG_H
 #define HROCE_DEBUG_H

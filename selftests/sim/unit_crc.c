@@ -148,9 +148,12 @@ int main(void)
 #ifdef __x86_64__
 		{ "pclmul", __builtin_cpu_supports("pclmul"),
 		  hroce_crc_pclmul_update, hroce_crc_pclmul_copy },
-		{ "vpclmul", __builtin_cpu_supports("vpclmulqdq") &&
-			     __builtin_cpu_supports("avx512f"),
-		  hroce_crc_vpclmul_update, hroce_crc_vpclmul_copy },
+		{ "vpclmul_avx2", __builtin_cpu_supports("vpclmulqdq") &&
+				  __builtin_cpu_supports("avx2"),
+		  hroce_crc_avx2_update, hroce_crc_avx2_copy },
+		{ "vpclmul_avx512", __builtin_cpu_supports("vpclmulqdq") &&
+				    __builtin_cpu_supports("avx512f"),
+		  hroce_crc_avx512_update, hroce_crc_avx512_copy },
 #endif
 	};
 	size_t i, nr = ARRAY_SIZE(methods);
