@@ -82,6 +82,13 @@ static bool iter_advance(struct hroce_mem_iter *it)
 	return iter_fail(it);
 }
 
+static void iter_step(struct hroce_mem_iter *it, u32 len)
+{
+	it->pos += len;
+	it->piece_left -= len;
+	it->left -= len;
+}
+
 void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_keys *keys,
 		     const void *pd, const struct hrp_mem *mem)
 {
@@ -196,18 +203,20 @@ u32 hroce_mem_next_piece(struct hroce_mem_iter *it, u32 max,
 		if (!it->pages && !sendpage_ok(ext->page))
 			ext->va = extent_va(ext);
 	}
-	it->pos += ext->len;
-	it->piece_left -= ext->len;
-	it->left -= ext->len;
+	iter_step(it, ext->len);
 	return ext->len;
 }
 
 void hroce_mem_skip(struct hroce_mem_iter *it, u32 len)
 {
-	struct hroce_extent ext;
+	u32 n;
 
-	while (len && hroce_mem_next(it, len, &ext))
-		len -= ext.len;
+	for (; len; len -= n) {
+		n = min(len, it->piece_left);
+		if (!n && !iter_advance(it))
+			return;
+		iter_step(it, n);
+	}
 }
 
 static bool iter_is_steady_at(const struct hroce_mem_iter *it,
@@ -269,17 +278,33 @@ bool hroce_mem_copy_out(struct hroce_mem_iter *it, void *dst, u32 len)
 	return true;
 }
 
+/* The same as hroce_mem_next(), but at most to the end of the block. */
+static u32 iter_next_in_block(struct hroce_mem_iter *it, u32 max,
+			      struct hroce_extent *ext)
+{
+	u32 block_len;
+
+	if (likely(it->pages)) {
+		block_len = 1u << it->region->page_shift;
+		max = min(max, block_len - (u32)(it->pos & (block_len - 1)));
+		if (it->piece_left)
+			max = min(max, it->piece_left);
+	}
+	return hroce_mem_next(it, max, ext);
+}
+
 u32 hroce_mem_copy(struct hroce_mem_iter *dst, struct hroce_mem_iter *src,
 		   u32 len)
 {
 	struct hroce_extent to, from;
 	u32 left = len;
 
-	while (left && hroce_mem_next(dst, left, &to)) {
+	/* To find out which blocks are one piece costs more than it saves. */
+	while (left && iter_next_in_block(dst, left, &to)) {
 		void *va = extent_va(&to);
 
 		while (to.len) {
-			if (!hroce_mem_next(src, to.len, &from))
+			if (!iter_next_in_block(src, to.len, &from))
 				return len - left;
 			memcpy(va, extent_src(&from), from.len);
 			va += from.len;
