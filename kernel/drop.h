@@ -49,7 +49,8 @@
 	X(REQ_ERRORS, "requester_errors", "send requests completed in error") \
 	X(RESP_ERRORS, "responder_errors", "requests of peers refused by NAK") \
 	X(CQ_OVERRUNS, "cq_overruns", "completions lost as the CQ was full") \
-	X(KICKS, "kicks", "doorbell calls by user space")
+	X(KICKS, "kicks", "doorbell calls by user space") \
+	X(TURNS, "turns", "kicks that left the CPU to who heard the message")
 
 enum hroce_count {
 #define HROCE_COUNT_ENUM(name, str, proves) HROCE_DROP_##name,

@@ -69,6 +69,7 @@ int hroce_debug_add(struct ib_device *ibdev)
 	debugfs_create_bool("elide_icrc", 0600, dev->debug,
 			    &dev->port.elide_icrc);
 	debugfs_create_bool("local", 0600, dev->debug, &dev->port.local);
+	debugfs_create_bool("take_turns", 0600, dev->debug, &dev->take_turns);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
  *   elide_icrc		N: frames have an ICRC even if they stay on this host
  *   local		N: packets to links of this host are frames, which packet
  *			taps see
+ *   take_turns		N: a kick does not leave the CPU to who polls for it
  * They may be turned at any time; what is being sent then goes either way.
  * Beside the links, the file icrc_method names the ways to compute the ICRC, and
  * takes the name of the one that is to be used from now on: EOPNOTSUPP if the

@@ -114,6 +114,7 @@ static void dev_setup(struct hroce_dev *dev, const struct net_device *ndev)
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	INIT_LIST_HEAD(&dev->mcast);
 	spin_lock_init(&dev->mcast_lock);
+	dev->take_turns = true;
 	dev->qp_next = get_random_u32() & HROCE_MAX_QPN;
 }
 

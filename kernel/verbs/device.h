@@ -44,6 +44,7 @@ static_assert(HROCE_GID_TABLE_LEN <= HROCE_PORT_ADDRS);
  * @nr_mcast: entries of @mcast [mcast_lock]
  * @mtu: active MTU, enum ib_mtu; follows the netdev
  * @active: port state as last announced by an event [RTNL]
+ * @take_turns: polling processes on one CPU do, see verbs/turn.h
  * @debug: directory in debugfs
  */
 struct hroce_dev {
@@ -59,6 +60,7 @@ struct hroce_dev {
 	u32 nr_mcast;
 	enum ib_mtu mtu;
 	bool active;
+	bool take_turns;
 	struct dentry *debug;
 };
 

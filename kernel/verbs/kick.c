@@ -14,6 +14,7 @@
 #include "device.h"
 #include "kick.h"
 #include "qp.h"
+#include "turn.h"
 
 #define UVERBS_MODULE_NAME hroce
 #include <rdma/uverbs_named_ioctl.h>
@@ -30,10 +31,27 @@ struct hroce_kick {
 	const struct ib_ucontext *owner;
 };
 
-static long kick_run(struct hroce_kick *kick, unsigned long qpn)
+/* Nothing is held, so the queue pair has to be found again. */
+static void kick_wait(struct hroce_kick *kick, unsigned long qpn)
 {
 	struct hroce_dev *dev;
 	struct hroce_qp *qp;
+
+	hroce_turn_wait();
+	rcu_read_lock();
+	dev = rcu_dereference(kick->dev);
+	qp = dev ? xa_load(&dev->qps, qpn) : NULL;
+	if (qp)
+		hroce_turn_over(qp);
+	rcu_read_unlock();
+}
+
+static long kick_run(struct hroce_kick *kick, unsigned long qpn)
+{
+	struct hroce_turn_mark mark;
+	struct hroce_dev *dev;
+	struct hroce_qp *qp;
+	bool wait = false;
 	long err = 0;
 
 	rcu_read_lock();
@@ -49,12 +67,16 @@ static long kick_run(struct hroce_kick *kick, unsigned long qpn)
 	}
 	hroce_count(&dev->port, HROCE_EV_KICKS);
 	trace_hroce_kick(qp->proto.qpn);
+	hroce_turn_begin(qp, &mark);
 	if (READ_ONCE(qp->proto.state) == HRP_ERR)
 		hroce_qp_error(qp);
 	else
 		hroce_qp_send_run(qp);
+	wait = hroce_turn_end(qp, &mark);
 unlock:
 	rcu_read_unlock();
+	if (wait)
+		kick_wait(kick, qpn);
 	return err;
 }
 

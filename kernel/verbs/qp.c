@@ -76,6 +76,7 @@ static void qp_setup(struct hroce_qp *qp, const struct ib_qp_init_attr *init,
 	spin_lock_init(&qp->post_lock);
 	hroce_qp_send_init(qp);
 	hroce_qp_recv_init(qp);
+	qp->turn.cpu = HROCE_TURN_NOWHERE;
 	qp->owner = hroce_udata_context(udata);
 	qp->user = udata;
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;

@@ -20,6 +20,7 @@
 #include "../proto/qp.h"
 #include "cq.h"
 #include "device.h"
+#include "turn.h"
 
 struct hroce_srq;
 struct hroce_ring;
@@ -57,7 +58,7 @@ enum hroce_qp_pending {
  * @modify_lock: one modify_qp() at a time
  * @proto: protocol state; @proto.req is guarded by @send.lock, @proto.resp by
  *	@recv.lock
- * @dead: being destroyed or reset: no new run of either side [both locks]
+ * @turn: taking turns with the peer's process on one CPU
  * @send: requester side
  * @recv: responder side
  * @sq: send queue memory
@@ -83,6 +84,7 @@ enum hroce_qp_pending {
  * @user: queues are mapped into user space
  * @sig_all: each request of the kernel is signaled
  * @is_gsi: QP1
+ * @dead: being destroyed or reset: no new run of either side [both locks]
  *
  * Lifetime: every use begins with a look-up by QPN, or with a pointer that the
  * caller of a verb owns, and stays within one RCU read side section. Timer and
@@ -96,7 +98,7 @@ struct hroce_qp {
 	const struct ib_ucontext *owner;
 	struct mutex modify_lock;
 	struct hrp_qp proto;
-	bool dead;
+	struct hroce_turn turn;
 	struct hroce_side send;
 	struct hroce_side recv;
 	struct hroce_ring *sq;
@@ -121,6 +123,7 @@ struct hroce_qp {
 	bool user;
 	bool sig_all;
 	bool is_gsi;
+	bool dead;
 };
 
 static inline struct hroce_qp *to_hqp(struct ib_qp *ib)

@@ -17,6 +17,7 @@
 #include "qp.h"
 #include "ring.h"
 #include "srq.h"
+#include "turn.h"
 
 /* Bursts that one run may answer with before it goes on in a tasklet. */
 #define RECV_BUDGET	32
@@ -192,6 +193,8 @@ static int recv_request(struct hroce_qp *qp, struct hroce_rx *rx)
 		goto unlock;
 	hrp_resp_commit(&qp->proto, &rx->pkt, &d, status);
 	set_bit(HROCE_PENDING_RECV_RUN, &qp->pending);
+	if (qp->user)
+		hroce_turn_heard(&qp->turn);
 	drop = -1;
 unlock:
 	spin_unlock(&qp->recv.lock);

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Taking turns on one CPU, see turn.h.
+ *
+ * It must not cost those anything whom it cannot help. So nobody steps aside
+ * unless something else wants this CPU, the message has been heard by a process
+ * that kicks on it, and the sender has nothing better to do: all that is left
+ * for it to poll is the completion of this very request. If no answer comes in
+ * time, that process does not do what it looks like, and more and more kicks
+ * pass before the next attempt.
+ *
+ * To yield would not do: the scheduler gives the CPU to nobody who has had more
+ * than his share of it, however often he is offered it.
+ */
+#include <linux/hrtimer.h>
+#include <linux/sched/stat.h>
+#include "qp.h"
+#include "ring.h"
+#include "turn.h"
+
+/* Several times what it takes to switch processes twice and to answer. */
+#define TURN_NS		(500 * NSEC_PER_USEC)
+/* So often in vain it may be by accident. */
+#define PATIENCE	5
+#define MAX_IN_VAIN	15
+
+DEFINE_PER_CPU(unsigned int, hroce_turn_heard_here);
+
+void hroce_turn_begin(struct hroce_qp *qp, struct hroce_turn_mark *mark)
+{
+	struct hroce_turn *turn = &qp->turn;
+	u16 cpu = raw_smp_processor_id();
+
+	if (turn->cpu != cpu)
+		WRITE_ONCE(turn->cpu, cpu);
+	if (turn->tgid != current->tgid)
+		WRITE_ONCE(turn->tgid, current->tgid);
+	mark->heard = raw_cpu_read(hroce_turn_heard_here);
+	mark->prod = READ_ONCE(qp->send_cq->prod);
+}
+
+/* Has the request completed, and its completion not been polled for yet? */
+static bool turn_is_idle(const struct hroce_cq *cq, u32 prod_before)
+{
+	const struct hroce_cq_hdr *hdr = cq->ring->va;
+	u32 prod = READ_ONCE(cq->prod);
+
+	return prod != prod_before && prod - READ_ONCE(hdr->cons) == 1;
+}
+
+bool hroce_turn_end(struct hroce_qp *qp, const struct hroce_turn_mark *mark)
+{
+	struct hroce_turn *turn = &qp->turn;
+
+	if (raw_cpu_read(hroce_turn_heard_here) == mark->heard ||
+	    single_task_running() || !READ_ONCE(hqp_dev(qp)->take_turns) ||
+	    !turn_is_idle(qp->send_cq, mark->prod))
+		return false;
+	if (turn->skip) {
+		turn->skip--;
+		return false;
+	}
+	/* Another thread may have kicked, too; one of them is enough. */
+	if (cmpxchg(&turn->waiter, NULL, current))
+		return false;
+	hroce_count(&hqp_dev(qp)->port, HROCE_EV_TURNS);
+	/*
+	 * If we are preempted before this and the answer arrives meanwhile,
+	 * we sleep in vain, which is harmless. After it we are woken.
+	 */
+	set_current_state(TASK_INTERRUPTIBLE);
+	if (READ_ONCE(turn->waiter) == current)
+		return true;
+	__set_current_state(TASK_RUNNING);
+	return false;
+}
+
+void hroce_turn_wait(void)
+{
+	ktime_t time = ns_to_ktime(TURN_NS);
+
+	schedule_hrtimeout_range(&time, 0, HRTIMER_MODE_REL);
+}
+
+void hroce_turn_over(struct hroce_qp *qp)
+{
+	struct hroce_turn *turn = &qp->turn;
+
+	if (cmpxchg(&turn->waiter, current, NULL) != current) {
+		turn->in_vain = 0;
+		return;
+	}
+	if (turn->in_vain < MAX_IN_VAIN)
+		turn->in_vain++;
+	if (turn->in_vain > PATIENCE)
+		turn->skip = (1 << (turn->in_vain - PATIENCE)) - 1;
+}
+
+void hroce_turn_wake(struct hroce_turn *turn)
+{
+	/* Tasks are freed under RCU; a wake-up too many does no harm. */
+	struct task_struct *waiter = xchg(&turn->waiter, NULL);
+
+	if (waiter)
+		wake_up_process(waiter);
+}
