@@ -244,6 +244,7 @@ int hroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 
 	xa_erase(&hqp_dev(qp)->qps, qp->proto.qpn);
 	hroce_qp_stop(qp);
+	hroce_turn_wake(&qp->turn);
 	if (qp->flow_ok) {
 		hroce_flow_fini(&qp->flow);
 		/* The flow may have woken the tasklets once more. */

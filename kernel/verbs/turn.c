@@ -14,6 +14,7 @@
  */
 #include <linux/hrtimer.h>
 #include <linux/sched/stat.h>
+#include <linux/sched/task.h>
 #include "qp.h"
 #include "ring.h"
 #include "turn.h"
@@ -61,8 +62,11 @@ bool hroce_turn_end(struct hroce_qp *qp, const struct hroce_turn_mark *mark)
 		return false;
 	}
 	/* Another thread may have kicked, too; one of them is enough. */
-	if (cmpxchg(&turn->waiter, NULL, current))
+	get_task_struct(current);
+	if (cmpxchg(&turn->waiter, NULL, current)) {
+		put_task_struct(current);
 		return false;
+	}
 	hroce_count(&hqp_dev(qp)->port, HROCE_EV_TURNS);
 	/*
 	 * If we are preempted before this and the answer arrives meanwhile,
@@ -90,6 +94,7 @@ void hroce_turn_over(struct hroce_qp *qp)
 		turn->in_vain = 0;
 		return;
 	}
+	put_task_struct(current);
 	if (turn->in_vain < MAX_IN_VAIN)
 		turn->in_vain++;
 	if (turn->in_vain > PATIENCE)
@@ -98,9 +103,11 @@ void hroce_turn_over(struct hroce_qp *qp)
 
 void hroce_turn_wake(struct hroce_turn *turn)
 {
-	/* Tasks are freed under RCU; a wake-up too many does no harm. */
 	struct task_struct *waiter = xchg(&turn->waiter, NULL);
 
-	if (waiter)
-		wake_up_process(waiter);
+	if (!waiter)
+		return;
+	/* It may be up again by itself: one more time does no harm. */
+	wake_up_process(waiter);
+	put_task_struct(waiter);
 }

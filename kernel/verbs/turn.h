@@ -23,9 +23,8 @@ struct hroce_qp;
 
 /**
  * struct hroce_turn - what a queue pair of user space knows of it
- * @waiter: task that has kicked the queue pair and stepped aside; taken by who
- *	wakes it. It does not leave the kick before @waiter is clear, unless
- *	nobody can find the queue pair any more
+ * @waiter: task that has kicked the queue pair and stepped aside, with a
+ *	reference; taken by who wakes it, or else by itself
  * @tgid: process that kicked last
  * @cpu: CPU on which it did; HROCE_TURN_NOWHERE if none has
  * @in_vain: how often in a row nobody answered in time
@@ -85,12 +84,18 @@ void hroce_turn_wait(void);
  * hroce_turn_over - back again
  * @qp: queue pair
  *
- * Must be called if the queue pair can still be found.
+ * If the queue pair cannot be found any more, its destruction is enough.
  * Context: process, RCU read side.
  */
 void hroce_turn_over(struct hroce_qp *qp);
 
-/* Wake who has stepped aside for an answer. Only for hroce_turn_heard(). */
+/**
+ * hroce_turn_wake - wake who has stepped aside, if anybody has
+ * @turn: of a queue pair
+ *
+ * For hroce_turn_heard(), and for a queue pair that is destroyed.
+ * Context: any but hard interrupt.
+ */
 void hroce_turn_wake(struct hroce_turn *turn);
 
 /* A message for the queue pair has arrived. Context: softirq, RCU read side. */
