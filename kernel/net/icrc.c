@@ -6,6 +6,7 @@
  * bytes of ones, in place of the LRH of InfiniBand.
  */
 #include <linux/build_bug.h>
+#include <linux/compiler.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
@@ -53,7 +54,7 @@ static_assert(IPV4_LEN - IPV4_ID_END + UDP_LEN + BTH_LEN == HROCE_CRC_EARLY);
 u32 hroce_icrc_headers(const void *l3, bool ipv6, const void *udp,
 		       const void *bth)
 {
-	u8 buf[IPV6_LEN + UDP_LEN + BTH_LEN];
+	u8 buf[IPV6_LEN + UDP_LEN + BTH_LEN] __uninitialized;
 	u32 len;
 
 	if (ipv6) {

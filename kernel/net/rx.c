@@ -48,7 +48,19 @@ static struct udphdr *rx_udp(struct rx_frame *f)
 	return (struct udphdr *)(f->hdr.bytes + f->l3_len);
 }
 
-static bool rx_load_network(struct rx_frame *f, struct hroce_rx *rx, u32 l3_len)
+static void rx_begin(struct rx_frame *f, struct hroce_rx *rx,
+		     struct sk_buff *skb, int l3)
+{
+	f->skb = skb;
+	f->l3 = l3;
+	rx->ipv6 = false;
+	rx->id_fixed = false;
+	rx->held = NULL;
+	rx->seg = 0;
+}
+
+static __always_inline bool rx_load_network(struct rx_frame *f,
+					    struct hroce_rx *rx, u32 l3_len)
 {
 	f->l3_len = l3_len;
 	hroce_cursor_begin(&rx->payload, f->skb, f->l3);
@@ -157,7 +169,8 @@ u32 hroce_rx_icrc_begin(const struct hroce_rx *rx)
 
 	state = hroce_icrc_headers(rx->l3, rx->ipv6, rx->l3 + l3_len, rx->bth);
 	return hroce_crc_update(false, state, rx->bth + sizeof(struct hrw_bth),
-				rx->pkt.hdr_len - sizeof(struct hrw_bth));
+				hrp_opcode_hdr_len(rx->pkt.info) -
+				sizeof(struct hrw_bth));
 }
 
 /* The headers are read once, here. Returns HROCE_DROP_* or a negative number. */
@@ -250,13 +263,15 @@ static bool rx_gso_ok(const struct sk_buff *skb)
 
 bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb)
 {
-	struct rx_frame f = { .skb = skb };
-	struct hroce_rx rx = { .port = port };
+	struct rx_frame f __uninitialized;
+	struct hroce_rx rx __uninitialized;
 
 	/* A tag that is still there belongs to another netdev. */
 	if (skb->pkt_type == PACKET_OTHERHOST || skb_vlan_tag_get_id(skb) ||
 	    !rx_gso_ok(skb))
 		return false;
+	rx_begin(&f, &rx, skb, 0);
+	rx.port = port;
 	if (!rx_headers(&f, &rx) ||
 	    (!rx.mcast && !hroce_port_has_addr(port, &rx.daddr)))
 		return false;
@@ -272,9 +287,10 @@ bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb)
 
 void hroce_rx_from_stack(struct net *net, struct sk_buff *skb)
 {
-	struct rx_frame f = { .skb = skb, .l3 = skb_network_offset(skb) };
-	struct hroce_rx rx = {};
+	struct rx_frame f __uninitialized;
+	struct hroce_rx rx __uninitialized;
 
+	rx_begin(&f, &rx, skb, skb_network_offset(skb));
 	if (rx_gso_ok(skb) && rx_headers(&f, &rx)) {
 		rx.port = rx.mcast ? hroce_port_find_dev(skb->dev) :
 				     hroce_port_find(net, &rx.daddr);

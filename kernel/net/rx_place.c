@@ -97,8 +97,8 @@ static bool rx_copy(const struct hroce_rx *rx, struct hroce_cursor *c,
 		    struct hroce_mem_iter *it, bool sum, bool vector,
 		    u32 *state)
 {
+	struct hroce_extent ext __uninitialized;
 	u32 left = rx->pkt.payload_len;
-	struct hroce_extent ext;
 	const void *data;
 	u32 n;
 

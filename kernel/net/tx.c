@@ -263,10 +263,8 @@ static int tx_open(struct hroce_tx *tx)
 	if (l4_len + tx->gso_size > tx->route.mtu)
 		return -EMSGSIZE;
 	tx->elide = tx_elides(tx);
-	tx->frame = (struct hroce_tx_frame) {
-		.list = tx->route.list,
-		.sum = !tx->elide,
-	};
+	tx->frame.list = tx->route.list;
+	tx->frame.sum = !tx->elide;
 	tx->ip_id = atomic_fetch_add(tx_max_pkts(tx), &tx->flow->ip_id);
 	tx->nr_pkts = 0;
 	tx->payload = 0;

@@ -57,6 +57,11 @@ int hroce_tx_frame_begin(struct hroce_tx_frame *f, u32 headroom, u32 len,
 {
 	u32 size = frame_alloc_size(headroom + len);
 
+	f->chunk = NULL;
+	f->chunk_left = 0;
+	f->last = NULL;
+	f->vector = false;
+	f->copied = 0;
 	if (size > PAGE_SIZE && frags)
 		size = PAGE_SIZE;
 	if (size <= PAGE_SIZE)
@@ -238,7 +243,7 @@ static void frame_ref(struct hroce_tx_frame *f, struct hroce_extent *ext)
 int hroce_tx_frame_payload(struct hroce_tx_frame *f, struct hroce_mem_iter *it,
 			   u32 len, bool copy)
 {
-	struct hroce_extent ext;
+	struct hroce_extent ext __uninitialized;
 	const void *va;
 	int err;
 

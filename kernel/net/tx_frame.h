@@ -43,7 +43,7 @@ struct hroce_tx_frame {
 
 /**
  * hroce_tx_frame_begin - allocate
- * @f: zeroed but for @f->list and @f->sum
+ * @f: @f->list and @f->sum are set
  * @headroom: for headers of link layer, IP and UDP
  * @len: bytes that are going to be put by copying
  * @frags: the device takes page frags

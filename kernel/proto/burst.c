@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* From a burst to its packets. */
 #include <linux/types.h>
-#include <linux/string.h>
 #include "burst.h"
 #include "psn.h"
 #include "qp.h"
@@ -9,16 +8,28 @@
 void hrp_burst_begin(struct hrp_burst *b, const struct hrp_qp *qp, u8 opcode,
 		     u32 psn)
 {
-	memset(b, 0, sizeof(*b));
-	b->first.opcode = opcode;
-	b->first.info = hrp_opcode_info(opcode);
-	b->first.hdr_len = hrp_opcode_hdr_len(b->first.info);
-	b->first.psn = psn;
-	b->first.dqpn = qp->dest_qpn;
-	b->first.pkey = qp->pkey;
-	b->first.migreq = 1;
+	struct hrp_pkt *first = &b->first;
+
+	first->info = hrp_opcode_info(opcode);
+	first->psn = psn;
+	first->dqpn = qp->dest_qpn;
+	first->pkey = qp->pkey;
+	first->opcode = opcode;
+	first->migreq = 1;
+	first->fecn = 0;
+	first->becn = 0;
+	first->syndrome = 0;
+	b->mem.sges = NULL;
+	b->mem.bytes = NULL;
+	b->mem.nr_sges = 0;
+	b->mem.offset = 0;
+	b->mem.len = 0;
 	b->nr_pkts = 1;
 	b->mtu = hrp_qp_mtu(qp);
+	b->ackreq_last = 0;
+	b->se_last = 0;
+	b->copy = 0;
+	b->more = 0;
 }
 
 void hrp_burst_pkt(const struct hrp_burst *b, u32 i, struct hrp_pkt *pkt)
@@ -29,7 +40,6 @@ void hrp_burst_pkt(const struct hrp_burst *b, u32 i, struct hrp_pkt *pkt)
 	if (i) {
 		pkt->opcode = last ? b->op_last : b->op_middle;
 		pkt->info = hrp_opcode_info(pkt->opcode);
-		pkt->hdr_len = hrp_opcode_hdr_len(pkt->info);
 		pkt->psn = hrp_psn_add(b->first.psn, i);
 	}
 	pkt->ackreq = last && b->ackreq_last;

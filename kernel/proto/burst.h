@@ -11,7 +11,8 @@
 
 /**
  * struct hrp_burst - consecutive packets of one message
- * @first: headers of the first packet; its payload_len and pad are not set
+ * @first: headers of the first packet; payload_len, pad, ackreq and se are not
+ *	set, nor are headers that the opcode does not bring
  * @mem: payload of all packets together; @mem.len may be 0
  * @nr_pkts: 1 or more
  * @mtu: payload bytes of every packet but the last
@@ -21,9 +22,9 @@
  * @se_last: the last packet has the solicited event bit
  * @copy: copy the payload at once instead of referring to its pages, as the
  *	owner may be told that it can be changed before the frame is gone
- * @ah: address handle (UD); 0 means the address of the connected peer
- * @more: requests behind this burst that are known to be posted: a hint that
- *	further bursts follow at once, most likely
+ * @ah: address handle (UD)
+ * @more: requests behind this burst that are known to be posted, or answers
+ *	that are due: a hint that further bursts follow at once, most likely
  *
  * A packet with IMM, INV or AETH in its opcode takes these fields from @first.
  * RETH and AtomicETH are on the first packet only.
@@ -46,7 +47,8 @@ struct hrp_qp;
 
 /**
  * hrp_burst_begin - fill in what all bursts have in common
- * @b: becomes one packet without payload to the connected peer
+ * @b: becomes one packet without payload to the connected peer; what the opcode
+ *	or more packets need in addition is left to the caller
  * @qp: queue pair
  * @opcode: BTH opcode of the first packet
  * @psn: PSN of the first packet

@@ -159,8 +159,7 @@ void hrp_comp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	const struct hrp_req *req = &qp->req;
 	u32 dist = comp_distance(req, pkt->psn);
 
-	memset(rx, 0, sizeof(*rx));
-	rx->nr_pkts = 1;
+	hrp_rx_begin(rx, HRP_RX_DROP);
 	if (qp->type != HRP_TYPE_RC || !(pkt->info & HRP_OI_RESPONSE)) {
 		rx_drop(rx, HROCE_DROP_OPCODE);
 		return;

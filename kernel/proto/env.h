@@ -10,10 +10,7 @@
 #include <linux/types.h>
 #include <uapi/rdma/hroce-abi.h>
 #include "../drop.h"
-
-struct hrp_qp;
-struct hrp_rwqe;
-struct hrp_wqe;
+#include "qp.h"
 
 /* Asynchronous events about a queue pair (IBTA 11.6.3). */
 enum hrp_event {
@@ -26,16 +23,40 @@ enum hrp_event {
 };
 
 /**
+ * hrp_cqe_begin - begin to fill a completion in
+ * @cqe: all but timestamp_ns, reserved and owner is set
+ * @qp: queue pair
+ * @wr_id: of the request
+ * @status: enum hroce_wc_status
+ * @opcode: enum hroce_wc_op
+ */
+static inline void hrp_cqe_begin(struct hroce_cqe *cqe, const struct hrp_qp *qp,
+				 u64 wr_id, u8 status, u8 opcode)
+{
+	cqe->wr_id = wr_id;
+	cqe->byte_len = 0;
+	cqe->imm_data = 0;
+	cqe->qpn = qp->qpn;
+	cqe->src_qpn = 0;
+	cqe->vendor_err = 0;
+	cqe->flags = 0;
+	cqe->pkey_index = 0;
+	cqe->status = status;
+	cqe->opcode = opcode;
+	cqe->sl = 0;
+}
+
+/**
  * hrp_env_send_done - complete a send request
  * @qp: queue pair
- * @cqe: all but timestamp_ns and owner is set
+ * @cqe: from hrp_cqe_begin()
  */
 void hrp_env_send_done(struct hrp_qp *qp, const struct hroce_cqe *cqe);
 
 /**
  * hrp_env_recv_done - complete a receive request
  * @qp: queue pair
- * @cqe: all but timestamp_ns and owner is set
+ * @cqe: from hrp_cqe_begin()
  * @solicited: the sender asked for an event
  */
 void hrp_env_recv_done(struct hrp_qp *qp, const struct hroce_cqe *cqe,

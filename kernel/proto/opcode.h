@@ -58,6 +58,10 @@ enum hrp_op {
 #define HRP_OI_IMM		(1u << 14)
 #define HRP_OI_INV		(1u << 15)
 #define HRP_OI_CNP		(1u << 16)
+#define HRP_OI_HDR_LEN_SHIFT	24		/* see hrp_opcode_hdr_len() */
+
+/* For hrp_opcode_info(). */
+extern const u32 hrp_opcode_infos[256];
 
 /**
  * hrp_opcode_info - look an opcode up
@@ -65,14 +69,20 @@ enum hrp_op {
  *
  * Return: HRP_OI_* of the opcode; 0 if it is not one of RC, UC, UD or CNP.
  */
-u32 hrp_opcode_info(u8 opcode);
+static inline u32 hrp_opcode_info(u8 opcode)
+{
+	return hrp_opcode_infos[opcode];
+}
 
 /**
  * hrp_opcode_hdr_len - length of BTH and extended headers
- * @info: HRP_OI_* as returned by hrp_opcode_info(), not 0
+ * @info: HRP_OI_* as returned by hrp_opcode_info()
  *
- * Return: bytes, 12 to HRW_MAX_HDR_LEN.
+ * Return: bytes, 12 to HRW_MAX_HDR_LEN; 0 if @info is 0.
  */
-u32 hrp_opcode_hdr_len(u32 info);
+static inline u32 hrp_opcode_hdr_len(u32 info)
+{
+	return info >> HRP_OI_HDR_LEN_SHIFT;
+}
 
 #endif /* HRP_OPCODE_H */

@@ -5,23 +5,8 @@
  */
 #include <linux/types.h>
 #include <linux/build_bug.h>
-#include <linux/string.h>
 #include <asm/byteorder.h>
 #include "pkt.h"
-
-#define MASK_24	0xffffffu
-
-static u32 get_24(const u8 *p)
-{
-	return (u32)p[0] << 16 | (u32)p[1] << 8 | p[2];
-}
-
-static void put_24(u8 *p, u32 v)
-{
-	p[0] = v >> 16;
-	p[1] = v >> 8;
-	p[2] = v;
-}
 
 static u64 get_64(__be32 hi, __be32 lo)
 {
@@ -47,7 +32,7 @@ static void pkt_parse_extended(struct hrp_pkt *pkt, const void *p)
 		const struct hrw_deth *deth = p;
 
 		pkt->qkey = be32_to_cpu(deth->qkey);
-		pkt->sqpn = be32_to_cpu(deth->sqpn) & MASK_24;
+		pkt->sqpn = be32_to_cpu(deth->sqpn) & HRW_MASK_24;
 		p = deth + 1;
 	}
 	if (info & HRP_OI_RETH) {
@@ -73,7 +58,7 @@ static void pkt_parse_extended(struct hrp_pkt *pkt, const void *p)
 		u32 word = be32_to_cpu(aeth->syndrome_msn);
 
 		pkt->syndrome = word >> 24;
-		pkt->msn = word & MASK_24;
+		pkt->msn = word & HRW_MASK_24;
 		p = aeth + 1;
 	}
 	if (info & HRP_OI_ATOMICACKETH) {
@@ -91,8 +76,8 @@ static void pkt_parse_extended(struct hrp_pkt *pkt, const void *p)
 int hrp_pkt_parse(struct hrp_pkt *pkt, const void *data, u32 avail,
 		  u32 udp_len)
 {
+	u32 rest, hdr_len, info, dqpn, psn;
 	const struct hrw_bth *bth = data;
-	u32 rest;
 	u8 flags;
 
 	if (avail > udp_len)
@@ -100,46 +85,51 @@ int hrp_pkt_parse(struct hrp_pkt *pkt, const void *data, u32 avail,
 	if (avail < sizeof(*bth))
 		return pkt_refuse(HROCE_DROP_SHORT);
 
-	memset(pkt, 0, sizeof(*pkt));
 	flags = bth->flags;
 	if (flags & HRW_BTH_TVER_MASK)
 		return pkt_refuse(HROCE_DROP_VERSION);
 	pkt->opcode = bth->opcode;
-	pkt->info = hrp_opcode_info(pkt->opcode);
-	if (!pkt->info)
+	info = hrp_opcode_info(pkt->opcode);
+	if (!info)
 		return pkt_refuse(HROCE_DROP_OPCODE);
-	pkt->hdr_len = hrp_opcode_hdr_len(pkt->info);
-	if (avail < pkt->hdr_len || udp_len - pkt->hdr_len < HRW_ICRC_LEN)
+	pkt->info = info;
+	hdr_len = hrp_opcode_hdr_len(info);
+	if (avail < hdr_len || udp_len - hdr_len < HRW_ICRC_LEN)
 		return pkt_refuse(HROCE_DROP_SHORT);
 
-	rest = udp_len - pkt->hdr_len - HRW_ICRC_LEN;
+	rest = udp_len - hdr_len - HRW_ICRC_LEN;
 	pkt->pad = (flags & HRW_BTH_PAD_MASK) >> HRW_BTH_PAD_SHIFT;
 	if (rest & 3 || rest < pkt->pad)
 		return pkt_refuse(HROCE_DROP_LENGTH);
-	if (rest && !(pkt->info & HRP_OI_PAYLOAD))
+	if (rest && !(info & HRP_OI_PAYLOAD))
 		return pkt_refuse(HROCE_DROP_LENGTH);
 	pkt->payload_len = rest - pkt->pad;
 
 	pkt->se = !!(flags & HRW_BTH_SE);
 	pkt->migreq = !!(flags & HRW_BTH_MIGREQ);
 	pkt->pkey = be16_to_cpu(bth->pkey);
-	pkt->fecn = !!(bth->resv6 & HRW_BTH_FECN);
-	pkt->becn = !!(bth->resv6 & HRW_BTH_BECN);
-	pkt->dqpn = get_24(bth->dqpn);
-	pkt->ackreq = !!(bth->ackreq & HRW_BTH_ACKREQ);
-	pkt->psn = get_24(bth->psn);
-	pkt_parse_extended(pkt, bth + 1);
+	dqpn = be32_to_cpu(bth->dqpn);
+	pkt->fecn = !!(dqpn & HRW_BTH_FECN);
+	pkt->becn = !!(dqpn & HRW_BTH_BECN);
+	pkt->dqpn = dqpn & HRW_MASK_24;
+	psn = be32_to_cpu(bth->psn);
+	pkt->ackreq = !!(psn & HRW_BTH_ACKREQ);
+	pkt->psn = psn & HRW_MASK_24;
+	pkt->syndrome = 0;
+	if (hdr_len > sizeof(*bth))
+		pkt_parse_extended(pkt, bth + 1);
 	return 0;
 }
 
 u32 hrp_pkt_hdr_len(const void *data)
 {
 	const struct hrw_bth *bth = data;
+	u32 info = hrp_opcode_info(bth->opcode);
 
-	return hrp_opcode_hdr_len(hrp_opcode_info(bth->opcode));
+	return info ? hrp_opcode_hdr_len(info) : sizeof(*bth);
 }
 
-static void *pkt_build_extended(const struct hrp_pkt *pkt, void *p)
+static void pkt_build_extended(const struct hrp_pkt *pkt, void *p)
 {
 	u32 info = pkt->info;
 
@@ -147,7 +137,7 @@ static void *pkt_build_extended(const struct hrp_pkt *pkt, void *p)
 		struct hrw_deth *deth = p;
 
 		deth->qkey = cpu_to_be32(pkt->qkey);
-		deth->sqpn = cpu_to_be32(pkt->sqpn & MASK_24);
+		deth->sqpn = cpu_to_be32(pkt->sqpn & HRW_MASK_24);
 		p = deth + 1;
 	}
 	if (info & HRP_OI_RETH) {
@@ -172,7 +162,7 @@ static void *pkt_build_extended(const struct hrp_pkt *pkt, void *p)
 		struct hrw_aeth *aeth = p;
 
 		aeth->syndrome_msn = cpu_to_be32((u32)pkt->syndrome << 24 |
-						 (pkt->msn & MASK_24));
+						 (pkt->msn & HRW_MASK_24));
 		p = aeth + 1;
 	}
 	if (info & HRP_OI_ATOMICACKETH) {
@@ -186,13 +176,12 @@ static void *pkt_build_extended(const struct hrp_pkt *pkt, void *p)
 
 		*word = info & HRP_OI_IMM ? pkt->imm :
 					    cpu_to_be32(pkt->inv_rkey);
-		p = word + 1;
 	}
-	return p;
 }
 
 u32 hrp_pkt_build(const struct hrp_pkt *pkt, void *buf)
 {
+	u32 hdr_len = hrp_opcode_hdr_len(pkt->info);
 	struct hrw_bth *bth = buf;
 
 	BUILD_BUG_ON(sizeof(*bth) != 12);
@@ -203,15 +192,12 @@ u32 hrp_pkt_build(const struct hrp_pkt *pkt, void *buf)
 		     (pkt->migreq ? HRW_BTH_MIGREQ : 0) |
 		     pkt->pad << HRW_BTH_PAD_SHIFT;
 	bth->pkey = cpu_to_be16(pkt->pkey);
-	bth->resv6 = (pkt->fecn ? HRW_BTH_FECN : 0) |
-		     (pkt->becn ? HRW_BTH_BECN : 0);
-	put_24(bth->dqpn, pkt->dqpn);
-	bth->ackreq = pkt->ackreq ? HRW_BTH_ACKREQ : 0;
-	put_24(bth->psn, pkt->psn);
-	return pkt_build_extended(pkt, bth + 1) - buf;
-}
-
-void hrp_bth_set_psn(void *bth, u32 psn)
-{
-	put_24(((struct hrw_bth *)bth)->psn, psn);
+	bth->dqpn = cpu_to_be32((pkt->fecn ? HRW_BTH_FECN : 0) |
+				(pkt->becn ? HRW_BTH_BECN : 0) |
+				(pkt->dqpn & HRW_MASK_24));
+	bth->psn = cpu_to_be32((pkt->ackreq ? HRW_BTH_ACKREQ : 0) |
+			       (pkt->psn & HRW_MASK_24));
+	if (hdr_len > sizeof(*bth))
+		pkt_build_extended(pkt, bth + 1);
+	return hdr_len;
 }

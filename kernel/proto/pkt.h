@@ -16,7 +16,6 @@
  * @psn: 24 bits
  * @dqpn: destination queue pair, 24 bits
  * @payload_len: bytes of payload without pad and ICRC
- * @hdr_len: bytes of BTH and extended headers
  * @pkey: partition key
  * @opcode: BTH opcode
  * @pad: pad bytes after the payload, 0 to 3
@@ -38,15 +37,14 @@
  * @compare: AtomicETH compare data
  * @orig: AtomicAckETH original remote data
  *
- * Fields of a header that @info does not name are zero after parsing and are
- * ignored when building.
+ * Fields of a header that @info does not name are ignored when building, and not
+ * set by parsing, but for @syndrome: that is 0.
  */
 struct hrp_pkt {
 	u32 info;
 	u32 psn;
 	u32 dqpn;
 	u32 payload_len;
-	u16 hdr_len;
 	u16 pkey;
 	u8 opcode;
 	u8 pad;
@@ -128,10 +126,15 @@ static inline bool hrp_bth_follows(const void *first, const void *bth, u32 nr)
 
 /**
  * hrp_bth_set_psn - change the PSN
- * @bth: BTH, 4-byte aligned
+ * @data: BTH, 4-byte aligned
  * @psn: 24 bits
  */
-void hrp_bth_set_psn(void *bth, u32 psn);
+static inline void hrp_bth_set_psn(void *data, u32 psn)
+{
+	struct hrw_bth *bth = data;
+
+	bth->psn = (bth->psn & cpu_to_be32(~HRW_MASK_24)) | cpu_to_be32(psn);
+}
 
 /**
  * hrp_pkt_build - write the headers of a packet

@@ -152,8 +152,9 @@ static u8 rdres_opcode(const struct hrp_rdres *res, u32 i)
 static void rdres_read(struct hrp_qp *qp, const struct hrp_rdres *res,
 		       struct hrp_burst *b)
 {
+	hrp_burst_begin(b, qp, rdres_opcode(res, res->sent),
+			hrp_psn_add(res->psn, res->sent));
 	b->nr_pkts = min(res->end - res->sent, qp->resp.burst_pkts);
-	b->first.opcode = rdres_opcode(res, res->sent);
 	b->op_middle = HRP_OP_READ_RESP_MIDDLE;
 	b->op_last = rdres_opcode(res, res->sent + b->nr_pkts - 1);
 	b->mem.one.addr = res->va;
@@ -177,16 +178,14 @@ bool hrp_rdres_next(struct hrp_qp *qp, struct hrp_burst *b)
 			resp->rd_reply++;
 			continue;
 		}
-		b->first.psn = hrp_psn_add(res->psn, res->sent);
-		b->first.msn = res->msn;
-		b->first.syndrome = HRP_SYN_ACK | HRP_SYN_CREDIT_INVALID;
 		if (res->opcode == HRP_OP_READ_REQ) {
 			rdres_read(qp, res, b);
 		} else {
-			b->nr_pkts = 1;
-			b->first.opcode = HRP_OP_ATOMIC_ACK;
+			hrp_burst_begin(b, qp, HRP_OP_ATOMIC_ACK, res->psn);
 			b->first.orig = res->orig;
 		}
+		b->first.msn = res->msn;
+		b->first.syndrome = HRP_SYN_ACK | HRP_SYN_CREDIT_INVALID;
 		res->sent += b->nr_pkts;
 		if (res->sent == res->end)
 			resp->rd_reply++;

@@ -398,6 +398,7 @@ static enum req_step req_atomic(struct hrp_qp *qp, struct hrp_wqe *w,
 		b->first.compare = w->wqe.rdma.compare_add;
 	} else {
 		b->first.swap_add = w->wqe.rdma.compare_add;
+		b->first.compare = 0;
 	}
 
 	req->nr_rd_atomic++;

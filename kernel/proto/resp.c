@@ -32,15 +32,11 @@ void hrp_resp_scatter(const struct hrp_qp *qp, struct hrp_rx *rx, u32 offset,
 void hrp_resp_recv_done(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 			u8 status, u8 opcode, u32 len)
 {
-	struct hroce_cqe cqe = {
-		.wr_id = qp->resp.rwqe->wr_id,
-		.byte_len = len,
-		.qpn = qp->qpn,
-		.status = status,
-		.opcode = opcode,
-	};
+	struct hroce_cqe cqe __uninitialized;
 	bool solicited = pkt->se;
 
+	hrp_cqe_begin(&cqe, qp, qp->resp.rwqe->wr_id, status, opcode);
+	cqe.byte_len = len;
 	qp->resp.have_rwqe = 0;
 	if (pkt->info & HRP_OI_DETH) {
 		cqe.src_qpn = pkt->sqpn;
@@ -113,7 +109,7 @@ static bool resp_serves(const struct hrp_qp *qp, const struct hrp_pkt *pkt)
 void hrp_resp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		    struct hrp_rx *rx)
 {
-	*rx = (struct hrp_rx) { .verdict = HRP_RX_DROP, .nr_pkts = 1 };
+	hrp_rx_begin(rx, HRP_RX_DROP);
 	if (unlikely(!resp_is_up(qp))) {
 		rx->drop = HROCE_DROP_QP_STATE;
 		return;
@@ -182,11 +178,11 @@ static bool resp_next_ack(struct hrp_qp *qp, struct hrp_burst *b)
 	struct hrp_resp *resp = &qp->resp;
 
 	if (resp->nak_due) {
-		b->first.psn = resp->nak_psn;
+		hrp_burst_begin(b, qp, HRP_OP_ACK, resp->nak_psn);
 		b->first.msn = resp->nak_msn;
 		b->first.syndrome = resp->nak_due;
 	} else if (resp->ack_due) {
-		b->first.psn = resp->ack_psn;
+		hrp_burst_begin(b, qp, HRP_OP_ACK, resp->ack_psn);
 		b->first.msn = resp->msn;
 		b->first.syndrome = HRP_SYN_ACK | HRP_SYN_CREDIT_INVALID;
 	} else {
@@ -194,8 +190,6 @@ static bool resp_next_ack(struct hrp_qp *qp, struct hrp_burst *b)
 	}
 	resp->nak_due = 0;
 	resp->ack_due = 0;
-	b->first.opcode = HRP_OP_ACK;
-	b->nr_pkts = 1;
 	hrp_env_count(qp, HROCE_EV_ACKS_SENT);
 	return true;
 }
@@ -209,14 +203,10 @@ bool hrp_resp_next(struct hrp_qp *qp, struct hrp_burst *b)
 		return false;
 	if (!resp_may_answer(qp))
 		return false;
-	memset(b, 0, sizeof(*b));
-	b->mtu = hrp_qp_mtu(qp);
-	b->first.dqpn = qp->dest_qpn;
-	b->first.pkey = qp->pkey;
-	b->first.migreq = 1;
 	if (!hrp_rdres_next(qp, b) && !resp_next_ack(qp, b))
 		return false;
-	b->first.info = hrp_opcode_info(b->first.opcode);
+	b->more = resp->rd_head - resp->rd_reply +
+		  (resp->ack_due || resp->nak_due);
 	return true;
 }
 

@@ -16,6 +16,7 @@
 #ifndef HRP_RX_H
 #define HRP_RX_H
 
+#include <linux/stddef.h>
 #include "mem.h"
 
 /* What hrp_xxx_begin() decided. */
@@ -60,5 +61,29 @@ struct hrp_rx {
 	u32 nr_pkts;
 	struct hrp_mem mem;
 };
+
+/**
+ * hrp_rx_begin - begin to decide
+ * @rx: becomes the decision about one packet without anything to place; what
+ *	the verdict or @rx->mem.len need in addition is left to the caller
+ * @verdict: enum hrp_verdict
+ */
+static inline void hrp_rx_begin(struct hrp_rx *rx, u8 verdict)
+{
+	rx->verdict = verdict;
+	rx->fuse = 0;
+	rx->grh = 0;
+	rx->syndrome = 0;
+	rx->status = 0;
+	rx->drop = 0;
+	rx->skip_pkts = 0;
+	rx->more = 0;
+	rx->nr_pkts = 1;
+	rx->mem.sges = NULL;
+	rx->mem.bytes = NULL;
+	rx->mem.nr_sges = 0;
+	rx->mem.offset = 0;
+	rx->mem.len = 0;
+}
 
 #endif /* HRP_RX_H */

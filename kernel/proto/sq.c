@@ -11,7 +11,6 @@
 #include <linux/math.h>
 #include <linux/minmax.h>
 #include <linux/stddef.h>
-#include <linux/string.h>
 #include <asm/barrier.h>
 #include "env.h"
 #include "qp.h"
@@ -222,7 +221,8 @@ void hrp_sq_complete(struct hrp_qp *qp, u8 status)
 {
 	struct hrp_sq *sq = &qp->req.sq;
 	const struct hrp_wqe *w = hrp_sq_wqe(sq, sq->tail);
-	struct hroce_cqe cqe;
+	struct hroce_cqe cqe __uninitialized;
+	u8 opcode = 0;
 
 	sq->tail++;
 	/* Pairs with the acquire of the producer before it reuses the slot. */
@@ -230,12 +230,9 @@ void hrp_sq_complete(struct hrp_qp *qp, u8 status)
 	if (status == HROCE_WC_SUCCESS && !(w->wqe.flags & HROCE_WRF_SIGNALED))
 		return;
 
-	memset(&cqe, 0, sizeof(cqe));
-	cqe.wr_id = w->wqe.wr_id;
-	cqe.qpn = qp->qpn;
-	cqe.status = status;
 	if (w->wqe.opcode < HROCE_WR_NR)
-		cqe.opcode = wc_opcodes[w->wqe.opcode];
+		opcode = wc_opcodes[w->wqe.opcode];
+	hrp_cqe_begin(&cqe, qp, w->wqe.wr_id, status, opcode);
 	if (status == HROCE_WC_SUCCESS)
 		cqe.byte_len = w->length;
 	hrp_env_send_done(qp, &cqe);

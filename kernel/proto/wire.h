@@ -23,14 +23,14 @@ struct hrw_bth {
 #define HRW_BTH_PAD_MASK	0x30
 #define HRW_BTH_TVER_MASK	0x0f
 	__be16 pkey;
-	u8 resv6;		/* masked in the ICRC */
-#define HRW_BTH_FECN		0x80
-#define HRW_BTH_BECN		0x40
-	u8 dqpn[3];
-	u8 ackreq;
-#define HRW_BTH_ACKREQ		0x80
-	u8 psn[3];
+	__be32 dqpn;		/* upper 8 bits masked in the ICRC */
+#define HRW_BTH_FECN		0x80000000u
+#define HRW_BTH_BECN		0x40000000u
+	__be32 psn;
+#define HRW_BTH_ACKREQ		0x80000000u
 };
+
+#define HRW_MASK_24	0xffffffu	/* of QPNs, PSNs and MSNs in words */
 
 /* Datagram Extended Transport Header, 9.3.3 */
 struct hrw_deth {

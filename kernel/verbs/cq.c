@@ -77,7 +77,8 @@ bool hroce_cq_push(struct hroce_cq *cq, const struct hroce_cqe *cqe,
 		goto unlock;
 	}
 	slot = hroce_ring_entry(cq->ring, cq->prod);
-	memcpy(slot, cqe, offsetof(struct hroce_cqe, owner));
+	/* The rest is zero since the ring was made. */
+	memcpy(slot, cqe, offsetof(struct hroce_cqe, reserved));
 	slot->timestamp_ns = cq->timestamps ? ktime_get_ns() : 0;
 	/* Pairs with the acquire of who polls. */
 	smp_store_release(&slot->owner, cq_phase(cq->ring, cq->prod));

@@ -48,7 +48,7 @@ static inline struct hroce_cq *to_hcq(struct ib_cq *ib)
 /**
  * hroce_cq_push - write one completion
  * @cq: completion queue
- * @cqe: all but timestamp_ns and owner is set
+ * @cqe: from hrp_cqe_begin(), filled in
  * @solicited: counts as a solicited event
  *
  * A full CQ is put into error: the entry is lost and IB_EVENT_CQ_ERR raised

@@ -32,7 +32,7 @@ static u8 send_burst(struct hroce_qp *qp, struct hroce_tx *tx,
 		     const struct hrp_burst *b)
 {
 	struct hroce_flow *flow = send_flow(qp, b);
-	struct hroce_mem_iter it;
+	struct hroce_mem_iter it __uninitialized;
 	u8 status;
 
 	if (!flow)
@@ -60,9 +60,9 @@ static bool send_must_pause(struct hroce_qp *qp, int budget)
 /* Send what the engine has, as far as it may be sent now. */
 static void send_bursts(struct hroce_qp *qp, u64 now_ns, int *budget)
 {
+	struct hrp_burst b __uninitialized;
+	struct hroce_tx tx __uninitialized;
 	enum hrp_next next;
-	struct hrp_burst b;
-	struct hroce_tx tx;
 	u8 status;
 
 	lockdep_assert_held(&qp->send.lock);

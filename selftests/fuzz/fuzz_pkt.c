@@ -16,15 +16,15 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t len);
 static void check(const struct hrp_pkt *pkt, u32 udp_len)
 {
 	u8 hdr[HRW_MAX_HDR_LEN] __attribute__((__aligned__(4)));
-	struct hrp_pkt again;
+	u32 hdr_len = hrp_opcode_hdr_len(pkt->info);
+	struct hrp_pkt again = {};
 	u32 len;
 
 	demand(pkt->info == hrp_opcode_info(pkt->opcode));
-	demand(pkt->hdr_len == hrp_opcode_hdr_len(pkt->info));
-	demand(pkt->hdr_len + pkt->payload_len + pkt->pad + HRW_ICRC_LEN ==
-	       udp_len);
+	demand(hdr_len >= sizeof(struct hrw_bth) && hdr_len <= HRW_MAX_HDR_LEN);
+	demand(hdr_len + pkt->payload_len + pkt->pad + HRW_ICRC_LEN == udp_len);
 	len = hrp_pkt_build(pkt, hdr);
-	demand(len == pkt->hdr_len);
+	demand(len == hdr_len);
 	demand(!hrp_pkt_parse(&again, hdr, len, udp_len));
 	demand(again.psn == pkt->psn && again.dqpn == pkt->dqpn);
 	demand(again.va == pkt->va && again.rkey == pkt->rkey);
@@ -37,7 +37,7 @@ static void check(const struct hrp_pkt *pkt, u32 udp_len)
 /* Two bytes say how long the datagram is; the rest is as much as arrived. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 {
-	struct hrp_pkt pkt;
+	struct hrp_pkt pkt = {};
 	u32 udp_len, avail;
 	u8 *copy;
 	int ret;

@@ -31,14 +31,12 @@ static void damage_to_fit(struct frame *f)
 	};
 	struct sim *sim = f->sim;
 	struct hrw_bth *bth = (struct hrw_bth *)f->bytes;
-	struct sim_qp *qp = sim->qp[bth->dqpn[2] % sim->nr_qps];
+	struct sim_qp *qp = sim->qp[(u8)be32_to_cpu(bth->dqpn) % sim->nr_qps];
 	bool response = hrp_opcode_info(bth->opcode) & HRP_OI_RESPONSE;
 	u32 psn = response ? qp->hrp.req.psn_una : qp->hrp.resp.psn;
 	u32 i;
 
-	bth->psn[0] = psn >> 16;
-	bth->psn[1] = psn >> 8;
-	bth->psn[2] = psn;
+	bth->psn = (bth->psn & cpu_to_be32(~HRW_MASK_24)) | cpu_to_be32(psn);
 	if (sim_below(&sim->rng, 2))
 		bth->opcode = (bth->opcode & HRP_SVC_MASK) |
 			      ops[sim_below(&sim->rng, sizeof(ops))];
@@ -68,8 +66,8 @@ static void frame_arrive(void *ctx)
 	struct frame *f = ctx;
 	struct sim *sim = f->sim;
 	struct hrp_pkt pkt;
+	u32 i, hdr_len;
 	int err;
-	u32 i;
 
 	sim->nr_frames++;
 	/* The ICRC stands at the end; nobody looks into it here. */
@@ -79,8 +77,9 @@ static void frame_arrive(void *ctx)
 	for (i = 0; !err && i < sim->nr_qps; i++) {
 		struct sim_qp *qp = sim->qp[i];
 
+		hdr_len = hrp_opcode_hdr_len(pkt.info);
 		if (qp->node == f->to && qp->hrp.qpn == pkt.dqpn)
-			sim_qp_receive(qp, &pkt, f->bytes + pkt.hdr_len,
+			sim_qp_receive(qp, &pkt, f->bytes + hdr_len,
 				       f->damaged);
 	}
 	free(f);

@@ -202,7 +202,6 @@ static void fill_pkt(struct hrp_pkt *pkt, u8 opcode)
 	memset(pkt, 0, sizeof(*pkt));
 	pkt->opcode = opcode;
 	pkt->info = info;
-	pkt->hdr_len = hrp_opcode_hdr_len(info);
 	pkt->psn = rnd() & 0xffffff;
 	pkt->dqpn = rnd() & 0xffffff;
 	pkt->pkey = rnd();
@@ -253,7 +252,8 @@ static void pkt_build_then_parse(void)
 			fill_pkt(&in, table38[i].opcode);
 			memset(buf, 0xa5, sizeof(buf));
 			len = hrp_pkt_build(&in, buf);
-			tap_eq(len, in.hdr_len);
+			tap_eq(len, hrp_opcode_hdr_len(in.info));
+			memset(&out, 0, sizeof(out));
 			tap_eq(hrp_pkt_parse(&out, buf, sizeof(buf), len + 4 +
 					     in.payload_len + in.pad), 0);
 			tap_ok(!memcmp(&in, &out, sizeof(in)));
@@ -363,19 +363,19 @@ static void burst_of_several(void)
 
 	hrp_burst_pkt(&b, 0, &pkt);
 	tap_eq(pkt.opcode, HRP_OP_WRITE_FIRST);
-	tap_eq(pkt.hdr_len, 28);
+	tap_eq(hrp_opcode_hdr_len(pkt.info), 28);
 	tap_eq(pkt.psn, 0xfffffe);
 	tap_eq(pkt.payload_len, 1024);
 	tap_ok(!pkt.ackreq && !pkt.se && pkt.migreq);
 	hrp_burst_pkt(&b, 2, &pkt);
 	tap_eq(pkt.opcode, HRP_OP_WRITE_MIDDLE);
-	tap_eq(pkt.hdr_len, 12);
+	tap_eq(hrp_opcode_hdr_len(pkt.info), 12);
 	tap_eq(pkt.psn, 0);
 	tap_eq(pkt.payload_len, 1024);
 	tap_eq(pkt.pad, 0);
 	hrp_burst_pkt(&b, 3, &pkt);
 	tap_eq(pkt.opcode, HRP_OP_WRITE_LAST_IMM);
-	tap_eq(pkt.hdr_len, 16);
+	tap_eq(hrp_opcode_hdr_len(pkt.info), 16);
 	tap_eq(pkt.psn, 1);
 	tap_eq(pkt.payload_len, 1);
 	tap_eq(pkt.pad, 3);

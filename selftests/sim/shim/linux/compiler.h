@@ -17,6 +17,7 @@
 #define __must_check	__attribute__((__warn_unused_result__))
 #define __packed	__attribute__((__packed__))
 #define __aligned(n)	__attribute__((__aligned__(n)))
+#define __uninitialized
 #define __maybe_unused	__attribute__((__unused__))
 #define __init
 #define __ro_after_init
