@@ -26,18 +26,19 @@
 
 /* Answers. */
 
-static u8 recv_burst(struct hroce_qp *qp, const struct hrp_burst *b)
+/* Lets the frame stay open if another burst follows. */
+static u8 recv_burst(struct hroce_qp *qp, struct hroce_tx *tx,
+		     const struct hrp_burst *b)
 {
-	struct hroce_mem_iter it;
-	struct hroce_tx tx;
+	struct hroce_mem_iter it __uninitialized;
 	u8 status;
 
 	trace_hroce_tx(qp->proto.qpn, b);
 	hroce_mem_begin(&it, &hqp_dev(qp)->keys, qp->ib.pd, &b->mem);
-	hroce_tx_begin(&tx);
-	status = hroce_tx_add(&tx, &qp->flow, b, &it);
+	status = hroce_tx_add(tx, &qp->flow, b, &it);
 	hroce_mem_end(&it);
-	hroce_tx_end(&tx);
+	if (!b->more)
+		hroce_tx_end(tx);
 	return status;
 }
 
@@ -49,6 +50,29 @@ static bool recv_must_pause(struct hroce_qp *qp, int *budget)
 		return false;
 	tasklet_schedule(&qp->recv.task);
 	return true;
+}
+
+/* Even in state ERR: the peer is to learn why. */
+static void recv_bursts(struct hroce_qp *qp, int *budget)
+{
+	struct hrp_burst b __uninitialized;
+	struct hroce_tx tx __uninitialized;
+	u8 status;
+
+	lockdep_assert_held(&qp->recv.lock);
+	hroce_tx_begin(&tx);
+	while (qp->flow_ok && !qp->dead && !recv_must_pause(qp, budget) &&
+	       hrp_resp_next(&qp->proto, &b)) {
+		spin_unlock(&qp->recv.lock);
+		status = recv_burst(qp, &tx, &b);
+		spin_lock(&qp->recv.lock);
+		hrp_resp_sent(&qp->proto, &b, status);
+	}
+	if (!tx.flow)
+		return;
+	spin_unlock(&qp->recv.lock);
+	hroce_tx_end(&tx);
+	spin_lock(&qp->recv.lock);
 }
 
 /* Complete what is posted, and be told of what will be. */
@@ -69,21 +93,11 @@ static void recv_flush(struct hroce_qp *qp)
 static void recv_loop(struct hroce_qp *qp)
 {
 	int budget = RECV_BUDGET;
-	struct hrp_burst b;
-	u8 status;
 
 	lockdep_assert_held(&qp->recv.lock);
 	do {
 		qp->recv.again = false;
-		/* Even in state ERR: the peer is to learn why. */
-		while (qp->flow_ok && !qp->dead &&
-		       !recv_must_pause(qp, &budget) &&
-		       hrp_resp_next(&qp->proto, &b)) {
-			spin_unlock(&qp->recv.lock);
-			status = recv_burst(qp, &b);
-			spin_lock(&qp->recv.lock);
-			hrp_resp_sent(&qp->proto, &b, status);
-		}
+		recv_bursts(qp, &budget);
 		if (qp->proto.state == HRP_ERR)
 			recv_flush(qp);
 	} while (qp->recv.again && budget > 0);
@@ -145,8 +159,8 @@ static bool recv_place(struct hroce_qp *qp, struct hroce_rx *rx,
 		       struct hrp_rx *d, u8 *status)
 {
 	const struct hroce_keys *keys = &hqp_dev(qp)->keys;
+	struct hroce_mem_iter it __uninitialized;
 	bool fuse = d->fuse && d->mem.len;
-	struct hroce_mem_iter it;
 
 	*status = HROCE_WC_SUCCESS;
 	if (!fuse && !hroce_rx_icrc_ok(rx))
@@ -178,7 +192,7 @@ static bool recv_place(struct hroce_qp *qp, struct hroce_rx *rx,
 static int recv_request(struct hroce_qp *qp, struct hroce_rx *rx)
 {
 	int drop = HROCE_DROP_QP_STATE;
-	struct hrp_rx d;
+	struct hrp_rx d __uninitialized;
 	u8 status;
 
 	spin_lock(&qp->recv.lock);
@@ -204,7 +218,7 @@ unlock:
 static int recv_response(struct hroce_qp *qp, struct hroce_rx *rx)
 {
 	int drop = HROCE_DROP_QP_STATE;
-	struct hrp_rx d;
+	struct hrp_rx d __uninitialized;
 	u8 status;
 
 	spin_lock(&qp->send.lock);
