@@ -53,9 +53,7 @@ int hroce_keys_init(struct hroce_keys *keys)
 {
 	xa_init_flags(&keys->table, XA_FLAGS_ALLOC1);
 	get_random_bytes(keys->secret, sizeof(keys->secret));
-	keys->removals = 0;
-	keys->recent = alloc_percpu(struct hroce_key_slots);
-	return keys->recent ? 0 : -ENOMEM;
+	return hroce_recent_init(&keys->recent);
 }
 
 void hroce_keys_fini(struct hroce_keys *keys)
@@ -65,7 +63,7 @@ void hroce_keys_fini(struct hroce_keys *keys)
 	/* Not xa_empty(): an addition that failed may leave empty nodes. */
 	WARN_ON_ONCE(xa_find(&keys->table, &first, ULONG_MAX, XA_PRESENT));
 	xa_destroy(&keys->table);
-	free_percpu(keys->recent);
+	hroce_recent_fini(&keys->recent);
 }
 
 int hroce_keys_add(struct hroce_keys *keys, struct hroce_region *region,
@@ -89,15 +87,9 @@ int hroce_keys_add(struct hroce_keys *keys, struct hroce_region *region,
 
 void hroce_keys_del(struct hroce_keys *keys, struct hroce_region *region)
 {
-	/*
-	 * Who counts the removals from now on does not find the region. And
-	 * from the end of the grace period on everyone counts this one, so no
-	 * slot is believed that has the region.
-	 */
 	xa_lock(&keys->table);
 	__xa_erase(&keys->table, keys_reveal(keys, region->key >> 8));
-	/* After the removal, as seen by hroce_keys_find(). */
-	smp_store_release(&keys->removals, keys->removals + 1);
+	hroce_recent_forget(&keys->recent);
 	xa_unlock(&keys->table);
 	/* Deregistration is a visible cost of each short-lived buffer. */
 	synchronize_rcu_expedited();
@@ -105,26 +97,20 @@ void hroce_keys_del(struct hroce_keys *keys, struct hroce_region *region)
 
 struct hroce_region *hroce_keys_find(const struct hroce_keys *keys, u32 key)
 {
-	u32 slot = (key >> 8) % HROCE_KEY_SLOTS;
-	struct hroce_key_slots *recent;
+	struct hroce_recent_slot *slot;
 	struct hroce_region *region;
 	unsigned long removals;
 
 	RCU_LOCKDEP_WARN(!rcu_read_lock_any_held(), "key lookup without RCU");
-	recent = this_cpu_ptr(keys->recent);
-	/* Before the look-up, so that what is found is not older. */
-	removals = smp_load_acquire(&keys->removals);
-	region = recent->slots[slot].region;
-	if (likely(region && recent->slots[slot].removals == removals &&
-		   READ_ONCE(region->key) == key))
+	region = hroce_recent_find(&keys->recent, key >> 8, &slot, &removals);
+	if (likely(region && READ_ONCE(region->key) == key))
 		return region;
 
 	region = xa_load((struct xarray *)&keys->table,
 			 keys_reveal(keys, key >> 8));
 	if (!region || READ_ONCE(region->key) != key)
 		return NULL;
-	recent->slots[slot].region = region;
-	recent->slots[slot].removals = removals;
+	hroce_recent_store(slot, region, removals);
 	return region;
 }
 

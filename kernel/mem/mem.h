@@ -16,6 +16,7 @@
 #include <linux/types.h>
 #include <linux/xarray.h>
 #include "../proto/mem.h"
+#include "../recent.h"
 
 /* Bits of hroce_region.access; the values of enum ib_access_flags */
 #define HROCE_REGION_LOCAL_WRITE	0x01
@@ -66,28 +67,11 @@ struct hroce_region {
 	rwlock_t lock;
 };
 
-/* Regions that each CPU remembers, one for each value of some bits of a key. */
-#define HROCE_KEY_SLOTS	64
-
-/**
- * struct hroce_key_slots - regions that a CPU has looked up of late
- * @slots: see @slots.region
- * @slots.region: region, or NULL; to be used as long as @slots.removals is the
- *	number of removals from the table
- */
-struct hroce_key_slots {
-	struct {
-		struct hroce_region *region;
-		unsigned long removals;
-	} slots[HROCE_KEY_SLOTS];
-};
-
 /**
  * struct hroce_keys - all keys of a device
  * @table: regions by the 24-bit index that the key hides
  * @secret: of the permutation between index and key
- * @removals: how often a key was taken away
- * @recent: what was found lately
+ * @recent: regions found lately
  *
  * Keys are unpredictable: the upper 24 bits are the index under a secret
  * permutation, the lower 8 bits are random.
@@ -95,8 +79,7 @@ struct hroce_key_slots {
 struct hroce_keys {
 	struct xarray table;
 	u32 secret[4];
-	unsigned long removals;
-	struct hroce_key_slots __percpu *recent;
+	struct hroce_recent recent;
 };
 
 /* Prepare an empty table, with fresh secrets. Return: 0 or -ENOMEM. */

@@ -132,6 +132,7 @@ static void hroce_dev_dealloc(struct ib_device *ibdev)
 	WARN_ON_ONCE(xa_find(&dev->qps, &qp, ULONG_MAX, XA_PRESENT) ||
 		     xa_find(&dev->ahs, &ah, ULONG_MAX, XA_PRESENT));
 	xa_destroy(&dev->qps);
+	hroce_recent_fini(&dev->recent_qps);
 	xa_destroy(&dev->ahs);
 	hroce_keys_fini(&dev->keys);
 }
@@ -148,9 +149,12 @@ int hroce_dev_create(const char *name, struct net_device *ndev)
 	err = hroce_keys_init(&dev->keys);
 	if (err)
 		goto dealloc;
-	err = hroce_port_init(&dev->port, ndev);
+	err = hroce_recent_init(&dev->recent_qps);
 	if (err)
 		goto fini_keys;
+	err = hroce_port_init(&dev->port, ndev);
+	if (err)
+		goto fini_recent;
 	dev->mtu = hroce_port_mtu(dev);
 	dev->active = hroce_port_is_up(dev);
 
@@ -172,6 +176,8 @@ int hroce_dev_create(const char *name, struct net_device *ndev)
 		goto dealloc;
 	return 0;
 
+fini_recent:
+	hroce_recent_fini(&dev->recent_qps);
 fini_keys:
 	hroce_keys_fini(&dev->keys);
 dealloc:

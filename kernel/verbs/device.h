@@ -8,6 +8,7 @@
 #include <rdma/ib_verbs.h>
 #include "../mem/mem.h"
 #include "../net/port.h"
+#include "../recent.h"
 
 #define RDMA_DRIVER_HROCE ((enum rdma_driver_id)HROCE_DRIVER_ID)
 
@@ -36,6 +37,7 @@ static_assert(HROCE_GID_TABLE_LEN <= HROCE_PORT_ADDRS);
  * @keys: memory keys
  * @qps: queue pairs by QPN; RCU readers; a QP is freed a grace period after
  *	its entry is gone
+ * @recent_qps: those found lately
  * @qp_next: where the search for a free QPN goes on
  * @ahs: address handles by hroce_create_ah_resp.ah_id; RCU readers
  * @ah_next: where the search for a free ah_id goes on
@@ -52,6 +54,7 @@ struct hroce_dev {
 	struct hroce_port port;
 	struct hroce_keys keys;
 	struct xarray qps;
+	struct hroce_recent recent_qps;
 	u32 qp_next;
 	struct xarray ahs;
 	u32 ah_next;

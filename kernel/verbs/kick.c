@@ -60,10 +60,11 @@ static long kick_run(struct hroce_kick *kick, unsigned long qpn)
 		err = -EIO;
 		goto unlock;
 	}
-	qp = xa_load(&dev->qps, qpn);
+	local_bh_disable();
+	qp = hroce_qp_find(dev, qpn);
 	if (!qp || qp->owner != kick->owner) {
 		err = -EINVAL;
-		goto unlock;
+		goto enable_bh;
 	}
 	hroce_count(&dev->port, HROCE_EV_KICKS);
 	trace_hroce_kick(qp->proto.qpn);
@@ -72,7 +73,10 @@ static long kick_run(struct hroce_kick *kick, unsigned long qpn)
 		hroce_qp_error(qp);
 	else
 		hroce_qp_send_run(qp);
-	wait = hroce_turn_end(qp, &mark);
+enable_bh:
+	/* What was sent to somebody on this host is received here. */
+	local_bh_enable();
+	wait = !err && hroce_turn_end(qp, &mark);
 unlock:
 	rcu_read_unlock();
 	if (wait)

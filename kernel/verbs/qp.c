@@ -241,8 +241,12 @@ destroy_sq:
 int hroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct hroce_qp *qp = to_hqp(ibqp);
+	struct hroce_dev *dev = hqp_dev(qp);
 
-	xa_erase(&hqp_dev(qp)->qps, qp->proto.qpn);
+	xa_lock(&dev->qps);
+	__xa_erase(&dev->qps, qp->proto.qpn);
+	hroce_recent_forget(&dev->recent_qps);
+	xa_unlock(&dev->qps);
 	hroce_qp_stop(qp);
 	hroce_turn_wake(&qp->turn);
 	if (qp->flow_ok) {

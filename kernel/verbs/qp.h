@@ -141,6 +141,30 @@ static inline struct hroce_dev *hqp_dev(const struct hroce_qp *qp)
 	return to_hdev(qp->ib.device);
 }
 
+/**
+ * hroce_qp_find - look a queue pair up
+ * @dev: device
+ * @qpn: its number
+ *
+ * Context: RCU read side, BH disabled.
+ * Return: queue pair or NULL.
+ */
+static inline struct hroce_qp *hroce_qp_find(struct hroce_dev *dev,
+					     unsigned long qpn)
+{
+	struct hroce_recent_slot *slot;
+	unsigned long removals;
+	struct hroce_qp *qp;
+
+	qp = hroce_recent_find(&dev->recent_qps, qpn, &slot, &removals);
+	if (likely(qp && qp->proto.qpn == qpn))
+		return qp;
+	qp = xa_load(&dev->qps, qpn);
+	if (qp)
+		hroce_recent_store(slot, qp, removals);
+	return qp;
+}
+
 /* qp_send.c */
 
 /**

@@ -333,7 +333,7 @@ void hroce_rx_packet(struct hroce_rx *rx)
 		if (qp)
 			hroce_rx_end(qp);
 		rx->held = NULL;
-		qp = xa_load(&dev->qps, rx->pkt.dqpn);
+		qp = hroce_qp_find(dev, rx->pkt.dqpn);
 		if (!qp) {
 			recv_drop(rx, HROCE_DROP_NO_QP);
 			return;
