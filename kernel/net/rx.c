@@ -281,7 +281,8 @@ bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb)
 			return false;
 		rx_frame(&f, &rx);
 	}
-	consume_skb(skb);
+	/* So that its head serves the next transmission of this CPU. */
+	napi_consume_skb(skb, 1);
 	return true;
 }
 
