@@ -244,6 +244,34 @@ void hroce_mem_skip(struct hroce_mem_iter *it, u32 len);
 bool hroce_mem_is_steady(const struct hroce_mem_iter *it);
 
 /**
+ * hroce_mem_next_page - next piece, if it is within one page
+ * @it: iterator
+ * @len: bytes wanted, not 0
+ * @offset: set to where they begin in the page
+ *
+ * Context: RCU read side.
+ * Return: page that frames may refer to; or NULL, then nothing has happened.
+ */
+static inline struct page *hroce_mem_next_page(struct hroce_mem_iter *it,
+					       u32 len, u32 *offset)
+{
+	struct page *page;
+	u32 block;
+
+	*offset = offset_in_page(it->pos);
+	if (unlikely(len > it->piece_left || !it->pages ||
+		     len > PAGE_SIZE - *offset))
+		return NULL;
+	block = it->region->page_shift;
+	page = it->pages[it->pos >> block] +
+	       ((it->pos & ((1ull << block) - 1)) >> PAGE_SHIFT);
+	it->pos += len;
+	it->piece_left -= len;
+	it->left -= len;
+	return page;
+}
+
+/**
  * hroce_mem_end - end a walk, at any point of it
  * @it: iterator; no piece that it gave out may be touched any more, unless by
  *	reference to its page

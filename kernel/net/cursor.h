@@ -101,7 +101,7 @@ static inline bool hroce_cursor_read(struct hroce_cursor *c, void *dst, u32 len)
  */
 static inline bool hroce_cursor_peek(struct hroce_cursor *c, void *dst, u32 len)
 {
-	struct hroce_cursor ahead;
+	struct hroce_cursor ahead __uninitialized;
 
 	if (likely(c->left >= len)) {
 		memcpy(dst, c->data, len);

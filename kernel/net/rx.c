@@ -56,6 +56,7 @@ static void rx_begin(struct rx_frame *f, struct hroce_rx *rx,
 	rx->ipv6 = false;
 	rx->id_fixed = false;
 	rx->held = NULL;
+	rx->src = NULL;
 	rx->seg = 0;
 }
 

@@ -27,10 +27,10 @@ static noinline u32 rx_icrc_pad(const struct hroce_rx *rx,
  * Continue with the pad, and compare with what is on the wire. @c is behind the
  * payload, and then behind the packet.
  */
-static bool rx_icrc_matches(const struct hroce_rx *rx, struct hroce_cursor *c,
-			    u32 state)
+static __always_inline bool rx_icrc_matches(const struct hroce_rx *rx,
+					    struct hroce_cursor *c, u32 state)
 {
-	__le32 icrc;
+	__le32 icrc __uninitialized;
 
 	if (unlikely(rx->pkt.pad))
 		state = rx_icrc_pad(rx, c, state);
@@ -127,7 +127,7 @@ static bool rx_copy(const struct hroce_rx *rx, struct hroce_cursor *c,
  */
 static bool rx_next(const struct hroce_rx *rx, struct hroce_cursor *c, u32 nr)
 {
-	u8 bth[sizeof(struct hrw_bth)] __aligned(4);
+	u8 bth[sizeof(struct hrw_bth)] __aligned(4) __uninitialized;
 
 	if (c->pos + rx->len > rx->end ||
 	    !hroce_cursor_peek(c, bth, sizeof(bth)) ||
@@ -186,6 +186,21 @@ static u32 rx_place_local(const struct hroce_rx *rx, struct hroce_mem_iter *it,
 	return hroce_mem_copy(it, &src, min(max, rx->run) * len) / len;
 }
 
+/* Let @rx be the packet @nr behind. */
+static void rx_go_to(struct hroce_rx *rx, u32 nr)
+{
+	if (trace_hroce_rx_enabled()) {
+		while (nr--) {
+			rx->seg++;
+			rx->pkt.psn = hrp_psn_add(rx->pkt.psn, 1);
+			trace_hroce_rx(&rx->pkt);
+		}
+		return;
+	}
+	rx->seg += nr;
+	rx->pkt.psn = hrp_psn_add(rx->pkt.psn, nr);
+}
+
 u8 hroce_rx_place(struct hroce_rx *rx, struct hroce_mem_iter *it, bool fuse,
 		  u32 *nr_pkts)
 {
@@ -214,11 +229,8 @@ u8 hroce_rx_place(struct hroce_rx *rx, struct hroce_mem_iter *it, bool fuse,
 	/* Else the packet may have several destinations. */
 	if (max > 1)
 		rx->payload = c;
-	for (; nr > 1; nr--) {
-		rx->seg++;
-		rx->pkt.psn = hrp_psn_add(rx->pkt.psn, 1);
-		trace_hroce_rx(&rx->pkt);
-	}
+	if (nr > 1)
+		rx_go_to(rx, nr - 1);
 	return status;
 }
 

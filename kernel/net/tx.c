@@ -48,6 +48,12 @@
 #define TX_GSO_BYTES	(15 * (4096 + (u32)HRW_MAX_HDR_LEN + HRW_ICRC_LEN))
 #define TX_GSO_PKTS	64
 
+/* Packets that a frame may have. */
+static u32 tx_max_pkts(const struct hroce_tx *tx)
+{
+	return tx->route.gso ? TX_GSO_PKTS : 1;
+}
+
 static int tx_set_flow(struct hroce_tx *tx, struct hroce_flow *flow)
 {
 	int err;
@@ -80,17 +86,22 @@ static u32 tx_packet_len(const struct hroce_tx *tx)
 	return tx->bth_len + tx->pkt.payload_len + tx->pkt.pad + HRW_ICRC_LEN;
 }
 
+/* The same as @state, which is that of the packet before, with @id and @psn. */
+static u32 tx_icrc_step(const struct hroce_tx *tx, u32 state, u16 id, u32 psn)
+{
+	id ^= id - 1;
+	psn ^= hrp_psn_add(psn, HRP_PSN_MASK);
+	return hroce_icrc_step(state, tx->hdr.ipv6 ? 0 : id, psn);
+}
+
 /* CRC state over the headers of the packet that is loaded. */
 static u32 tx_icrc_begin(struct hroce_tx *tx)
 {
 	u16 id = tx->ip_id + tx->nr_pkts;
-	u32 psn = tx->pkt.psn;
 	u32 state;
 
 	if (tx->in_run && tx->nr_pkts) {
-		id ^= id - 1;
-		psn ^= hrp_psn_add(psn, HRP_PSN_MASK);
-		state = hroce_icrc_step(tx->icrc, tx->hdr.ipv6 ? 0 : id, psn);
+		state = tx_icrc_step(tx, tx->icrc, id, tx->pkt.psn);
 	} else {
 		hroce_headers_set(&tx->hdr, tx_packet_len(tx), id);
 		state = hroce_icrc_headers(tx->hdr.bytes, tx->hdr.ipv6,
@@ -133,6 +144,61 @@ static int tx_append(struct hroce_tx *tx, struct hroce_mem_iter *it)
 		icrc = hroce_icrc_final(f->state);
 	memcpy(p + pad, &icrc, sizeof(icrc));
 	return 0;
+}
+
+/* Packets of a run, the one that is loaded first, that may be appended. */
+static u32 tx_run_len(const struct hroce_tx *tx)
+{
+	if (!tx->in_run || tx->copy || tx->last_len != tx->gso_size)
+		return 0;
+	return min3(tx->burst->nr_pkts - 1 - tx->next,
+		    tx_max_pkts(tx) - tx->nr_pkts,
+		    (TX_GSO_BYTES - tx->frame.skb->len) / tx->gso_size);
+}
+
+/*
+ * Append packets of a run: what tx_append() does, for payload within a page
+ * each. Stops in front of a packet that takes more than that.
+ */
+static void tx_append_run(struct hroce_tx *tx, struct hroce_mem_iter *it)
+{
+	u32 id = tx->ip_id + tx->nr_pkts, psn = tx->pkt.psn, state = tx->icrc;
+	const u32 len = tx->pkt.payload_len, max = tx_run_len(tx);
+	struct hroce_tx_frame *f = &tx->frame;
+	struct page *page;
+	u32 nr, offset, crc;
+	__le32 *icrc;
+
+	for (nr = 0; nr < max; nr++) {
+		if (!hroce_tx_frame_ready(f, sizeof(struct hrw_bth)))
+			break;
+		page = hroce_mem_next_page(it, len, &offset);
+		if (!page)
+			break;
+		hrp_bth_set_psn(tx->bth, psn);
+		icrc = hroce_tx_frame_append(f, tx->bth, sizeof(struct hrw_bth),
+					     page, offset, len);
+		*icrc = 0;
+		if (f->sum) {
+			state = tx_icrc_step(tx, state, id, psn);
+			crc = hroce_crc_update(f->vector, state,
+					       page_address(page) + offset,
+					       len);
+			*icrc = hroce_icrc_final(crc);
+		}
+		id++;
+		psn = hrp_psn_add(psn, 1);
+	}
+	if (!nr)
+		return;
+	tx->icrc = state;
+	tx->pkt.psn = hrp_psn_add(tx->pkt.psn, nr - 1);
+	tx->next += nr;
+	tx->nr_pkts += nr;
+	tx->payload += nr * len;
+	f->skb->truesize += nr * len;
+	hroce_tx_frame_grow(f, nr * tx->last_len);
+	tx_load_packet(tx);
 }
 
 static void tx_partial_sum(struct hroce_tx *tx, struct sk_buff *skb, u32 len)
@@ -179,12 +245,6 @@ static void tx_finish(struct hroce_tx *tx, struct sk_buff *skb)
 	skb->priority = key->sl;
 	skb_set_hash(skb, hash_32(key->sport, 32), PKT_HASH_TYPE_L4);
 	hroce_flow_charge(tx->flow, skb, tx->elide);
-}
-
-/* Packets that a frame may have. */
-static u32 tx_max_pkts(const struct hroce_tx *tx)
-{
-	return tx->route.gso ? TX_GSO_PKTS : 1;
 }
 
 /* Give back what was not needed, unless another frame took some since. */
@@ -303,6 +363,7 @@ static int tx_fill(struct hroce_tx *tx, struct hroce_mem_iter *it)
 		if (++tx->next == tx->burst->nr_pkts)
 			break;
 		tx_load_packet(tx);
+		tx_append_run(tx, it);
 	} while (tx_may_append(tx));
 	hroce_crc_end(f->vector);
 	if (err)

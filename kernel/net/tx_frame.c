@@ -97,16 +97,6 @@ static bool frame_new_chunk(struct hroce_tx_frame *f, u32 len)
 	return true;
 }
 
-/* Append a page frag; it gets a reference of its own. */
-static __always_inline void frame_add(struct hroce_tx_frame *f,
-				      struct page *page, u32 offset, u32 len)
-{
-	get_page(page);
-	__skb_fill_page_desc_noacc(f->shinfo, f->shinfo->nr_frags++, page,
-				   offset, len);
-	hroce_tx_frame_grow(f, len);
-}
-
 /* Begin another list of page frags. */
 static bool frame_extend(struct hroce_tx_frame *f)
 {
@@ -152,7 +142,9 @@ void *hroce_tx_frame_take(struct hroce_tx_frame *f, u32 len)
 	if (!frame_frags_left(f))
 		return NULL;
 	f->last = &f->shinfo->frags[f->shinfo->nr_frags];
-	frame_add(f, f->chunk_page, p - page_address(f->chunk_page), len);
+	hroce_tx_frame_add(f, f->chunk_page, p - page_address(f->chunk_page),
+			   len);
+	hroce_tx_frame_grow(f, len);
 	f->chunk += len;
 	f->chunk_left -= len;
 	return p;
@@ -230,11 +222,12 @@ static void frame_ref(struct hroce_tx_frame *f, struct hroce_extent *ext)
 
 	frame_sum(f, page_address(ext->page) + ext->offset, ext->len);
 	f->skb->truesize += ext->len;
+	hroce_tx_frame_grow(f, ext->len);
 	f->last = NULL;
 	do {
 		len = frame_ref_len(ext);
-		frame_add(f, ext->page + (ext->offset >> PAGE_SHIFT),
-			  offset_in_page(ext->offset), len);
+		hroce_tx_frame_add(f, ext->page + (ext->offset >> PAGE_SHIFT),
+				   offset_in_page(ext->offset), len);
 		ext->offset += len;
 		ext->len -= len;
 	} while (ext->len);

@@ -8,6 +8,7 @@
 
 #include <linux/skbuff.h>
 #include <linux/types.h>
+#include "../proto/wire.h"
 
 struct hroce_mem_iter;
 
@@ -65,6 +66,16 @@ static inline void hroce_tx_frame_grow(struct hroce_tx_frame *f, u32 len)
 	}
 }
 
+/* Append a page frag, which gets a reference of its own. */
+static __always_inline void hroce_tx_frame_add(struct hroce_tx_frame *f,
+					       struct page *page, u32 offset,
+					       u32 len)
+{
+	get_page(page);
+	__skb_fill_page_desc_noacc(f->shinfo, f->shinfo->nr_frags++, page,
+				   offset, len);
+}
+
 /* For hroce_tx_frame_put(): if the last page frag cannot take it. */
 void *hroce_tx_frame_take(struct hroce_tx_frame *f, u32 len);
 
@@ -95,6 +106,48 @@ static inline void *hroce_tx_frame_put(struct hroce_tx_frame *f, u32 len)
  * Return: true if there are page frags left for one whatever its memory is.
  */
 bool hroce_tx_frame_room(struct hroce_tx_frame *f);
+
+/**
+ * hroce_tx_frame_ready - is all there that a packet of a run takes?
+ * @f: frame
+ * @hdr_len: bytes of its headers
+ *
+ * Return: true if hroce_tx_frame_append() may be called.
+ */
+static inline bool hroce_tx_frame_ready(const struct hroce_tx_frame *f,
+					u32 hdr_len)
+{
+	return f->last && f->chunk_left >= hdr_len + HRW_ICRC_LEN &&
+	       f->shinfo->nr_frags + 2 <= MAX_SKB_FRAGS;
+}
+
+/**
+ * hroce_tx_frame_append - append a packet with one page of payload
+ * @f: frame, ready; the caller tells hroce_tx_frame_grow()
+ * @hdr: its headers
+ * @hdr_len: their length
+ * @page: payload
+ * @offset: where it begins in the page
+ * @len: its length
+ *
+ * Return: where its ICRC goes.
+ */
+static __always_inline void *
+hroce_tx_frame_append(struct hroce_tx_frame *f, const void *hdr, u32 hdr_len,
+		      struct page *page, u32 offset, u32 len)
+{
+	void *icrc = f->chunk + hdr_len;
+
+	memcpy(f->chunk, hdr, hdr_len);
+	skb_frag_size_add(f->last, hdr_len);
+	hroce_tx_frame_add(f, page, offset, len);
+	f->last = &f->shinfo->frags[f->shinfo->nr_frags];
+	hroce_tx_frame_add(f, f->chunk_page,
+			   icrc - page_address(f->chunk_page), HRW_ICRC_LEN);
+	f->chunk += hdr_len + HRW_ICRC_LEN;
+	f->chunk_left -= hdr_len + HRW_ICRC_LEN;
+	return icrc;
+}
 
 /**
  * hroce_tx_frame_payload - append payload
