@@ -28,6 +28,7 @@
  * @l3_len: its length
  * @udp_len: bytes behind the IP header
  * @ip_id: of the first packet
+ * @icrc: of the last packet that has an ICRC
  * @hdr: IP and UDP header as received
  */
 struct rx_frame {
@@ -36,6 +37,7 @@ struct rx_frame {
 	u32 l3_len;
 	u32 udp_len;
 	u16 ip_id;
+	struct hroce_icrc_last icrc;
 	union {
 		struct iphdr ip4;
 		struct ipv6hdr ip6;
@@ -53,6 +55,7 @@ static void rx_begin(struct rx_frame *f, struct hroce_rx *rx,
 {
 	f->skb = skb;
 	f->l3 = l3;
+	f->icrc.udp_len = 0;
 	rx->ipv6 = false;
 	rx->id_fixed = false;
 	rx->held = NULL;
@@ -163,15 +166,24 @@ static void rx_restore_headers(struct rx_frame *f, const struct hroce_rx *rx,
 	f->hdr.ip4.id = htons(f->ip_id + (rx->id_fixed ? 0 : rx->seg));
 }
 
+/* Continue @state, over the headers up to the BTH, to the payload. */
+static u32 rx_icrc_extended(const struct hroce_rx *rx, u32 state)
+{
+	u32 len = hrp_opcode_hdr_len(rx->pkt.info) - sizeof(struct hrw_bth);
+
+	if (!len)
+		return state;
+	return hroce_crc_update(false, state, rx->bth + sizeof(struct hrw_bth),
+				len);
+}
+
 u32 hroce_rx_icrc_begin(const struct hroce_rx *rx)
 {
 	u32 l3_len = rx->ipv6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
 	u32 state;
 
 	state = hroce_icrc_headers(rx->l3, rx->ipv6, rx->l3 + l3_len, rx->bth);
-	return hroce_crc_update(false, state, rx->bth + sizeof(struct hrw_bth),
-				hrp_opcode_hdr_len(rx->pkt.info) -
-				sizeof(struct hrw_bth));
+	return rx_icrc_extended(rx, state);
 }
 
 /* The headers are read once, here. Returns HROCE_DROP_* or a negative number. */
@@ -192,6 +204,7 @@ static int rx_load(struct hroce_rx *rx)
 static void rx_packet(struct rx_frame *f, struct hroce_rx *rx)
 {
 	int drop = rx_load(rx);
+	u32 state;
 
 	if (drop >= 0) {
 		hroce_count(rx->port, drop);
@@ -201,7 +214,9 @@ static void rx_packet(struct rx_frame *f, struct hroce_rx *rx)
 		if (skb_is_gso(f->skb))
 			rx_restore_headers(f, rx,
 					   sizeof(struct udphdr) + rx->len);
-		rx->icrc = hroce_rx_icrc_begin(rx);
+		state = hroce_icrc_begin(&f->icrc, f->hdr.bytes, rx->ipv6,
+					 rx_udp(f), rx->bth);
+		rx->icrc = rx_icrc_extended(rx, state);
 	}
 	hroce_rx_packet(rx);
 }

@@ -63,6 +63,7 @@ static int tx_set_flow(struct hroce_tx *tx, struct hroce_flow *flow)
 		return err;
 	tx->flow = flow;
 	tx->held = NULL;
+	tx->icrc.udp_len = 0;
 	hroce_headers_init(&tx->hdr, &flow->key);
 	return 0;
 }
@@ -86,33 +87,18 @@ static u32 tx_packet_len(const struct hroce_tx *tx)
 	return tx->bth_len + tx->pkt.payload_len + tx->pkt.pad + HRW_ICRC_LEN;
 }
 
-/* The same as @state, which is that of the packet before, with @id and @psn. */
-static u32 tx_icrc_step(const struct hroce_tx *tx, u32 state, u16 id, u32 psn)
-{
-	id ^= id - 1;
-	psn ^= hrp_psn_add(psn, HRP_PSN_MASK);
-	return hroce_icrc_step(state, tx->hdr.ipv6 ? 0 : id, psn);
-}
-
 /* CRC state over the headers of the packet that is loaded. */
 static u32 tx_icrc_begin(struct hroce_tx *tx)
 {
-	u16 id = tx->ip_id + tx->nr_pkts;
 	u32 state;
 
-	if (tx->in_run && tx->nr_pkts) {
-		state = tx_icrc_step(tx, tx->icrc, id, tx->pkt.psn);
-	} else {
-		hroce_headers_set(&tx->hdr, tx_packet_len(tx), id);
-		state = hroce_icrc_headers(tx->hdr.bytes, tx->hdr.ipv6,
-					   hroce_headers_udp(&tx->hdr),
-					   tx->bth);
-		state = hroce_crc_update(false, state, tx->bth +
-					 sizeof(struct hrw_bth), tx->bth_len -
-					 sizeof(struct hrw_bth));
-	}
-	tx->icrc = state;
-	return state;
+	hroce_headers_set(&tx->hdr, tx_packet_len(tx), tx->ip_id + tx->nr_pkts);
+	state = hroce_icrc_begin(&tx->icrc, tx->hdr.bytes, tx->hdr.ipv6,
+				 hroce_headers_udp(&tx->hdr), tx->bth);
+	if (tx->bth_len == sizeof(struct hrw_bth))
+		return state;
+	return hroce_crc_update(false, state, tx->bth + sizeof(struct hrw_bth),
+				tx->bth_len - sizeof(struct hrw_bth));
 }
 
 /* Append the packet that is loaded. */
@@ -162,11 +148,10 @@ static u32 tx_run_len(const struct hroce_tx *tx)
  */
 static void tx_append_run(struct hroce_tx *tx, struct hroce_mem_iter *it)
 {
-	u32 id = tx->ip_id + tx->nr_pkts, psn = tx->pkt.psn, state = tx->icrc;
 	const u32 len = tx->pkt.payload_len, max = tx_run_len(tx);
 	struct hroce_tx_frame *f = &tx->frame;
+	u32 nr, offset, state;
 	struct page *page;
-	u32 nr, offset, crc;
 	__le32 *icrc;
 
 	for (nr = 0; nr < max; nr++) {
@@ -175,24 +160,23 @@ static void tx_append_run(struct hroce_tx *tx, struct hroce_mem_iter *it)
 		page = hroce_mem_next_page(it, len, &offset);
 		if (!page)
 			break;
-		hrp_bth_set_psn(tx->bth, psn);
+		if (nr)
+			tx->pkt.psn = hrp_psn_add(tx->pkt.psn, 1);
+		hrp_bth_set_psn(tx->bth, tx->pkt.psn);
 		icrc = hroce_tx_frame_append(f, tx->bth, sizeof(struct hrw_bth),
 					     page, offset, len);
 		*icrc = 0;
 		if (f->sum) {
-			state = tx_icrc_step(tx, state, id, psn);
-			crc = hroce_crc_update(f->vector, state,
-					       page_address(page) + offset,
-					       len);
-			*icrc = hroce_icrc_final(crc);
+			state = hroce_icrc_next(&tx->icrc, tx->hdr.ipv6,
+						tx->bth);
+			state = hroce_crc_update(f->vector, state,
+						 page_address(page) + offset,
+						 len);
+			*icrc = hroce_icrc_final(state);
 		}
-		id++;
-		psn = hrp_psn_add(psn, 1);
 	}
 	if (!nr)
 		return;
-	tx->icrc = state;
-	tx->pkt.psn = hrp_psn_add(tx->pkt.psn, nr - 1);
 	tx->next += nr;
 	tx->nr_pkts += nr;
 	tx->payload += nr * len;

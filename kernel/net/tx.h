@@ -6,6 +6,7 @@
 #include <linux/types.h>
 #include "../proto/pkt.h"
 #include "headers.h"
+#include "icrc.h"
 #include "route.h"
 #include "tx_frame.h"
 
@@ -34,7 +35,7 @@ struct hroce_mem_iter;
  * @bth: its headers behind UDP
  * @bth_len: their length
  * @in_run: packet @next differs from the one before in the PSN alone
- * @icrc: CRC state over the headers of the last packet of the open frame
+ * @icrc: of the last packet that has an ICRC
  *
  * The frame stays open from one burst to the next, so that small messages
  * share a super-packet.
@@ -58,7 +59,7 @@ struct hroce_tx {
 	u8 bth[HRW_MAX_HDR_LEN] __aligned(4);
 	u32 bth_len;
 	bool in_run;
-	u32 icrc;
+	struct hroce_icrc_last icrc;
 };
 
 /**

@@ -141,6 +141,38 @@ static void icrc_step_is_a_shortcut(void)
 	}
 }
 
+/* What the packet before says must not show, whatever differs from it. */
+static void icrc_after_another_packet(void)
+{
+	struct hroce_icrc_last last = {};
+	u8 hdr[40] __aligned(4);
+	u32 i, k, psn;
+
+	for (i = 0; i < sizeof(hdr); i++)
+		hdr[i] = rand();
+	for (i = 0; i < 1000; i++) {
+		hdr[4] = rand();	/* ID */
+		hdr[5] = rand();
+		k = rand() % 36;
+		if (k >= 24)		/* UDP length and BTH, now and then */
+			hdr[k] ^= 1 << rand() % 8;
+		for (k = 36; k < 40; k++)
+			hdr[k] = rand();
+		tap_eq(hroce_icrc_begin(&last, hdr, false, hdr + 20, hdr + 28),
+		       hroce_icrc_headers(hdr, false, hdr + 20, hdr + 28));
+	}
+	for (i = 0; i < 1000; i++) {
+		psn = rand();
+		hdr[5]++;
+		if (!hdr[5])
+			hdr[4]++;
+		for (k = 0; k < 3; k++)
+			hdr[37 + k] = psn >> (16 - 8 * k);
+		tap_eq(hroce_icrc_next(&last, false, hdr + 28),
+		       hroce_icrc_headers(hdr, false, hdr + 20, hdr + 28));
+	}
+}
+
 int main(void)
 {
 	const struct method methods[] = {
@@ -158,12 +190,13 @@ int main(void)
 	};
 	size_t i, nr = ARRAY_SIZE(methods);
 
-	tap_plan(nr + 4);
+	tap_plan(nr + 5);
 	for (i = 0; i < nr; i++)
 		test_method(&methods[i]);
 	tap_run(icrc_headers_ipv4);
 	tap_run(icrc_headers_ipv6);
 	tap_run(icrc_headers_ones);
 	tap_run(icrc_step_is_a_shortcut);
+	tap_run(icrc_after_another_packet);
 	return tap_exit();
 }
