@@ -95,16 +95,11 @@ void hroce_keys_del(struct hroce_keys *keys, struct hroce_region *region)
 	synchronize_rcu_expedited();
 }
 
-struct hroce_region *hroce_keys_find(const struct hroce_keys *keys, u32 key)
+struct hroce_region *hroce_keys_look_up(const struct hroce_keys *keys, u32 key,
+					struct hroce_recent_slot *slot,
+					unsigned long removals)
 {
-	struct hroce_recent_slot *slot;
 	struct hroce_region *region;
-	unsigned long removals;
-
-	RCU_LOCKDEP_WARN(!rcu_read_lock_any_held(), "key lookup without RCU");
-	region = hroce_recent_find(&keys->recent, key >> 8, &slot, &removals);
-	if (likely(region && READ_ONCE(region->key) == key))
-		return region;
 
 	region = xa_load((struct xarray *)&keys->table,
 			 keys_reveal(keys, key >> 8));
@@ -112,30 +107,4 @@ struct hroce_region *hroce_keys_find(const struct hroce_keys *keys, u32 key)
 		return NULL;
 	hroce_recent_store(slot, region, removals);
 	return region;
-}
-
-/* Does @region grant @access? Local reading needs no right (IBTA 10.6.3.1). */
-static bool region_allows(const struct hroce_region *region, u8 access)
-{
-	static const u32 need[] = {
-		[HRP_ACCESS_LOCAL_READ]    = 0,
-		[HRP_ACCESS_LOCAL_WRITE]   = HROCE_REGION_LOCAL_WRITE,
-		[HRP_ACCESS_REMOTE_READ]   = HROCE_REGION_REMOTE_READ,
-		[HRP_ACCESS_REMOTE_WRITE]  = HROCE_REGION_REMOTE_WRITE,
-		[HRP_ACCESS_REMOTE_ATOMIC] = HROCE_REGION_REMOTE_ATOMIC,
-	};
-
-	return (region->access & need[access]) == need[access];
-}
-
-bool hroce_region_check(const struct hroce_region *region, const void *pd,
-			u64 va, u64 len, u8 access)
-{
-	if (READ_ONCE(region->state) != HROCE_REGION_VALID ||
-	    region->pd != pd || !region_allows(region, access))
-		return false;
-	if (va < region->iova)
-		return false;
-	va -= region->iova;
-	return va <= region->len && len <= region->len - va;
 }

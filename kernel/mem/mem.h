@@ -12,6 +12,7 @@
 #define HROCE_MEM_H
 
 #include <linux/mm.h>
+#include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/xarray.h>
@@ -109,6 +110,11 @@ int hroce_keys_add(struct hroce_keys *keys, struct hroce_region *region,
  */
 void hroce_keys_del(struct hroce_keys *keys, struct hroce_region *region);
 
+/* For hroce_keys_find(): what has not been found lately. */
+struct hroce_region *hroce_keys_look_up(const struct hroce_keys *keys, u32 key,
+					struct hroce_recent_slot *slot,
+					unsigned long removals);
+
 /**
  * hroce_keys_find - look a key up
  * @keys: table
@@ -117,7 +123,34 @@ void hroce_keys_del(struct hroce_keys *keys, struct hroce_region *region);
  * Context: RCU read side, BH disabled.
  * Return: the region with exactly this key, or NULL.
  */
-struct hroce_region *hroce_keys_find(const struct hroce_keys *keys, u32 key);
+static inline struct hroce_region *
+hroce_keys_find(const struct hroce_keys *keys, u32 key)
+{
+	struct hroce_recent_slot *slot;
+	struct hroce_region *region;
+	unsigned long removals;
+
+	RCU_LOCKDEP_WARN(!rcu_read_lock_any_held(), "key lookup without RCU");
+	region = hroce_recent_find(&keys->recent, key >> 8, &slot, &removals);
+	if (likely(region && READ_ONCE(region->key) == key))
+		return region;
+	return hroce_keys_look_up(keys, key, slot, removals);
+}
+
+/* Does @region grant @access? Local reading needs no right (IBTA 10.6.3.1). */
+static inline bool hroce_region_allows(const struct hroce_region *region,
+				       u8 access)
+{
+	static const u8 need[] = {
+		[HRP_ACCESS_LOCAL_READ]    = 0,
+		[HRP_ACCESS_LOCAL_WRITE]   = HROCE_REGION_LOCAL_WRITE,
+		[HRP_ACCESS_REMOTE_READ]   = HROCE_REGION_REMOTE_READ,
+		[HRP_ACCESS_REMOTE_WRITE]  = HROCE_REGION_REMOTE_WRITE,
+		[HRP_ACCESS_REMOTE_ATOMIC] = HROCE_REGION_REMOTE_ATOMIC,
+	};
+
+	return !(need[access] & ~region->access);
+}
 
 /**
  * hroce_region_check - is a range accessible?
@@ -131,8 +164,18 @@ struct hroce_region *hroce_keys_find(const struct hroce_keys *keys, u32 key);
  * unless @region->lock is held.
  * Return: true if it is valid, and @pd, range and rights allow it.
  */
-bool hroce_region_check(const struct hroce_region *region, const void *pd,
-			u64 va, u64 len, u8 access);
+static inline bool hroce_region_check(const struct hroce_region *region,
+				      const void *pd, u64 va, u64 len,
+				      u8 access)
+{
+	if (READ_ONCE(region->state) != HROCE_REGION_VALID ||
+	    region->pd != pd || !hroce_region_allows(region, access))
+		return false;
+	if (va < region->iova)
+		return false;
+	va -= region->iova;
+	return va <= region->len && len <= region->len - va;
+}
 
 /**
  * struct hroce_extent - physically contiguous piece of memory

@@ -72,6 +72,7 @@ int hroce_tx_frame_begin(struct hroce_tx_frame *f, u32 headroom, u32 len,
 		return -ENOMEM;
 	skb_reserve(f->skb, headroom);
 	frame_set_tail(f, f->skb);
+	f->linear_left = skb_tailroom(f->skb);
 	return 0;
 }
 
@@ -118,11 +119,6 @@ static bool frame_extend(struct hroce_tx_frame *f)
 	return true;
 }
 
-static bool frame_is_linear(const struct hroce_tx_frame *f)
-{
-	return !skb_is_nonlinear(f->skb);
-}
-
 static u32 frame_frags_left(const struct hroce_tx_frame *f)
 {
 	return MAX_SKB_FRAGS - f->shinfo->nr_frags;
@@ -132,8 +128,6 @@ void *hroce_tx_frame_take(struct hroce_tx_frame *f, u32 len)
 {
 	void *p;
 
-	if (frame_is_linear(f) && skb_tailroom(f->skb) >= len)
-		return skb_put(f->skb, len);
 	if (f->chunk_left < len && !frame_new_chunk(f, len))
 		return NULL;
 	p = f->chunk;
@@ -173,7 +167,7 @@ static int frame_copy(struct hroce_tx_frame *f, const void *src, u32 len,
 
 	f->copied += len;
 	for (; len; len -= n, src += n) {
-		n = frame_is_linear(f) ? skb_tailroom(f->skb) : 0;
+		n = f->linear_left;
 		if (!n && !f->chunk_left && !frame_new_chunk(f, len + rest))
 			return -ENOMEM;
 		n = min(len, n ?: f->chunk_left);

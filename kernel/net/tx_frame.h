@@ -18,6 +18,8 @@ struct hroce_mem_iter;
  * @tail: what page frags go to: @skb, or the last one in its list
  * @shinfo: of @tail
  * @list: @skb may have a list of further ones
+ * @linear_left: bytes free in the linear part of @skb; 0 from the first page
+ *	frag on
  * @chunk: where private memory goes on when the linear part is full
  * @chunk_page: head page of @chunk
  * @chunk_left: bytes free at @chunk
@@ -31,6 +33,7 @@ struct hroce_tx_frame {
 	struct sk_buff *skb;
 	struct sk_buff *tail;
 	struct skb_shared_info *shinfo;
+	u32 linear_left;
 	u8 *chunk;
 	struct page *chunk_page;
 	u32 chunk_left;
@@ -71,12 +74,13 @@ static __always_inline void hroce_tx_frame_add(struct hroce_tx_frame *f,
 					       struct page *page, u32 offset,
 					       u32 len)
 {
+	f->linear_left = 0;
 	get_page(page);
 	__skb_fill_page_desc_noacc(f->shinfo, f->shinfo->nr_frags++, page,
 				   offset, len);
 }
 
-/* For hroce_tx_frame_put(): if the last page frag cannot take it. */
+/* For hroce_tx_frame_put(): if neither linear part nor last page frag can. */
 void *hroce_tx_frame_take(struct hroce_tx_frame *f, u32 len);
 
 /**
@@ -90,6 +94,10 @@ static inline void *hroce_tx_frame_put(struct hroce_tx_frame *f, u32 len)
 {
 	void *p = f->chunk;
 
+	if (f->linear_left >= len) {
+		f->linear_left -= len;
+		return __skb_put(f->skb, len);
+	}
 	if (!f->last || f->chunk_left < len)
 		return hroce_tx_frame_take(f, len);
 	skb_frag_size_add(f->last, len);

@@ -2,8 +2,8 @@
 /*
  * Send queue: entries out of the mapped ring, checked, and back as completions
  * (IBTA 10.8, 11.4.1.1). The ring belongs to the application and may change at
- * any moment: each word of an entry is read once, into a private copy, and
- * only the copy is believed.
+ * any moment: an entry is read once, into a private copy, and only the copy is
+ * believed.
  */
 #include <linux/types.h>
 #include <linux/build_bug.h>
@@ -11,6 +11,7 @@
 #include <linux/math.h>
 #include <linux/minmax.h>
 #include <linux/stddef.h>
+#include <linux/string.h>
 #include <asm/barrier.h>
 #include "env.h"
 #include "qp.h"
@@ -116,15 +117,11 @@ void hrp_sq_spare_kick(struct hrp_sq *sq)
 	sq->kick_asked = false;
 }
 
-/* Read each word of hostile memory once; @len is a multiple of 8. */
-static void sq_copy(void *dst, const void *src, u32 len)
+/* Hostile memory is read once: whatever is there by then, the copy counts. */
+static __always_inline void sq_copy(void *dst, const void *src, u32 len)
 {
-	const u64 *from = src;
-	u64 *to = dst;
-	u32 i;
-
-	for (i = 0; i < len / sizeof(u64); i++)
-		to[i] = READ_ONCE(from[i]);
+	memcpy(dst, src, len);
+	barrier();
 }
 
 static u8 sq_check_op(const struct hrp_qp *qp, const struct hroce_sq_wqe *wqe)
@@ -152,6 +149,7 @@ static u8 sq_copy_data(const struct hrp_sq *sq, struct hrp_wqe *w,
 		       const void *data)
 {
 	const struct hroce_sq_wqe *wqe = &w->wqe;
+	const struct hroce_sge *sges = data;
 	u64 length = 0;
 	u32 i;
 
@@ -160,17 +158,17 @@ static u8 sq_copy_data(const struct hrp_sq *sq, struct hrp_wqe *w,
 			return HROCE_WC_LOC_QP_OP_ERR;
 		if (wqe->inline_len > sq->max_inline)
 			return HROCE_WC_LOC_LEN_ERR;
-		/* The stride is a multiple of 64, so this stays within. */
-		sq_copy(w->sges, data, round_up(wqe->inline_len, 8u));
+		sq_copy(w->sges, data, wqe->inline_len);
 		w->length = wqe->inline_len;
 		return HROCE_WC_SUCCESS;
 	}
 
 	if (wqe->inline_len || wqe->nr_sges > sq->max_sges)
 		return HROCE_WC_LOC_QP_OP_ERR;
-	sq_copy(w->sges, data, wqe->nr_sges * sizeof(w->sges[0]));
-	for (i = 0; i < wqe->nr_sges; i++)
+	for (i = 0; i < wqe->nr_sges; i++) {
+		sq_copy(&w->sges[i], &sges[i], sizeof(w->sges[i]));
 		length += w->sges[i].length;
+	}
 	if (length > HRP_MAX_MESSAGE)
 		return HROCE_WC_LOC_LEN_ERR;
 	w->length = length;

@@ -18,6 +18,7 @@ bool hroce_rq_copy(struct hroce_ring *ring, u32 max_sges, u32 *head,
 {
 	struct hroce_rq_hdr *hdr = ring->va;
 	const struct hroce_rq_wqe *wqe;
+	const struct hroce_sge *sges;
 	u32 avail, i;
 
 	/* Pairs with the release of who posts. */
@@ -32,12 +33,14 @@ bool hroce_rq_copy(struct hroce_ring *ring, u32 max_sges, u32 *head,
 	rwqe->nr_sges = READ_ONCE(wqe->nr_sges);
 	if (rwqe->nr_sges > max_sges)
 		goto corrupt;
-	memcpy(rwqe->sges, wqe + 1, rwqe->nr_sges * sizeof(rwqe->sges[0]));
-	/* Whatever is in the ring by now, only the copy counts. */
-	barrier();
+	sges = (const struct hroce_sge *)(wqe + 1);
 	rwqe->length = 0;
-	for (i = 0; i < rwqe->nr_sges; i++)
+	for (i = 0; i < rwqe->nr_sges; i++) {
+		rwqe->sges[i] = sges[i];
+		/* Whatever is in the ring by now, only the copy counts. */
+		barrier();
 		rwqe->length += rwqe->sges[i].length;
+	}
 
 	++*head;
 	/* Pairs with the acquire of who posts into the same slot again. */
