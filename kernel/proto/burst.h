@@ -36,9 +36,9 @@ struct hrp_burst {
 	u32 mtu;
 	u8 op_middle;
 	u8 op_last;
-	u8 ackreq_last:1;
-	u8 se_last:1;
-	u8 copy:1;
+	bool ackreq_last;
+	bool se_last;
+	bool copy;
 	u32 ah;
 	u32 more;
 };

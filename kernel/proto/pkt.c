@@ -105,15 +105,15 @@ int hrp_pkt_parse(struct hrp_pkt *pkt, const void *data, u32 avail,
 		return pkt_refuse(HROCE_DROP_LENGTH);
 	pkt->payload_len = rest - pkt->pad;
 
-	pkt->se = !!(flags & HRW_BTH_SE);
-	pkt->migreq = !!(flags & HRW_BTH_MIGREQ);
+	pkt->se = flags & HRW_BTH_SE;
+	pkt->migreq = flags & HRW_BTH_MIGREQ;
 	pkt->pkey = be16_to_cpu(bth->pkey);
 	dqpn = be32_to_cpu(bth->dqpn);
-	pkt->fecn = !!(dqpn & HRW_BTH_FECN);
-	pkt->becn = !!(dqpn & HRW_BTH_BECN);
+	pkt->fecn = dqpn & HRW_BTH_FECN;
+	pkt->becn = dqpn & HRW_BTH_BECN;
 	pkt->dqpn = dqpn & HRW_MASK_24;
 	psn = be32_to_cpu(bth->psn);
-	pkt->ackreq = !!(psn & HRW_BTH_ACKREQ);
+	pkt->ackreq = psn & HRW_BTH_ACKREQ;
 	pkt->psn = psn & HRW_MASK_24;
 	pkt->syndrome = 0;
 	if (hdr_len > sizeof(*bth))

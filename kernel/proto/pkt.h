@@ -19,12 +19,12 @@
  * @pkey: partition key
  * @opcode: BTH opcode
  * @pad: pad bytes after the payload, 0 to 3
+ * @syndrome: AETH syndrome
  * @se: solicited event
  * @migreq: migration request state; always set on transmit, as hardware does
  * @ackreq: the sender wants an acknowledgement
  * @fecn: forward congestion notification
  * @becn: backward congestion notification
- * @syndrome: AETH syndrome
  * @msn: AETH message sequence number, 24 bits
  * @qkey: DETH
  * @sqpn: DETH, 24 bits
@@ -48,12 +48,12 @@ struct hrp_pkt {
 	u16 pkey;
 	u8 opcode;
 	u8 pad;
-	u8 se:1;
-	u8 migreq:1;
-	u8 ackreq:1;
-	u8 fecn:1;
-	u8 becn:1;
 	u8 syndrome;
+	bool se;
+	bool migreq;
+	bool ackreq;
+	bool fecn;
+	bool becn;
 	u32 msn;
 	u32 qkey;
 	u32 sqpn;

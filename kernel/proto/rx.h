@@ -51,8 +51,8 @@ enum hrp_verdict {
  */
 struct hrp_rx {
 	u8 verdict;
-	u8 fuse:1;
-	u8 grh:1;
+	bool fuse;
+	bool grh;
 	u8 syndrome;
 	u8 status;
 	u16 drop;

@@ -70,9 +70,10 @@ static long kick_run(struct hroce_kick *kick, unsigned long qpn)
 	trace_hroce_kick(qp->proto.qpn);
 	hroce_turn_begin(qp, &mark);
 	if (READ_ONCE(qp->proto.state) == HRP_ERR)
-		hroce_qp_error(qp);
+		set_bit(HROCE_PENDING_FLUSH, &qp->pending);
 	else
-		hroce_qp_send_run(qp);
+		set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
+	hroce_qp_settle_bh(qp);
 enable_bh:
 	/* What was sent to somebody on this host is received here. */
 	local_bh_enable();

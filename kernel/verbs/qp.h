@@ -223,6 +223,9 @@ void hroce_qp_fatal(struct hroce_qp *qp);
  */
 void hroce_qp_settle(struct hroce_qp *qp);
 
+/* The same where BH are disabled, in an RCU read side section. */
+void hroce_qp_settle_bh(struct hroce_qp *qp);
+
 /**
  * hroce_qp_complete - complete a request on one of the two CQs
  * @qp: queue pair

@@ -206,7 +206,9 @@ static int recv_request(struct hroce_qp *qp, struct hroce_rx *rx)
 	if (!recv_place(qp, rx, &d, &status))
 		goto unlock;
 	hrp_resp_commit(&qp->proto, &rx->pkt, &d, status);
-	set_bit(HROCE_PENDING_RECV_RUN, &qp->pending);
+	/* Who clears it will take the lock before looking. */
+	if (!test_bit(HROCE_PENDING_RECV_RUN, &qp->pending))
+		set_bit(HROCE_PENDING_RECV_RUN, &qp->pending);
 	if (qp->user)
 		hroce_turn_heard(&qp->turn);
 	drop = -1;
@@ -295,7 +297,7 @@ static void recv_packet(struct hroce_qp *qp, struct hroce_rx *rx)
 
 void hroce_rx_end(void *held)
 {
-	hroce_qp_settle(held);
+	hroce_qp_settle_bh(held);
 }
 
 static void recv_multicast(struct hroce_dev *dev, struct hroce_rx *rx)
@@ -310,7 +312,7 @@ static void recv_multicast(struct hroce_dev *dev, struct hroce_rx *rx)
 	}
 	list_for_each_entry_rcu(member, &group->members, node) {
 		recv_packet(member->qp, rx);
-		hroce_qp_settle(member->qp);
+		hroce_qp_settle_bh(member->qp);
 	}
 }
 

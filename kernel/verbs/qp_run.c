@@ -46,28 +46,39 @@ static void qp_set_error(struct hroce_qp *qp)
 	set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
 }
 
+/* Most bits are clear most of the time, and atomic operations cost. */
+static bool qp_take_pending(struct hroce_qp *qp, enum hroce_qp_pending bit)
+{
+	return test_bit(bit, &qp->pending) &&
+	       test_and_clear_bit(bit, &qp->pending);
+}
+
+void hroce_qp_settle_bh(struct hroce_qp *qp)
+{
+	/* Each pass can only add what the engine decides because of it. */
+	while (READ_ONCE(qp->pending)) {
+		if (qp_take_pending(qp, HROCE_PENDING_FLUSH))
+			qp_set_error(qp);
+		if (qp_take_pending(qp, HROCE_PENDING_RECV_RUN))
+			hroce_qp_recv_work(qp);
+		if (qp_take_pending(qp, HROCE_PENDING_SEND_RUN))
+			hroce_qp_send_work(qp);
+		if (qp_take_pending(qp, HROCE_PENDING_RECV_CQ))
+			hroce_cq_notify(qp->recv_cq);
+		if (qp_take_pending(qp, HROCE_PENDING_SEND_CQ))
+			hroce_cq_notify(qp->send_cq);
+		if (READ_ONCE(qp->pending) >> HROCE_PENDING_EVENT)
+			qp_raise_events(qp);
+	}
+}
+
 void hroce_qp_settle(struct hroce_qp *qp)
 {
 	if (!READ_ONCE(qp->pending))
 		return;
-
 	local_bh_disable();
 	rcu_read_lock();
-	/* Each pass can only add what the engine decides because of it. */
-	do {
-		if (test_and_clear_bit(HROCE_PENDING_FLUSH, &qp->pending))
-			qp_set_error(qp);
-		if (test_and_clear_bit(HROCE_PENDING_RECV_RUN, &qp->pending))
-			hroce_qp_recv_work(qp);
-		if (test_and_clear_bit(HROCE_PENDING_SEND_RUN, &qp->pending))
-			hroce_qp_send_work(qp);
-		if (test_and_clear_bit(HROCE_PENDING_RECV_CQ, &qp->pending))
-			hroce_cq_notify(qp->recv_cq);
-		if (test_and_clear_bit(HROCE_PENDING_SEND_CQ, &qp->pending))
-			hroce_cq_notify(qp->send_cq);
-		if (READ_ONCE(qp->pending) >> HROCE_PENDING_EVENT)
-			qp_raise_events(qp);
-	} while (READ_ONCE(qp->pending));
+	hroce_qp_settle_bh(qp);
 	rcu_read_unlock();
 	local_bh_enable();
 }

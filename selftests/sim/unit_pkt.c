@@ -205,11 +205,11 @@ static void fill_pkt(struct hrp_pkt *pkt, u8 opcode)
 	pkt->psn = rnd() & 0xffffff;
 	pkt->dqpn = rnd() & 0xffffff;
 	pkt->pkey = rnd();
-	pkt->se = rnd();
-	pkt->migreq = rnd();
-	pkt->ackreq = rnd();
-	pkt->fecn = rnd();
-	pkt->becn = rnd();
+	pkt->se = rnd() & 1;
+	pkt->migreq = rnd() & 1;
+	pkt->ackreq = rnd() & 1;
+	pkt->fecn = rnd() & 1;
+	pkt->becn = rnd() & 1;
 	if (info & HRP_OI_PAYLOAD) {
 		pkt->payload_len = rnd() % 4097;
 		pkt->pad = -pkt->payload_len & 3;
