@@ -22,15 +22,12 @@ void hroce_cursor_begin(struct hroce_cursor *c, const struct sk_buff *skb,
 	c->pos = 0;
 }
 
-bool hroce_cursor_refill(struct hroce_cursor *c)
+bool hroce_cursor_turn(struct hroce_cursor *c)
 {
 	while (!c->left) {
-		if (c->frag < c->end) {
-			/* Memory of a device is not for us to read. */
-			c->data = skb_frag_address_safe(c->frag);
-			if (!c->data)
+		if (c->frag != c->end) {
+			if (!hroce_cursor_frag(c))
 				return false;
-			c->left = skb_frag_size(c->frag++);
 		} else if (c->list) {
 			cursor_enter(c, c->list, 0);
 			c->list = c->list->next;

@@ -38,8 +38,30 @@ struct hroce_cursor {
 void hroce_cursor_begin(struct hroce_cursor *c, const struct sk_buff *skb,
 			int offset);
 
+/* For hroce_cursor_refill(): if the page frags are used up, or empty. */
+bool hroce_cursor_turn(struct hroce_cursor *c);
+
+/* Go to the next page frag. Memory of a device is not for us to read: false. */
+static inline bool hroce_cursor_frag(struct hroce_cursor *c)
+{
+	c->data = skb_frag_address_safe(c->frag);
+	if (unlikely(!c->data))
+		return false;
+	c->left = skb_frag_size(c->frag++);
+	return true;
+}
+
 /* For hroce_cursor_get(): go on where @c->left is 0; false at the end. */
-bool hroce_cursor_refill(struct hroce_cursor *c);
+static inline bool hroce_cursor_refill(struct hroce_cursor *c)
+{
+	if (likely(c->frag != c->end)) {
+		if (!hroce_cursor_frag(c))
+			return false;
+		if (likely(c->left))
+			return true;
+	}
+	return hroce_cursor_turn(c);
+}
 
 /* For hroce_cursor_read(): if the bytes are in several pieces. */
 bool hroce_cursor_gather(struct hroce_cursor *c, void *dst, u32 len);

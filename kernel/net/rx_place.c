@@ -89,6 +89,31 @@ static void *rx_extent_va(const struct hroce_extent *ext)
 	return page_address(ext->page) + ext->offset;
 }
 
+/* The same as rx_copy() if the payload is one piece here and there. */
+static bool rx_copy_piece(const struct hroce_rx *rx, struct hroce_cursor *c,
+			  struct hroce_mem_iter *it, bool sum, bool vector,
+			  u32 *state)
+{
+	u32 len = rx->pkt.payload_len, offset;
+	struct page *page;
+	void *dst;
+
+	if (!c->left && !hroce_cursor_refill(c))
+		return false;
+	if (c->left < len)
+		return false;
+	page = hroce_mem_next_page(it, len, &offset);
+	if (!page)
+		return false;
+	dst = page_address(page) + offset;
+	if (sum)
+		*state = hroce_crc_copy(vector, *state, dst, c->data, len);
+	else
+		memcpy(dst, c->data, len);
+	hroce_cursor_step(c, len);
+	return true;
+}
+
 /*
  * Copy the payload at @c, and if @sum is set continue *@state with it. Return
  * false if it is not complete.
@@ -102,6 +127,8 @@ static bool rx_copy(const struct hroce_rx *rx, struct hroce_cursor *c,
 	const void *data;
 	u32 n;
 
+	if (likely(rx_copy_piece(rx, c, it, sum, vector, state)))
+		return true;
 	while (left) {
 		if (!hroce_mem_next(it, left, &ext))
 			return false;
@@ -125,7 +152,7 @@ static bool rx_copy(const struct hroce_rx *rx, struct hroce_cursor *c,
  * Is there another packet at @c, @nr behind that at @rx and with the same
  * headers but for the PSN? Then go to its payload.
  */
-static bool rx_next(const struct hroce_rx *rx, struct hroce_cursor *c, u32 nr)
+static __always_inline bool rx_next(const struct hroce_rx *rx, struct hroce_cursor *c, u32 nr)
 {
 	u8 bth[sizeof(struct hrw_bth)] __aligned(4) __uninitialized;
 
