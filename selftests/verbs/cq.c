@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Completion queues: sharing, notification, overrun. */
+#include <unistd.h>
+
 #include "vt.h"
 
 static void send_n(struct vt_pair *p, int from, int n, unsigned int flags)
@@ -102,6 +104,38 @@ static void event_for_next_completion(struct vt *t)
 		VT_OK(vt_cq_event(chan) == p->rcq[1], "other CQ");
 		vt_expect(p->rcq[1], i, IBV_WC_SUCCESS);
 		VT_OK(!vt_cq_event_pending(chan, 0), "second event");
+	}
+}
+
+static int undo_cq(void *cq)
+{
+	return ibv_destroy_cq(cq);
+}
+
+/* A vector for each CPU, and events come whichever was chosen. */
+static void each_comp_vector(struct vt *t)
+{
+	struct ibv_comp_channel *chan = vt_channel(&t->a);
+	int nr = t->a.ctx->num_comp_vectors;
+	struct vt_mem *d = vt_mem(&t->b, 64, VT_ALL);
+	struct vt_mem *s = vt_mem(&t->a, 64, VT_ALL);
+
+	if (vt_is_hroce(&t->a))
+		VT_EQ(nr, sysconf(_SC_NPROCESSORS_ONLN));
+	for (int i = 0; i < nr; i++) {
+		struct ibv_cq *cq = ibv_create_cq(t->a.ctx, 64, NULL, chan, i);
+		struct vt_opt o = { .scq = { cq } };
+		struct vt_pair *p;
+
+		VT_OK(cq, "vector %d: %s", i, strerror(errno));
+		vt_defer(undo_cq, cq, "CQ");
+		p = vt_pair(t, &o);
+		VT_EQ(ibv_req_notify_cq(cq, 0), 0);
+		vt_send(p->qp[0], &(struct vt_wr){
+			.id = i, .local = s, .len = 64, .remote = d,
+			.flags = IBV_SEND_SIGNALED });
+		VT_OK(vt_cq_event(chan) == cq, "other CQ");
+		vt_expect(cq, i, IBV_WC_SUCCESS);
 	}
 }
 
@@ -292,6 +326,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(send_and_receive_share),
 	VT_CASE(poll_many_at_once),
 	VT_CASE(event_for_next_completion),
+	VT_CASE(each_comp_vector),
 	VT_CASE(one_event_per_arming),
 	VT_CASE_ARG("solicited_send", solicited_only, IBV_WR_SEND),
 	VT_CASE_ARG("solicited_send_imm", solicited_only,
