@@ -284,11 +284,14 @@ static long long kernel_bytes(void)
 static void many_queue_pairs(struct vt *t)
 {
 	struct vt_opt o = { .sq = 1, .rq = 1, .sge = 1, .rd = 16 };
-	struct ibv_cq *cq = vt_cq(&t->a, 2 * MANY_QPS, NULL);
 	long long bytes;
+	struct ibv_cq *cq;
 	struct ibv_qp *qp;
 	int i;
 
+	if (!access("/proc/lockdep", F_OK))
+		vt_skip("objects are larger on this kernel");
+	cq = vt_cq(&t->a, 2 * MANY_QPS, NULL);
 	vt_opt_defaults(t, &o);
 	bytes = kernel_bytes();
 	for (i = 0; i < MANY_QPS; i++) {
@@ -299,8 +302,6 @@ static void many_queue_pairs(struct vt *t)
 	}
 	bytes = (kernel_bytes() - bytes) / MANY_QPS - RING_BYTES;
 	vt_note("%lld bytes each", bytes);
-	if (!access("/proc/lockdep", F_OK))
-		vt_skip("locks are larger on this kernel");
 	VT_OK(bytes < QP_BYTES, "%lld bytes each", bytes);
 }
 
