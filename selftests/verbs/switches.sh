@@ -86,9 +86,9 @@ snapshot() {
 settled() {
 	local before
 
-	before=$(snapshot "$1")
+	before=$(counter "$1" tx_packets)
 	sleep 0.1
-	[ "$before" = "$(snapshot "$1")" ]
+	[ "$before" = "$(counter "$1" tx_packets)" ]
 }
 
 # usage: captured COMMAND...: run it, and count the short frames whose last four bytes, the ICRC, are zero or not
