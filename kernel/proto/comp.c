@@ -15,6 +15,9 @@
 #include "req_priv.h"
 #include "table.h"
 
+/* How far the time to wait for a peer without receive entries grows. */
+#define RNR_GROWN_NS	1000000ull
+
 /* PSNs from the oldest unacknowledged one to @psn. */
 static u32 comp_distance(const struct hrp_req *req, u32 psn)
 {
@@ -224,6 +227,7 @@ static void comp_progress(struct hrp_req *req, u64 now_ns)
 {
 	req->retries = req->retry_cnt;
 	req->rnr_retries = req->rnr_retry;
+	req->rnr_row = 0;
 	req->went_back = 0;
 	/* No need to resend what is acknowledged by now. */
 	if (hrp_psn_diff(req->psn, req->psn_una) < 0)
@@ -239,6 +243,22 @@ static void comp_go_back(struct hrp_qp *qp, u64 now_ns)
 {
 	if (!qp->req.went_back && qp->req.timer != HRP_TIMER_RNR)
 		hrp_req_retry(qp, now_ns);
+}
+
+/*
+ * What the peer asks for is the least (9.7.5.2.8). Who is not ready again and
+ * again may need the very CPU on which it is asked: each time twice as long.
+ */
+static u64 comp_rnr_delay_ns(struct hrp_req *req, u8 code)
+{
+	u64 delay_ns = hrp_rnr_delay_ns(code);
+
+	if (delay_ns >= RNR_GROWN_NS)
+		return delay_ns;
+	delay_ns = min(delay_ns << req->rnr_row, RNR_GROWN_NS);
+	if (delay_ns < RNR_GROWN_NS)
+		req->rnr_row++;
+	return delay_ns;
 }
 
 static void comp_rnr(struct hrp_qp *qp, u8 code, u64 now_ns)
@@ -259,7 +279,7 @@ static void comp_rnr(struct hrp_qp *qp, u8 code, u64 now_ns)
 	req->retries = req->retry_cnt;
 	hrp_req_rewind(req);
 	req->timer = HRP_TIMER_RNR;
-	req->deadline_ns = now_ns + hrp_rnr_delay_ns(code);
+	req->deadline_ns = now_ns + comp_rnr_delay_ns(req, code);
 }
 
 static void comp_nak(struct hrp_qp *qp, u8 syndrome, u64 now_ns)

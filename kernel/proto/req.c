@@ -86,6 +86,7 @@ void hrp_req_start(struct hrp_qp *qp, u32 psn)
 	req->nr_rd_atomic = 0;
 	req->retries = req->retry_cnt;
 	req->rnr_retries = req->rnr_retry;
+	req->rnr_row = 0;
 	req->went_back = 0;
 	req->timer = HRP_TIMER_OFF;
 }

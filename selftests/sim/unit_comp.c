@@ -307,6 +307,45 @@ static void rnr_retries_are_counted_down(void)
 	rig_end();
 }
 
+static u64 rnr_delay(u8 code)
+{
+	rig_drain();
+	rig_ack(rig.qp.req.psn_una, HRP_SYN_RNR | code);
+	return rig.qp.req.deadline_ns - rig.now_ns;
+}
+
+static void rnr_round_over(void)
+{
+	rig.now_ns = rig.qp.req.deadline_ns;
+	hrp_req_timeout(&rig.qp, rig.now_ns);
+}
+
+static void rnr_delays_grow(void)
+{
+	unsigned int i;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	rig.qp.req.rnr_retry = HRP_INFINITE_RNR_RETRY;
+	rig.qp.req.rnr_retries = HRP_INFINITE_RNR_RETRY;
+	post_sends(2);
+	for (i = 0; i < 7; i++) {
+		tap_eq(rnr_delay(1), 10000u << i);
+		rnr_round_over();
+	}
+	for (i = 0; i < 3; i++) {
+		tap_eq(rnr_delay(1), 1000000);
+		rnr_round_over();
+	}
+	/* What is longer is as long as it is. */
+	tap_eq(rnr_delay(14), 1280000);
+	rnr_round_over();
+	rig_drain();
+	rig_ack(0, ACK);
+	expect_successes(0, 1);
+	tap_eq(rnr_delay(1), 10000);
+	rig_end();
+}
+
 /* The request that drew an RNR NAK was accepted: no need to wait. */
 static void ack_ends_the_wait(void)
 {
@@ -579,7 +618,7 @@ static void nak_behind_a_read(void)
 
 int main(void)
 {
-	tap_plan(25);
+	tap_plan(26);
 	tap_run(ack_completes_many);
 	tap_run(ack_of_part_of_a_message);
 	tap_run(stale_responses_are_counted);
@@ -593,6 +632,7 @@ int main(void)
 	tap_run(no_timeout_if_the_attribute_is_0);
 	tap_run(rnr_waits_then_sends);
 	tap_run(rnr_retries_are_counted_down);
+	tap_run(rnr_delays_grow);
 	tap_run(ack_ends_the_wait);
 	tap_run(read_answers_in_order);
 	tap_run(read_answers_go_together);
