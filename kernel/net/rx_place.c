@@ -152,7 +152,8 @@ static bool rx_copy(const struct hroce_rx *rx, struct hroce_cursor *c,
  * Is there another packet at @c, @nr behind that at @rx and with the same
  * headers but for the PSN? Then go to its payload.
  */
-static __always_inline bool rx_next(const struct hroce_rx *rx, struct hroce_cursor *c, u32 nr)
+static __always_inline bool rx_next(const struct hroce_rx *rx,
+				    struct hroce_cursor *c, u32 nr)
 {
 	u8 bth[sizeof(struct hrw_bth)] __aligned(4) __uninitialized;
 

@@ -19,11 +19,7 @@ void hrp_burst_begin(struct hrp_burst *b, const struct hrp_qp *qp, u8 opcode,
 	first->fecn = 0;
 	first->becn = 0;
 	first->syndrome = 0;
-	b->mem.sges = NULL;
-	b->mem.bytes = NULL;
-	b->mem.nr_sges = 0;
-	b->mem.offset = 0;
-	b->mem.len = 0;
+	hrp_mem_begin(&b->mem);
 	b->nr_pkts = 1;
 	b->mtu = hrp_qp_mtu(qp);
 	b->ackreq_last = 0;

@@ -39,4 +39,14 @@ struct hrp_mem {
 	u8 access;
 };
 
+/* No bytes; @mem->one and @mem->access are left to who adds some. */
+static inline void hrp_mem_begin(struct hrp_mem *mem)
+{
+	mem->sges = NULL;
+	mem->bytes = NULL;
+	mem->nr_sges = 0;
+	mem->offset = 0;
+	mem->len = 0;
+}
+
 #endif /* HRP_MEM_H */

@@ -79,11 +79,7 @@ static inline void hrp_rx_begin(struct hrp_rx *rx, u8 verdict)
 	rx->skip_pkts = 0;
 	rx->more = 0;
 	rx->nr_pkts = 1;
-	rx->mem.sges = NULL;
-	rx->mem.bytes = NULL;
-	rx->mem.nr_sges = 0;
-	rx->mem.offset = 0;
-	rx->mem.len = 0;
+	hrp_mem_begin(&rx->mem);
 }
 
 #endif /* HRP_RX_H */
