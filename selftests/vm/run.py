@@ -46,6 +46,9 @@ STATUS_NOT_RUN = 125
 STATUS_KERNEL = 99
 # How long the other guests may go on after a command has failed.
 GRACE_SECONDS = 30
+# How often guests are booted at most. Emulated CPUs now and then execute code that another one has just patched (the
+# breakpoint of a static branch), which kills their kernel; most such code is patched while it boots.
+BOOTS = 3
 
 # Lines of the kernel log that mean a bug.
 REPORT = re.compile(
@@ -200,6 +203,20 @@ class Guest:
                 return int(file.read())
         except (FileNotFoundError, ValueError):
             return None
+
+    def is_ready(self):
+        """Whether it waits for word to go on, with nothing wrong so far."""
+        return os.path.exists(self.path("ready")) and not any(self.kernel_reports())
+
+    def is_dead(self):
+        """Whether it ended, or its kernel reported a bug, before it had a command to give a status of."""
+        return self.status() is None and (self.process.poll() is not None or any(self.kernel_reports()))
+
+    def forget(self):
+        """Remove what this boot left behind."""
+        for name in ("ready", "dmesg", "ps"):
+            if os.path.exists(self.path(name)):
+                os.unlink(self.path(name))
 
     def log_files(self):
         if self.run.kernel.uml:
@@ -374,6 +391,33 @@ class Run:
             for end in ends:
                 end.close()
 
+    def wait_until_ready(self):
+        """Let the guests go on to hroce and the command when all run. Return False if one has died before that."""
+        end = time.monotonic() + self.args.time
+        while not all(guest.is_ready() or guest.status() is not None for guest in self.guests):
+            if any(guest.is_dead() for guest in self.guests):
+                return False
+            if time.monotonic() > end:
+                break
+            time.sleep(0.05)
+        with open(os.path.join(self.sync, "go"), "w", encoding="ascii"):
+            pass
+        return True
+
+    def boot(self):
+        """Start the guests, again if a kernel dies before hroce is there; the last attempt is left to be judged."""
+        for attempt in range(1, BOOTS + 1):
+            self.start()
+            if self.wait_until_ready() or attempt == BOOTS:
+                return
+            for guest in self.guests:
+                if guest.is_dead():
+                    guest.show_death()
+            print("run: not there yet when it died, so all guests are booted again", file=sys.stderr)
+            self.end_guests()
+            for guest in self.guests:
+                guest.forget()
+
     def watch(self):
         """Until all commands have ended, or time is up. Return the first status that is not zero, else 0."""
         end = time.monotonic() + self.args.time
@@ -416,7 +460,7 @@ class Run:
                 with open(os.path.join(self.out, f"dmesg.{guest.node}"), "w", encoding="utf-8") as file:
                     file.write("\n".join(guest.kernel_log()) + "\n")
 
-    def stop(self):
+    def end_guests(self):
         for guest in self.guests:
             if guest.process and guest.process.poll() is None:
                 guest.process.kill()
@@ -429,6 +473,9 @@ class Run:
                         os.killpg(guest.process.pid, signal.SIGKILL)
                     except ProcessLookupError:
                         pass
+
+    def stop(self):
+        self.end_guests()
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
@@ -481,7 +528,7 @@ def main():
     run = Run(args)
     try:
         run.write_config()
-        run.start()
+        run.boot()
         status = run.watch()
         for guest in run.guests:
             found = guest.judge()
