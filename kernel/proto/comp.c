@@ -344,15 +344,16 @@ static void comp_commit_data(struct hrp_qp *qp, const struct hrp_rx *rx,
 	}
 }
 
-/* Can the requester do something that it could not do before? */
+/* Can the requester do something that it could not do before, or does it wait? */
 static bool comp_wakes_requester(const struct hrp_qp *qp)
 {
 	const struct hrp_sq *sq = &qp->req.sq;
 
 	if (qp->state != HRP_RTS)
 		return qp->state == HRP_SQD;
+	/* Its deadline is before the one that the timer may be armed for. */
 	if (qp->req.timer == HRP_TIMER_RNR)
-		return false;
+		return true;
 	/* If the ring was found empty, the next post kicks. */
 	return sq->next != sq->head || !sq->kick_asked;
 }

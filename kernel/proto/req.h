@@ -106,7 +106,8 @@ void hrp_comp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
  * @status: of placing @rx->mem; SUCCESS if there was nothing to place
  *
  * Context: send lock held since hrp_comp_begin().
- * Return: true if hrp_req_next() should be called.
+ * Return: true if hrp_req_next() should be called and the timer be looked at;
+ *         the deadline may have come nearer.
  */
 bool hrp_comp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		     const struct hrp_rx *rx, u64 now_ns, u8 status);

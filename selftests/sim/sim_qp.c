@@ -33,7 +33,7 @@ static void timer_fired(void *ctx)
 	}
 }
 
-/* After each call of the engine: the deadline may have changed. */
+/* After each run of the requester: the deadline may have changed. */
 static void plan_timer(struct sim_qp *qp)
 {
 	struct hrp_req *req = &qp->hrp.req;
@@ -216,7 +216,6 @@ void sim_qp_receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 	} else if (hrp_comp_commit(&qp->hrp, pkt, &rx, sim->now_ns, status)) {
 		run_requester(qp);
 	}
-	plan_timer(qp);
 }
 
 static void error_work(void *ctx)

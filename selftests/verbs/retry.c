@@ -99,12 +99,15 @@ static uint64_t rnr_us(int code)
 	}
 }
 
-/* The RNR timer is the least time; @retry of them pass before giving up. */
+/*
+ * The RNR timer is the least time; @retry of them pass before giving up. It
+ * needs no help from the timer that waits for acknowledgements.
+ */
 static void rnr_runs_out(struct vt *t)
 {
 	int code = t->arg >> 8, retry = t->arg & 255;
 	struct vt_opt o = {
-		.rnr = retry ? retry : -1, .rnr_timer = code ? code : -1,
+		.timeout = -1, .rnr = retry ? retry : -1, .rnr_timer = code ? code : -1,
 	};
 	struct vt_pair *p = vt_pair(t, &o);
 	uint64_t us = time_to(p, 1, IBV_WC_RNR_RETRY_EXC_ERR);
@@ -120,7 +123,7 @@ static void rnr_runs_out(struct vt *t)
 /* Seven means for ever. */
 static void rnr_seven_never_ends(struct vt *t)
 {
-	struct vt_opt o = { .rnr = 7, .rnr_timer = 12 };
+	struct vt_opt o = { .timeout = -1, .rnr = 7, .rnr_timer = 12 };
 	struct vt_pair *p = vt_pair(t, &o);
 	struct vt_mem *s = vt_mem(&t->a, 20000, VT_ALL);
 	struct vt_mem *d = vt_mem(&t->b, 20000, VT_ALL);
@@ -140,7 +143,7 @@ static void rnr_seven_never_ends(struct vt *t)
 static void rnr_in_the_middle(struct vt *t)
 {
 	enum { NR = 12 };
-	struct vt_opt o = { .rnr = 7, .rnr_timer = 1 };
+	struct vt_opt o = { .timeout = -1, .rnr = 7, .rnr_timer = 1 };
 	struct vt_pair *p = vt_pair(t, &o);
 	struct vt_mem *s = vt_mem(&t->a, NR * 5000, VT_ALL);
 	struct vt_mem *d = vt_mem(&t->b, NR * 5000, VT_ALL);
