@@ -3,7 +3,7 @@
 
 import dataclasses
 
-from workloads import AllReduce, Bandwidth, BusyLatency, Copy, Latency, Load, PingPong, Stream
+from workloads import AllReduce, Bandwidth, BusyLatency, Clock, Copy, Latency, Load, PingPong, Stream
 
 RDMA = ("hroce", "rxe")
 WIRES = ("veth", "guests")
@@ -44,6 +44,7 @@ class Catalog:
         self.load = args.programs + "/load"
         self.plain = args.programs + "/plain"
         self.allreduce = args.programs + "/allreduce"
+        self.clock = Clock(self.plain)
         self.entries = []
         self.add_bandwidth()
         if args.cpus > 1:
@@ -94,16 +95,17 @@ class Catalog:
             places = EVERYWHERE if size == 8 else self.places(("veth",))
             iterations = max(FEWEST_ITERATIONS, min(self.args.iterations, BYTES_ONE_WAY // size))
             for system in RDMA:
-                self.add("write_lat", size, system, places, Latency("ib_write_lat", size, iterations))
+                self.add("write_lat", size, system, places, Latency(self.clock, "ib_write_lat", size, iterations))
                 self.add("send_lat", size, system, self.places(("veth",) if size == 8 else ()),
-                         Latency("ib_send_lat", size, iterations))
+                         Latency(self.clock, "ib_send_lat", size, iterations))
             self.add("write_lat", size, "tcp", places, PingPong(self.plain, "tcp", size, iterations))
             if size <= LONGEST_DATAGRAM:
                 self.add("write_lat", size, "udp", places, PingPong(self.plain, "udp", size, iterations))
 
     def add_latency_on_one_cpu(self):
         for system in RDMA:
-            self.add("write_lat_1cpu", 8, system, ("veth",), Latency("ib_write_lat", 8, ONE_CPU_ITERATIONS, True))
+            self.add("write_lat_1cpu", 8, system, ("veth",),
+                     Latency(self.clock, "ib_write_lat", 8, ONE_CPU_ITERATIONS, one_cpu=True))
         for protocol in ("tcp", "udp"):
             self.add("write_lat_1cpu", 8, protocol, ("veth",),
                      PingPong(self.plain, protocol, 8, ONE_CPU_ITERATIONS, True))
@@ -111,7 +113,7 @@ class Catalog:
     def add_latency_among_others(self):
         for system in RDMA:
             self.add("write_lat_busy", 8, system, ("veth",),
-                     BusyLatency(self.load, "ib_write_lat", 8, BUSY_ITERATIONS))
+                     BusyLatency(self.load, self.clock, "ib_write_lat", 8, BUSY_ITERATIONS))
 
     def add_rates(self):
         for name, qps, places in (("send_rate", 1, EVERYWHERE), ("send_rate_q16", 16, self.places(("veth",)))):
