@@ -287,6 +287,20 @@ void hroce_mem_skip(struct hroce_mem_iter *it, u32 len);
 bool hroce_mem_is_steady(const struct hroce_mem_iter *it);
 
 /**
+ * hroce_mem_is_page - is the next piece within one page?
+ * @it: iterator
+ * @len: bytes wanted, not 0
+ *
+ * Context: RCU read side.
+ * Return: true if hroce_mem_next_page() will give it out.
+ */
+static inline bool hroce_mem_is_page(const struct hroce_mem_iter *it, u32 len)
+{
+	return len <= it->piece_left && it->pages &&
+	       len <= PAGE_SIZE - offset_in_page(it->pos);
+}
+
+/**
  * hroce_mem_next_page - next piece, if it is within one page
  * @it: iterator
  * @len: bytes wanted, not 0
@@ -301,10 +315,9 @@ static inline struct page *hroce_mem_next_page(struct hroce_mem_iter *it,
 	struct page *page;
 	u32 block;
 
-	*offset = offset_in_page(it->pos);
-	if (unlikely(len > it->piece_left || !it->pages ||
-		     len > PAGE_SIZE - *offset))
+	if (unlikely(!hroce_mem_is_page(it, len)))
 		return NULL;
+	*offset = offset_in_page(it->pos);
 	block = it->region->page_shift;
 	page = it->pages[it->pos >> block] +
 	       ((it->pos & ((1ull << block) - 1)) >> PAGE_SHIFT);

@@ -148,6 +148,19 @@ static bool rx_copy(const struct hroce_rx *rx, struct hroce_cursor *c,
 	return true;
 }
 
+/* The same as rx_next() if the headers are in pieces. */
+static noinline bool rx_next_split(const struct hroce_rx *rx,
+				   struct hroce_cursor *c, u32 nr)
+{
+	u8 bth[sizeof(struct hrw_bth)] __uninitialized;
+
+	if (!hroce_cursor_peek(c, bth, sizeof(bth)) ||
+	    !hrp_bth_follows(rx->bth, bth, nr))
+		return false;
+	hroce_cursor_skip(c, sizeof(bth));
+	return true;
+}
+
 /*
  * Is there another packet at @c, @nr behind that at @rx and with the same
  * headers but for the PSN? Then go to its payload.
@@ -155,13 +168,15 @@ static bool rx_copy(const struct hroce_rx *rx, struct hroce_cursor *c,
 static __always_inline bool rx_next(const struct hroce_rx *rx,
 				    struct hroce_cursor *c, u32 nr)
 {
-	u8 bth[sizeof(struct hrw_bth)] __aligned(4) __uninitialized;
+	const u32 len = sizeof(struct hrw_bth);
 
-	if (c->pos + rx->len > rx->end ||
-	    !hroce_cursor_peek(c, bth, sizeof(bth)) ||
-	    !hrp_bth_follows(rx->bth, bth, nr))
+	if (c->pos + rx->len > rx->end)
 		return false;
-	hroce_cursor_skip(c, sizeof(bth));
+	if (unlikely(c->left < len))
+		return rx_next_split(rx, c, nr);
+	if (!hrp_bth_follows(rx->bth, c->data, nr))
+		return false;
+	hroce_cursor_step(c, len);
 	return true;
 }
 

@@ -143,28 +143,29 @@ static u32 tx_run_len(const struct hroce_tx *tx)
 }
 
 /*
- * Append packets of a run: what tx_append() does, for payload within a page
- * each. Stops in front of a packet that takes more than that.
+ * Append packets of a run, @max at most: what tx_append() does, for payload
+ * within a page each. Return how many; fewer if one takes more than that, or if
+ * the frame is not ready for it.
  */
-static void tx_append_run(struct hroce_tx *tx, struct hroce_mem_iter *it)
+static u32 tx_append_pages(struct hroce_tx *tx, struct hroce_mem_iter *it,
+			   u32 max)
 {
-	const u32 len = tx->pkt.payload_len, max = tx_run_len(tx);
+	const u32 len = tx->pkt.payload_len;
 	struct hroce_tx_frame *f = &tx->frame;
+	struct hroce_tx_pages pages;
 	u32 nr, offset, state;
 	struct page *page;
 	__le32 *icrc;
 
+	max = min(max, hroce_tx_pages_begin(&pages, f, sizeof(struct hrw_bth)));
 	for (nr = 0; nr < max; nr++) {
-		if (!hroce_tx_frame_ready(f, sizeof(struct hrw_bth)))
-			break;
 		page = hroce_mem_next_page(it, len, &offset);
 		if (!page)
 			break;
-		if (nr)
-			tx->pkt.psn = hrp_psn_add(tx->pkt.psn, 1);
-		hrp_bth_set_psn(tx->bth, tx->pkt.psn);
-		icrc = hroce_tx_frame_append(f, tx->bth, sizeof(struct hrw_bth),
-					     page, offset, len);
+		hrp_bth_set_psn(tx->bth, hrp_psn_add(tx->pkt.psn, nr));
+		icrc = hroce_tx_pages_add(&pages, tx->bth,
+					  sizeof(struct hrw_bth), page, offset,
+					  len);
 		*icrc = 0;
 		if (f->sum) {
 			state = hroce_icrc_next(&tx->icrc, tx->hdr.ipv6,
@@ -175,13 +176,29 @@ static void tx_append_run(struct hroce_tx *tx, struct hroce_mem_iter *it)
 			*icrc = hroce_icrc_final(state);
 		}
 	}
-	if (!nr)
+	hroce_tx_pages_end(&pages, f, nr, nr * len, nr * tx->last_len);
+	return nr;
+}
+
+/* Append the packet that is loaded and those like it, as far as that is easy. */
+static void tx_append_run(struct hroce_tx *tx, struct hroce_mem_iter *it)
+{
+	const u32 len = tx->pkt.payload_len;
+	u32 nr, left = tx_run_len(tx);
+
+	if (!left)
 		return;
-	tx->next += nr;
-	tx->nr_pkts += nr;
-	tx->payload += nr * len;
-	f->skb->truesize += nr * len;
-	hroce_tx_frame_grow(f, nr * tx->last_len);
+	do {
+		nr = tx_append_pages(tx, it, left);
+		left -= nr;
+		tx->next += nr;
+		tx->nr_pkts += nr;
+		tx->payload += nr * len;
+		tx->pkt.psn = hrp_psn_add(tx->pkt.psn, nr);
+	} while (left && hroce_mem_is_page(it, len) &&
+		 hroce_tx_frame_prepare(&tx->frame, sizeof(struct hrw_bth)));
+	/* It is one ahead. */
+	tx->pkt.psn = hrp_psn_add(tx->pkt.psn, -1);
 	tx_load_packet(tx);
 }
 

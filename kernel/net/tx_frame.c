@@ -124,24 +124,25 @@ static u32 frame_frags_left(const struct hroce_tx_frame *f)
 	return MAX_SKB_FRAGS - f->shinfo->nr_frags;
 }
 
+/* A page frag for what is going to be put at @f->chunk. */
+static void frame_begin_frag(struct hroce_tx_frame *f)
+{
+	void *page_va = page_address(f->chunk_page);
+
+	f->last = &f->shinfo->frags[f->shinfo->nr_frags];
+	hroce_tx_frame_add(f, f->chunk_page, (void *)f->chunk - page_va, 0);
+}
+
 void *hroce_tx_frame_take(struct hroce_tx_frame *f, u32 len)
 {
-	void *p;
-
 	if (f->chunk_left < len && !frame_new_chunk(f, len))
 		return NULL;
-	p = f->chunk;
-	if (f->last)
-		return hroce_tx_frame_put(f, len);
-	if (!frame_frags_left(f))
-		return NULL;
-	f->last = &f->shinfo->frags[f->shinfo->nr_frags];
-	hroce_tx_frame_add(f, f->chunk_page, p - page_address(f->chunk_page),
-			   len);
-	hroce_tx_frame_grow(f, len);
-	f->chunk += len;
-	f->chunk_left -= len;
-	return p;
+	if (!f->last) {
+		if (!frame_frags_left(f))
+			return NULL;
+		frame_begin_frag(f);
+	}
+	return hroce_tx_frame_put(f, len);
 }
 
 bool hroce_tx_frame_room(struct hroce_tx_frame *f)
@@ -151,6 +152,16 @@ bool hroce_tx_frame_room(struct hroce_tx_frame *f)
 	return left > FRAME_COPY_FRAGS ||
 	       (left == FRAME_COPY_FRAGS && f->last) ||
 	       (f->list && frame_extend(f));
+}
+
+bool hroce_tx_frame_prepare(struct hroce_tx_frame *f, u32 hdr_len)
+{
+	if (!hroce_tx_frame_room(f) ||
+	    (f->chunk_left < hdr_len + HRW_ICRC_LEN && !frame_new_chunk(f, 0)))
+		return false;
+	if (!f->last)
+		frame_begin_frag(f);
+	return true;
 }
 
 static void frame_sum(struct hroce_tx_frame *f, const void *p, u32 len)

@@ -4,6 +4,7 @@
 #define HRP_PKT_H
 
 #include <linux/types.h>
+#include <linux/unaligned.h>
 #include <asm/byteorder.h>
 #include "opcode.h"
 #include "psn.h"
@@ -108,7 +109,7 @@ u32 hrp_pkt_hdr_len(const void *data);
 /**
  * hrp_bth_follows - do headers belong to a run?
  * @first: BTH of a packet, 4-byte aligned
- * @bth: BTH of another one, 4-byte aligned
+ * @bth: BTH of another one, looked at once
  * @nr: how many packets behind the first one it is, less than 2^24
  *
  * Return: true if the PSN of @bth is that of @first and @nr, and the rest is
@@ -116,12 +117,13 @@ u32 hrp_pkt_hdr_len(const void *data);
  */
 static inline bool hrp_bth_follows(const void *first, const void *bth, u32 nr)
 {
-	const __be32 *a = first, *b = bth;
-	u32 last = be32_to_cpu(b[2]);
+	const __be32 *a = first;
+	u32 last = get_unaligned_be32(bth + 8);
 
 	/* The last word is @ackreq and the PSN, which must not carry over. */
-	return a[0] == b[0] && a[1] == b[1] && be32_to_cpu(a[2]) + nr == last &&
-	       (last & HRP_PSN_MASK) >= nr;
+	return get_unaligned((const u64 *)first) ==
+	       get_unaligned((const u64 *)bth) &&
+	       be32_to_cpu(a[2]) + nr == last && (last & HRP_PSN_MASK) >= nr;
 }
 
 /**
