@@ -8,6 +8,16 @@
 
 #define QP_EX_ATTRS	(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 
+/* No flag is known, but it may be said that none is wanted. */
+static bool qp_check_attrs(const struct ibv_qp_init_attr_ex *attr)
+{
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS &&
+	    attr->create_flags)
+		return false;
+	return !(attr->comp_mask &
+		 ~(QP_EX_ATTRS | IBV_QP_INIT_ATTR_CREATE_FLAGS));
+}
+
 static int qp_map(struct hroce_qp *qp, int cmd_fd,
 		  const struct hroce_create_qp_resp *resp,
 		  const struct ibv_qp_init_attr_ex *attr)
@@ -33,13 +43,14 @@ struct ibv_qp *hroce_create_qp_ex(struct ibv_context *context,
 {
 	struct hroce_cmd_create_qp_resp resp = {};
 	struct ibv_create_qp cmd = {};
+	uint32_t comp_mask = attr->comp_mask;
 	uint64_t send_ops = 0;
 	struct hroce_qp *qp;
 	int ret;
 
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 		send_ops = attr->send_ops_flags;
-	if ((attr->comp_mask & ~QP_EX_ATTRS) ||
+	if (!qp_check_attrs(attr) ||
 	    !hroce_wr_supports(attr->qp_type, send_ops)) {
 		errno = EOPNOTSUPP;
 		return NULL;
@@ -49,8 +60,10 @@ struct ibv_qp *hroce_create_qp_ex(struct ibv_context *context,
 	if (!qp)
 		return NULL;
 
+	attr->comp_mask &= QP_EX_ATTRS;
 	ret = ibv_cmd_create_qp_ex(context, &qp->vqp, attr, &cmd, sizeof(cmd),
 				   &resp.core, sizeof(resp));
+	attr->comp_mask = comp_mask;
 	if (ret)
 		goto free_qp;
 

@@ -15,6 +15,9 @@
 #define FW_VERSION_MAJOR	0
 #define FW_VERSION_MINOR	1
 
+/* Vendors are known by their OUI; nobody has this one. */
+#define VENDOR_NONE		0xffffff
+
 bool hroce_port_is_up(const struct hroce_dev *dev)
 {
 	const struct net_device *ndev = dev->port.dev;
@@ -40,6 +43,7 @@ int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->fw_ver = (u64)FW_VERSION_MAJOR << 32 | FW_VERSION_MINOR << 16;
 	addrconf_addr_eui48((u8 *)&attr->sys_image_guid,
 			    dev->port.dev->dev_addr);
+	attr->vendor_id = VENDOR_NONE;
 	attr->max_mr_size = 1ULL << 47;
 	attr->page_size_cap = PAGE_MASK & GENMASK_ULL(31, 0);
 	attr->device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN |

@@ -1,0 +1,136 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: GPL-2.0
+"""Run the test suite of rdma-core, as Debian ships it with python3-pyverbs, inside a guest; print TAP.
+
+usage: run.py DEVICE GID-INDEX [PATTERN...]
+
+With patterns only the tests whose name, such as test_cq.CQTest.test_resize_cq, matches one of them run.
+
+A test may skip itself only if selftests/pyverbs.skips lists it; one that is listed and does not skip fails, so that
+the list stays as short as it can be. Files of tests for hardware of one vendor are not run at all.
+"""
+
+import fnmatch
+import glob
+import gzip
+import importlib.machinery
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+
+SUITE = "/usr/share/doc/rdma-core/tests"
+SKIPS = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "pyverbs.skips")
+FOREIGN = ("test_mlx5_*", "test_efa*", "test_cuda_*")
+
+
+def unpack(directory):
+    """Copy the suite, uncompressed and without what belongs to other vendors."""
+    os.mkdir(directory)
+    for path in glob.glob(SUITE + "/*.py*"):
+        name = os.path.basename(path)
+        if any(fnmatch.fnmatch(name, pattern) for pattern in FOREIGN):
+            continue
+        with gzip.open(path) if name.endswith(".gz") else open(path, "rb") as source:
+            with open(os.path.join(directory, name.removesuffix(".gz")), "wb") as copy:
+                shutil.copyfileobj(source, copy)
+
+
+def load(directory, device, gid):
+    """Import the suite, set up for one device, and return its tests."""
+    sys.path.insert(0, directory)
+    from args_parser import parser
+    sys.argv[1:] = ["--dev", device, "--gid", gid]
+    parser.parse_args()
+    package = importlib.machinery.SourceFileLoader("tests", os.path.join(directory, "__init__.py")).load_module()
+    find_netdev()
+    return flatten(unittest.defaultTestLoader.loadTestsFromModule(package))
+
+
+def find_netdev():
+    """The suite looks for the netdev among the children of a PCI device, which a link of hroce does not have."""
+    from tests.base import RDMATestCase
+
+    def get_ip_mac(self, dev, port, idx):
+        with open(f"/sys/class/infiniband/{dev}/ports/{port}/gid_attrs/ndevs/{idx}", encoding="ascii") as file:
+            self.args.append([dev, port, idx, *self.get_ip_mac_address(file.read().strip())])
+
+    RDMATestCase._get_ip_mac = get_ip_mac
+
+
+def flatten(suite):
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from flatten(test)
+        else:
+            yield test
+
+
+def name_of(test):
+    return test.id().removeprefix("tests.")
+
+
+class Skips:
+    """The list of tests that may skip themselves: a pattern and a reason on each line."""
+
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as file:
+            lines = [line.split(None, 1) for line in file if line.strip() and not line.startswith("#")]
+        self.reasons = {pattern: reason.strip() for pattern, reason in lines}
+
+    def reason(self, name):
+        for pattern, reason in self.reasons.items():
+            if fnmatch.fnmatch(name, pattern):
+                return reason
+        return None
+
+
+class Tap(unittest.TestResult):
+    """One line for each test."""
+
+    def __init__(self, skips):
+        super().__init__()
+        self.skips = skips
+        self.count = 0
+        self.bad = 0
+
+    def line(self, test, good, comment="", skip=""):
+        self.count += 1
+        self.bad += not good
+        for text in comment.splitlines():
+            print("# " + text)
+        print(f"{'' if good else 'not '}ok {self.count} {name_of(test)}{' # SKIP ' + skip if skip else ''}", flush=True)
+
+    def addSuccess(self, test):
+        listed = self.skips.reason(name_of(test))
+        self.line(test, not listed, "it ran, but is listed in pyverbs.skips" if listed else "")
+
+    def addSkip(self, test, reason):
+        listed = self.skips.reason(name_of(test))
+        self.line(test, listed, "" if listed else f"skipped, and not listed in pyverbs.skips: {reason}", listed or "")
+
+    def addFailure(self, test, err):
+        self.line(test, False, self._exc_info_to_string(err, test))
+
+    addError = addFailure
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    device, gid, *patterns = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as directory:
+        directory = os.path.join(directory, "tests")
+        unpack(directory)
+        tests = load(directory, device, gid)
+        result = Tap(Skips(SKIPS))
+        for test in tests:
+            if not patterns or any(fnmatch.fnmatch(name_of(test), pattern) for pattern in patterns):
+                test.run(result)
+    print(f"1..{result.count}")
+    return 1 if result.bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
