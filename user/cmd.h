@@ -27,6 +27,8 @@ HROCE_DECLARE_CMD(hroce_cmd_get_context_resp, ib_uverbs_get_context_resp,
 		  hroce_alloc_ucontext_resp);
 HROCE_DECLARE_CMD(hroce_cmd_create_cq_resp, ib_uverbs_ex_create_cq_resp,
 		  hroce_create_cq_resp);
+HROCE_DECLARE_CMD(hroce_cmd_resize_cq_resp, ib_uverbs_resize_cq_resp,
+		  hroce_resize_cq_resp);
 HROCE_DECLARE_CMD(hroce_cmd_create_srq_resp, ib_uverbs_create_srq_resp,
 		  hroce_create_srq_resp);
 HROCE_DECLARE_CMD(hroce_cmd_create_qp_resp, ib_uverbs_create_qp_resp,

@@ -19,6 +19,9 @@
 #define CQ_EX_WC_FLAGS	(IBV_WC_STANDARD_FLAGS | \
 			 IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
 
+#define CQ_EX_FLAGS	(IBV_CREATE_CQ_ATTR_SINGLE_THREADED | \
+			 IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN)
+
 static int cq_map(struct hroce_cq *cq, int cmd_fd,
 		  const struct hroce_ring_info *info)
 {
@@ -99,14 +102,14 @@ struct ibv_cq_ex *hroce_create_cq_ex(struct ibv_context *context,
 	}
 	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS)
 		flags = attr->flags;
-	if ((flags & ~IBV_CREATE_CQ_ATTR_SINGLE_THREADED) ||
+	if ((flags & ~(uint32_t)CQ_EX_FLAGS) ||
 	    (attr->wc_flags & ~(uint64_t)CQ_EX_WC_FLAGS)) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
 
-	/* Threads are our own business; the kernel knows of the timestamps. */
-	plain.comp_mask = 0;
+	/* Threads are our own business; the kernel knows of the rest. */
+	plain.flags = flags & ~IBV_CREATE_CQ_ATTR_SINGLE_THREADED;
 	cq = cq_create(context, &plain,
 		       flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
 	if (!cq)
@@ -114,6 +117,17 @@ struct ibv_cq_ex *hroce_create_cq_ex(struct ibv_context *context,
 
 	hroce_cq_set_poll_ops(&cq->vcq.cq_ex);
 	return &cq->vcq.cq_ex;
+}
+
+static void cq_free_retired(struct hroce_cq *cq)
+{
+	struct hroce_retired *retired;
+
+	while ((retired = cq->retired)) {
+		cq->retired = retired->next;
+		hroce_map_close(&retired->map);
+		free(retired);
+	}
 }
 
 int hroce_destroy_cq(struct ibv_cq *ibcq)
@@ -126,9 +140,84 @@ int hroce_destroy_cq(struct ibv_cq *ibcq)
 		return ret;
 
 	hroce_map_close(&cq->map);
+	cq_free_retired(cq);
 	hroce_lock_destroy(&cq->lock);
 	free(cq);
 	return 0;
+}
+
+/*
+ * The new ring takes effect. Who has armed the old one since the kernel moved
+ * on, or does so before it sees the new header, arms the new one as well (see
+ * hroce_req_notify_cq()); an event too many does no harm. It finds completions
+ * that came before that as it polls, for which it has to wait for us.
+ */
+static void cq_switch(struct hroce_cq *cq, const struct hroce_map *map,
+		      const struct hroce_ring_info *info)
+{
+	struct hroce_cq_hdr *old = cq->hdr, *hdr = map->base;
+
+	hroce_cons_init(&cq->ring, map, info, &hdr->cons);
+	__atomic_store_n(&cq->hdr, hdr, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&old->arm, __ATOMIC_SEQ_CST) != HROCE_CQ_ARM_NONE)
+		hroce_store_release(&hdr->arm, HROCE_CQ_ARM_NEXT);
+}
+
+static int cq_resize(struct hroce_cq *cq, int nr_cqes,
+		     struct hroce_retired *retired)
+{
+	struct hroce_cmd_resize_cq_resp resp = {};
+	struct ibv_cq *ibcq = &cq->vcq.cq;
+	struct ibv_resize_cq cmd = {};
+	struct hroce_map map = {};
+	int ret;
+
+	/* What was polled, and in an extended CQ forgotten, is given back. */
+	hroce_cons_publish(&cq->ring);
+	ret = ibv_cmd_resize_cq(ibcq, nr_cqes, &cmd, sizeof(cmd), &resp.core,
+				sizeof(resp));
+	if (ret)
+		return ret;
+	/* If this fails, the kernel completes where nobody looks any more. */
+	ret = hroce_map_open(&map, ibcq->context->cmd_fd, &resp.drv.cq, nr_cqes,
+			     sizeof(struct hroce_cqe));
+	if (ret)
+		return ret;
+
+	cq_switch(cq, &map, &resp.drv.cq);
+	retired->map = cq->map;
+	retired->next = cq->retired;
+	cq->retired = retired;
+	hroce_map_trim(&retired->map);
+	cq->map = map;
+	return 0;
+}
+
+int hroce_resize_cq(struct ibv_cq *ibcq, int nr_cqes)
+{
+	struct hroce_cq *cq = to_hcq(ibcq);
+	struct hroce_retired *retired;
+	int ret;
+
+	if (nr_cqes <= 0)
+		return EINVAL;
+	retired = calloc(1, sizeof(*retired));
+	if (!retired)
+		return ENOMEM;
+
+	hroce_lock(&cq->lock);
+	ret = cq_resize(cq, nr_cqes, retired);
+	hroce_unlock(&cq->lock);
+	if (ret)
+		free(retired);
+	return ret;
+}
+
+int hroce_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr)
+{
+	struct ibv_modify_cq cmd = {};
+
+	return ibv_cmd_modify_cq(ibcq, attr, &cmd, sizeof(cmd));
 }
 
 const struct hroce_cqe *hroce_cq_next(struct hroce_cq *cq)
@@ -208,9 +297,8 @@ int hroce_poll_cq(struct ibv_cq *ibcq, int nr_entries, struct ibv_wc *wc)
  * A request for the next completion stands when one for solicited completions
  * only comes on top. The kernel resets the word, hence the exchange.
  */
-int hroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
+static void cq_arm(uint32_t *arm, int solicited_only)
 {
-	uint32_t *arm = &to_hcq(ibcq)->hdr->arm;
 	uint32_t none = HROCE_CQ_ARM_NONE;
 
 	if (solicited_only)
@@ -220,5 +308,18 @@ int hroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	else
 		hroce_store_release(arm, HROCE_CQ_ARM_NEXT);
 	hroce_full_barrier();
+}
+
+int hroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
+{
+	struct hroce_cq *cq = to_hcq(ibcq);
+	struct hroce_cq_hdr *hdr, *now;
+
+	now = __atomic_load_n(&cq->hdr, __ATOMIC_ACQUIRE);
+	do {
+		hdr = now;
+		cq_arm(&hdr->arm, solicited_only);
+		now = __atomic_load_n(&cq->hdr, __ATOMIC_ACQUIRE);
+	} while (now != hdr);
 	return 0;
 }

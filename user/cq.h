@@ -10,10 +10,22 @@
 #define HROCE_WCF_VERBS	(HROCE_WCF_GRH | HROCE_WCF_IMM | HROCE_WCF_INV)
 
 /**
+ * struct hroce_retired - what is left of a ring after resizing
+ * @next: the one before, or NULL
+ * @map: its first page
+ */
+struct hroce_retired {
+	struct hroce_retired *next;
+	struct hroce_map map;
+};
+
+/**
  * struct hroce_cq - completion queue
  * @vcq: what libibverbs knows
  * @map: the queue
- * @hdr: its header
+ * @hdr: its header; arming loads it without @lock
+ * @retired: headers of earlier rings, one page each, which a thread that is
+ *	about to arm may still write to
  * @lock: guards @ring and @current; held from start_poll to end_poll
  * @ring: what has been polled
  * @current: entry that the read functions of the extended interface look at
@@ -22,6 +34,7 @@ struct hroce_cq {
 	struct verbs_cq vcq;
 	struct hroce_map map;
 	struct hroce_cq_hdr *hdr;
+	struct hroce_retired *retired;
 	struct hroce_lock lock;
 	struct hroce_cons_ring ring;
 	const struct hroce_cqe *current;
@@ -38,6 +51,8 @@ struct ibv_cq *hroce_create_cq(struct ibv_context *context, int nr_cqes,
 struct ibv_cq_ex *hroce_create_cq_ex(struct ibv_context *context,
 				     struct ibv_cq_init_attr_ex *attr);
 int hroce_destroy_cq(struct ibv_cq *ibcq);
+int hroce_resize_cq(struct ibv_cq *ibcq, int nr_cqes);
+int hroce_modify_cq(struct ibv_cq *ibcq, struct ibv_modify_cq_attr *attr);
 int hroce_poll_cq(struct ibv_cq *ibcq, int nr_entries, struct ibv_wc *wc);
 int hroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only);
 

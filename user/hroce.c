@@ -104,6 +104,7 @@ static const struct verbs_context_ops context_ops = {
 	.destroy_srq = hroce_destroy_srq,
 	.detach_mcast = ibv_cmd_detach_mcast,
 	.free_context = free_context,
+	.modify_cq = hroce_modify_cq,
 	.modify_qp = hroce_modify_qp,
 	.modify_srq = hroce_modify_srq,
 	.poll_cq = hroce_poll_cq,
@@ -117,6 +118,7 @@ static const struct verbs_context_ops context_ops = {
 	.query_srq = hroce_query_srq,
 	.reg_mr = hroce_reg_mr,
 	.req_notify_cq = hroce_req_notify_cq,
+	.resize_cq = hroce_resize_cq,
 };
 
 /* Introduce ourselves to the kernel and learn what kind of link this is. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "ring.h"
 
@@ -53,4 +54,14 @@ void hroce_map_close(struct hroce_map *map)
 	if (map->base)
 		munmap(map->base, map->len_bytes);
 	map->base = NULL;
+}
+
+void hroce_map_trim(struct hroce_map *map)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	if (map->len_bytes <= page)
+		return;
+	munmap((uint8_t *)map->base + page, map->len_bytes - page);
+	map->len_bytes = page;
 }

@@ -65,6 +65,12 @@ int hroce_map_open(struct hroce_map *map, int cmd_fd,
 void hroce_map_close(struct hroce_map *map);
 
 /**
+ * hroce_map_trim - unmap all but the header
+ * @map: not empty; hroce_map_close() is still needed
+ */
+void hroce_map_trim(struct hroce_map *map);
+
+/**
  * struct hroce_prod_ring - a queue that this side fills
  * @entries: first entry
  * @shared_prod: in the header, for the kernel to read

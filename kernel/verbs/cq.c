@@ -14,6 +14,12 @@
 /* No queue pair has this number: its completions are skipped. */
 #define QPN_NONE	U32_MAX
 
+#define CQ_FLAGS	(IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION | \
+			 IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)
+
+/* Entries that hroce_cq_resize() copies with interrupts disabled, at most. */
+#define RESIZE_BATCH	64
+
 /* The value of owner that makes the entry at index @idx valid. */
 static u32 cq_phase(const struct hroce_ring *ring, u32 idx)
 {
@@ -25,16 +31,47 @@ static u32 cq_room(const struct hroce_cq *cq)
 	const struct hroce_cq_hdr *hdr = cq->ring->va;
 	u32 used;
 
+	if (unlikely(cq->ignore_overrun))
+		return 1;
 	/* The slots up to @cons are free once their reader is done. */
 	used = cq->prod - (cq->user ? smp_load_acquire(&hdr->cons) : cq->cons);
 	/* A nonsensical @cons is as good as a full queue. */
 	return used < cq->ring->nr_entries ? cq->ring->nr_entries - used : 0;
 }
 
+static void cq_fire(struct hroce_cq *cq)
+{
+	struct hroce_cq_hdr *hdr = cq->ring->va;
+
+	lockdep_assert_held(&cq->lock);
+	cq->held_back = 0;
+	/*
+	 * Who arms again before this store loses nothing: the event that is
+	 * about to be raised comes later than the arming.
+	 */
+	WRITE_ONCE(hdr->arm, HROCE_CQ_ARM_NONE);
+	set_bit(HROCE_CQ_COMP, &cq->events);
+}
+
+/* Is this completion to wait for others before an event is raised? */
+static bool cq_hold_back(struct hroce_cq *cq)
+{
+	lockdep_assert_held(&cq->lock);
+	if (++cq->held_back >= cq->mod_count)
+		return false;
+	if (cq->timer_on)
+		return true;
+	cq->timer_on = true;
+	hrtimer_start(&cq->timer,
+		      ns_to_ktime(cq->mod_period_us * NSEC_PER_USEC),
+		      HRTIMER_MODE_REL_SOFT);
+	return true;
+}
+
 /* Did the consumer ask for an event that this completion is? */
 static bool cq_disarm(struct hroce_cq *cq, bool solicited)
 {
-	struct hroce_cq_hdr *hdr = cq->ring->va;
+	const struct hroce_cq_hdr *hdr = cq->ring->va;
 	u32 arm;
 
 	/* Store the entry, then load arm: see rdma/hroce-abi.h. */
@@ -43,13 +80,35 @@ static bool cq_disarm(struct hroce_cq *cq, bool solicited)
 	if (arm != HROCE_CQ_ARM_NEXT &&
 	    !(arm == HROCE_CQ_ARM_SOLICITED && solicited))
 		return false;
-	/*
-	 * Who arms again before this store loses nothing: the event that is
-	 * about to be raised comes later than the arming.
-	 */
-	WRITE_ONCE(hdr->arm, HROCE_CQ_ARM_NONE);
-	set_bit(HROCE_CQ_COMP, &cq->events);
+	if (unlikely(cq->mod_count) && cq_hold_back(cq))
+		return false;
+	cq_fire(cq);
 	return true;
+}
+
+/* Nobody has joined in time. What was polled meanwhile needs no event. */
+static enum hrtimer_restart cq_timer(struct hrtimer *timer)
+{
+	struct hroce_cq *cq = container_of(timer, struct hroce_cq, timer);
+	const struct hroce_cq_hdr *hdr;
+	unsigned long flags;
+	bool notify = false;
+
+	rcu_read_lock();
+	spin_lock_irqsave(&cq->lock, flags);
+	hdr = cq->ring->va;
+	cq->timer_on = false;
+	if (cq->held_back && READ_ONCE(hdr->arm) != HROCE_CQ_ARM_NONE &&
+	    cq->prod != (cq->user ? READ_ONCE(hdr->cons) : cq->cons)) {
+		cq_fire(cq);
+		notify = true;
+	}
+	cq->held_back = 0;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	if (notify)
+		hroce_cq_notify(cq);
+	rcu_read_unlock();
+	return HRTIMER_NORESTART;
 }
 
 static bool cq_lose(struct hroce_cq *cq)
@@ -65,7 +124,7 @@ static bool cq_lose(struct hroce_cq *cq)
 bool hroce_cq_push(struct hroce_cq *cq, const struct hroce_cqe *cqe,
 		   bool solicited)
 {
-	struct hroce_cq_hdr *hdr = cq->ring->va;
+	struct hroce_cq_hdr *hdr;
 	struct hroce_cqe *slot;
 	unsigned long flags;
 	bool notify;
@@ -83,6 +142,7 @@ bool hroce_cq_push(struct hroce_cq *cq, const struct hroce_cqe *cqe,
 	/* Pairs with the acquire of who polls. */
 	smp_store_release(&slot->owner, cq_phase(cq->ring, cq->prod));
 	cq->prod++;
+	hdr = cq->ring->va;
 	WRITE_ONCE(hdr->prod, cq->prod);
 	notify = cq_disarm(cq, solicited);
 unlock:
@@ -141,14 +201,18 @@ int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	err = hroce_udata_check(udata, sizeof(resp));
 	if (err)
 		return err;
-	if (attr->flags & ~IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION)
+	if (attr->flags & ~CQ_FLAGS)
 		return -EOPNOTSUPP;
 	if (!attr->cqe || attr->cqe > HROCE_MAX_CQE)
 		return -EINVAL;
 
 	spin_lock_init(&cq->lock);
+	mutex_init(&cq->resize_lock);
+	hrtimer_setup(&cq->timer, cq_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
 	cq->user = udata;
 	cq->timestamps = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
+	cq->ignore_overrun = attr->flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
 	cq->ring = hroce_ring_create(attr->cqe, sizeof(struct hroce_cqe));
 	if (IS_ERR(cq->ring))
 		return PTR_ERR(cq->ring);
@@ -166,8 +230,114 @@ int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 int hroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 {
-	/* No queue pair refers to the CQ any more, so nobody uses it. */
-	hroce_ring_destroy(to_hcq(ibcq)->ring);
+	struct hroce_cq *cq = to_hcq(ibcq);
+
+	/* No queue pair refers to the CQ any more, so only the timer uses it. */
+	hrtimer_cancel(&cq->timer);
+	hroce_ring_destroy(cq->ring);
+	return 0;
+}
+
+/* Entries [@from, @to) of the ring become those from @from - @base on. */
+static void cq_copy(const struct hroce_ring *dst, const struct hroce_ring *src,
+		    u32 from, u32 to, u32 base)
+{
+	struct hroce_cqe *cqe;
+
+	for (; from != to; from++) {
+		cqe = hroce_ring_entry(dst, from - base);
+		memcpy(cqe, hroce_ring_entry(src, from), sizeof(*cqe));
+		cqe->owner = cq_phase(dst, from - base);
+	}
+}
+
+/*
+ * Moves what was not polled to @ring, which takes the place of the present one.
+ * Its indices begin at 0, for owner words do: an entry of zeros is not valid.
+ * Completions arrive meanwhile, so all but a few are copied without the lock.
+ *
+ * Returns the ring that is not needed any more: @ring itself, if it is too
+ * small.
+ */
+static struct hroce_ring *cq_move(struct hroce_cq *cq, struct hroce_ring *ring)
+{
+	struct hroce_cq_hdr *to = ring->va, *from = cq->ring->va;
+	u32 base = READ_ONCE(from->cons), done = base;
+	struct hroce_ring *old = cq->ring;
+	u32 most, prod;
+
+	most = min(ring->nr_entries, old->nr_entries);
+	for (;;) {
+		spin_lock_irq(&cq->lock);
+		prod = cq->prod;
+		if (cq->overrun || prod - base > most) {
+			spin_unlock_irq(&cq->lock);
+			return ring;
+		}
+		if (prod - done <= RESIZE_BATCH)
+			break;
+		spin_unlock_irq(&cq->lock);
+		cq_copy(ring, old, done, prod, base);
+		done = prod;
+	}
+	cq_copy(ring, old, done, prod, base);
+	cq->prod = prod - base;
+	to->prod = cq->prod;
+	to->arm = xchg(&from->arm, HROCE_CQ_ARM_NONE);
+	cq->ring = ring;
+	cq->ib.cqe = ring->nr_entries;
+	spin_unlock_irq(&cq->lock);
+	return old;
+}
+
+int hroce_cq_resize(struct ib_cq *ibcq, int nr_cqes, struct ib_udata *udata)
+{
+	struct hroce_resize_cq_resp resp = {};
+	struct hroce_cq *cq = to_hcq(ibcq);
+	struct hroce_ring *ring, *old;
+	int err;
+
+	/* No consumer in the kernel asks for it. */
+	if (!cq->user || !udata)
+		return -EOPNOTSUPP;
+	err = hroce_udata_check(udata, sizeof(resp));
+	if (err)
+		return err;
+	if (nr_cqes <= 0 || nr_cqes > HROCE_MAX_CQE)
+		return -EINVAL;
+
+	ring = hroce_ring_create(nr_cqes, sizeof(struct hroce_cqe));
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	err = hroce_ring_export(ring, hroce_udata_context(udata), &resp.cq);
+	if (!err)
+		err = hroce_udata_answer(udata, &resp, sizeof(resp));
+	if (err)
+		goto destroy_ring;
+
+	mutex_lock(&cq->resize_lock);
+	old = cq_move(cq, ring);
+	mutex_unlock(&cq->resize_lock);
+	hroce_ring_destroy(old);
+	return old == ring ? -EINVAL : 0;
+
+destroy_ring:
+	hroce_ring_destroy(ring);
+	return err;
+}
+
+int hroce_cq_modify(struct ib_cq *ibcq, u16 count, u16 period_us)
+{
+	struct hroce_cq *cq = to_hcq(ibcq);
+	unsigned long flags;
+
+	/* Without a period the last completions would never be heard of. */
+	if (!period_us)
+		count = 0;
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->mod_count = count > 1 ? count : 0;
+	cq->mod_period_us = period_us;
+	spin_unlock_irqrestore(&cq->lock, flags);
 	return 0;
 }
 
@@ -250,7 +420,7 @@ int hroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 int hroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
 {
 	struct hroce_cq *cq = to_hcq(ibcq);
-	struct hroce_cq_hdr *hdr = cq->ring->va;
+	struct hroce_cq_hdr *hdr;
 	unsigned long flags;
 	int missed = 0;
 	u32 arm;
@@ -262,6 +432,7 @@ int hroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
 	arm = (notify & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED ?
 	      HROCE_CQ_ARM_SOLICITED : HROCE_CQ_ARM_NEXT;
 	spin_lock_irqsave(&cq->lock, flags);
+	hdr = cq->ring->va;
 	/* NEXT includes SOLICITED (IBTA 11.4.2.2). */
 	hdr->arm = max(hdr->arm, arm);
 	if (notify & IB_CQ_REPORT_MISSED_EVENTS && cq->cons != cq->prod)

@@ -3,6 +3,8 @@
 #ifndef HROCE_CQ_H
 #define HROCE_CQ_H
 
+#include <linux/hrtimer.h>
+#include <linux/mutex.h>
 #include <rdma/hroce-abi.h>
 #include <rdma/ib_verbs.h>
 
@@ -18,19 +20,27 @@ enum hroce_cq_event {
 /**
  * struct hroce_cq - completion queue
  * @ib: what ib_core knows
- * @ring: mapped memory
- * @lock: guards @prod, @cons, @overrun and the producing side of the ring;
- *	any context. Innermost lock: taken with a QP's lock held
+ * @ring: mapped memory; hroce_cq_resize() puts another one in place [lock]
+ * @resize_lock: one hroce_cq_resize() at a time
+ * @lock: guards @prod, @cons, @overrun, moderation and the producing side of
+ *	the ring; any context. Innermost lock: taken with a QP's lock held
  * @prod: entries written, free-running, private
  * @cons: queues of the kernel: entries polled, private
  * @events: bits of enum hroce_cq_event
  * @overrun: an entry was lost; nothing is written any more
  * @user: mapped into user space
  * @timestamps: completions carry the time
+ * @ignore_overrun: the consumer answers for the room; entries may be lost
+ * @timer_on: @timer will look at @held_back [lock]
+ * @mod_count: an event waits for so many completions; 0: for none [lock]
+ * @mod_period_us: or for so long since the first of them [lock]
+ * @held_back: completions that wait for company [lock]
+ * @timer: ends their wait
  */
 struct hroce_cq {
 	struct ib_cq ib;
 	struct hroce_ring *ring;
+	struct mutex resize_lock;
 	spinlock_t lock;
 	u32 prod;
 	u32 cons;
@@ -38,6 +48,12 @@ struct hroce_cq {
 	bool overrun;
 	bool user;
 	bool timestamps;
+	bool ignore_overrun;
+	bool timer_on;
+	u16 mod_count;
+	u16 mod_period_us;
+	u32 held_back;
+	struct hrtimer timer;
 };
 
 static inline struct hroce_cq *to_hcq(struct ib_cq *ib)
@@ -85,6 +101,8 @@ void hroce_cq_forget(struct hroce_cq *cq, u32 qpn);
 int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct uverbs_attr_bundle *attrs);
 int hroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata);
+int hroce_cq_resize(struct ib_cq *ibcq, int nr_cqes, struct ib_udata *udata);
+int hroce_cq_modify(struct ib_cq *ibcq, u16 count, u16 period_us);
 int hroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
 int hroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 

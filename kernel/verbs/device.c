@@ -63,6 +63,7 @@ static const struct ib_device_ops dev_ops = {
 	.map_mr_sg = hroce_mr_map_sg,
 	.mmap = hroce_ring_mmap,
 	.mmap_free = hroce_ring_mmap_free,
+	.modify_cq = hroce_cq_modify,
 	.modify_device = hroce_device_modify,
 	.modify_qp = hroce_qp_modify,
 	.modify_srq = hroce_srq_modify,
@@ -77,6 +78,7 @@ static const struct ib_device_ops dev_ops = {
 	.query_srq = hroce_srq_query,
 	.reg_user_mr = hroce_mr_reg_user,
 	.req_notify_cq = hroce_cq_req_notify,
+	.resize_cq = hroce_cq_resize,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, hroce_ib_ah, ib),
 	INIT_RDMA_OBJ_SIZE(ib_cq, hroce_cq, ib),

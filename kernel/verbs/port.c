@@ -59,6 +59,8 @@ int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_sge_rd = HROCE_MAX_SGES;
 	attr->max_cq = HROCE_MAX_CQ;
 	attr->max_cqe = HROCE_MAX_CQE;
+	attr->cq_caps.max_cq_moderation_count = U16_MAX;
+	attr->cq_caps.max_cq_moderation_period = U16_MAX;
 	attr->max_mr = HROCE_MAX_MR;
 	attr->max_pd = HROCE_MAX_PD;
 	attr->max_qp_rd_atom = HRP_MAX_RD_ATOMIC;

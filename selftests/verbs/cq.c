@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Completion queues: sharing, notification, overrun. */
+/* Completion queues: sharing, notification, overrun, resizing, moderation. */
+#include <pthread.h>
 #include <unistd.h>
 
 #include "vt.h"
@@ -321,6 +322,209 @@ static void destroyed_qp_leaves_no_trace(struct vt *t)
 	}
 }
 
+/* Completions that were not polled move along, in order, whatever the size. */
+static void resize_keeps_completions(struct vt *t)
+{
+	static const int sizes[] = { 200, 40, 1000, 33, 64 };
+	struct ibv_cq *cq = vt_cq(&t->b, 64, NULL);
+	struct vt_opt o = { .rcq = { NULL, cq }, .rq = 256 };
+	struct vt_pair *p = vt_pair(t, &o);
+	int sent = 0, got = 0;
+
+	for (unsigned int i = 0; i < 40; i++) {
+		int size = sizes[i % ARRAY_SIZE(sizes)];
+
+		for (int n = 0; n < 31; n++, sent++) {
+			recv_n(p, sent, 1);
+			send_n(p, sent, 1, IBV_SEND_SIGNALED);
+			vt_expect(p->scq[0], sent, IBV_WC_SUCCESS);
+		}
+		VT_EQ(ibv_resize_cq(cq, size), 0);
+		VT_OK(cq->cqe >= size, "%d", cq->cqe);
+		while (got < sent - (int)(i % 3))
+			vt_expect(cq, got++, IBV_WC_SUCCESS);
+	}
+	while (got < sent)
+		vt_expect(cq, got++, IBV_WC_SUCCESS);
+	vt_quiet(cq, 20);
+}
+
+static void resize_too_small(struct vt *t)
+{
+	struct ibv_cq *cq = vt_cq(&t->b, 64, NULL);
+	struct vt_opt o = { .rcq = { NULL, cq } };
+	struct vt_pair *p = vt_pair(t, &o);
+
+	recv_n(p, 0, 20);
+	send_n(p, 0, 20, IBV_SEND_SIGNALED);
+	for (int i = 0; i < 20; i++)
+		vt_expect(p->scq[0], i, IBV_WC_SUCCESS);
+	VT_EQ(ibv_resize_cq(cq, 8), EINVAL);
+	VT_EQ(ibv_resize_cq(cq, 0), EINVAL);
+	VT_EQ(ibv_resize_cq(cq, t->b.dev.max_cqe + 1), EINVAL);
+	for (int i = 0; i < 20; i++)
+		vt_expect(cq, i, IBV_WC_SUCCESS);
+	VT_EQ(ibv_resize_cq(cq, 8), 0);
+	recv_n(p, 20, 1);
+	send_n(p, 20, 1, 0);
+	vt_expect(cq, 20, IBV_WC_SUCCESS);
+}
+
+/* What is asked for before resizing is answered after it. */
+static void resize_while_armed(struct vt *t)
+{
+	struct ibv_comp_channel *chan = vt_channel(&t->b);
+	struct vt_opt o = { .chan = { NULL, chan } };
+	struct vt_pair *p = vt_pair(t, &o);
+
+	for (int i = 0; i < 10; i++) {
+		recv_n(p, i, 1);
+		VT_EQ(ibv_req_notify_cq(p->rcq[1], 0), 0);
+		VT_EQ(ibv_resize_cq(p->rcq[1], i & 1 ? 300 : 100), 0);
+		VT_OK(!vt_cq_event_pending(chan, 0), "early event");
+		send_n(p, i, 1, 0);
+		VT_OK(vt_cq_event(chan) == p->rcq[1], "other CQ");
+		vt_expect(p->rcq[1], i, IBV_WC_SUCCESS);
+	}
+}
+
+static void *resize_all_the_time(void *arg)
+{
+	struct ibv_cq *cq = arg;
+
+	for (int i = 0; i < 200; i++)
+		if (ibv_resize_cq(cq, 64 << (i % 4)))
+			return cq;
+	return NULL;
+}
+
+/* Another thread arms, waits and polls; no completion and no event is lost. */
+static void resize_under_traffic(struct vt *t)
+{
+	enum { NR = 2000, WIN = 16 };
+	struct ibv_comp_channel *chan = vt_channel(&t->b);
+	struct vt_opt o = { .chan = { NULL, chan } };
+	struct vt_pair *p = vt_pair(t, &o);
+	int sent = 0, got = 0, acked = 0;
+	struct ibv_wc wc;
+	pthread_t thread;
+	void *bad;
+
+	VT_EQ(pthread_create(&thread, NULL, resize_all_the_time, p->rcq[1]), 0);
+	recv_n(p, 0, WIN);
+	while (got < NR) {
+		VT_EQ(ibv_req_notify_cq(p->rcq[1], 0), 0);
+		while (sent < NR && sent - got < WIN)
+			send_n(p, sent++, 1, IBV_SEND_SIGNALED);
+		vt_cq_event(chan);
+		while (ibv_poll_cq(p->rcq[1], 1, &wc) == 1) {
+			VT_EQ(wc.status, IBV_WC_SUCCESS);
+			VT_EQ(wc.wr_id, got);
+			if (got + WIN < NR)
+				recv_n(p, got + WIN, 1);
+			got++;
+		}
+		while (acked < got)
+			vt_expect(p->scq[0], acked++, IBV_WC_SUCCESS);
+	}
+	VT_EQ(pthread_join(thread, &bad), 0);
+	VT_OK(!bad, "resizing failed");
+}
+
+static void moderate(struct ibv_cq *cq, uint16_t count, uint16_t period_us)
+{
+	struct ibv_modify_cq_attr attr = {
+		.attr_mask = IBV_CQ_ATTR_MODERATE,
+		.moderate = { .cq_count = count, .cq_period = period_us },
+	};
+
+	VT_EQ(ibv_modify_cq(cq, &attr), 0);
+}
+
+static void moderation_is_offered(struct vt *t)
+{
+	struct ibv_device_attr_ex attr;
+
+	VT_EQ(ibv_query_device_ex(t->a.ctx, NULL, &attr), 0);
+	VT_EQ(attr.cq_mod_caps.max_cq_count, UINT16_MAX);
+	VT_EQ(attr.cq_mod_caps.max_cq_period, UINT16_MAX);
+}
+
+/* One event for five completions, long before the period is over. */
+static void moderated_by_count(struct vt *t)
+{
+	struct ibv_comp_channel *chan = vt_channel(&t->b);
+	struct vt_opt o = { .chan = { NULL, chan } };
+	struct vt_pair *p = vt_pair(t, &o);
+	uint64_t start = vt_now_us();
+	int i;
+
+	moderate(p->rcq[1], 5, 60000);
+	recv_n(p, 0, 11);
+	for (i = 0; i < 10; i++) {
+		if (i % 5 == 0)
+			VT_EQ(ibv_req_notify_cq(p->rcq[1], 0), 0);
+		send_n(p, i, 1, IBV_SEND_SIGNALED);
+		vt_expect(p->scq[0], i, IBV_WC_SUCCESS);
+		if (i % 5 != 4 && vt_now_us() - start < 60000)
+			VT_OK(!vt_cq_event_pending(chan, 0), "at %d", i);
+		if (i % 5 == 4)
+			vt_cq_event(chan);
+	}
+	for (i = 0; i < 10; i++)
+		vt_expect(p->rcq[1], i, IBV_WC_SUCCESS);
+	moderate(p->rcq[1], 0, 0);
+	VT_EQ(ibv_req_notify_cq(p->rcq[1], 0), 0);
+	send_n(p, 10, 1, 0);
+	vt_cq_event(chan);
+}
+
+/* Who waits in vain for more hears of what there is. */
+static void moderated_by_period(struct vt *t)
+{
+	struct ibv_comp_channel *chan = vt_channel(&t->b);
+	struct vt_opt o = { .chan = { NULL, chan } };
+	struct vt_pair *p = vt_pair(t, &o);
+	uint64_t start;
+
+	moderate(p->rcq[1], 1000, 50000);
+	recv_n(p, 0, 4);
+	for (int i = 0; i < 4; i++) {
+		VT_EQ(ibv_req_notify_cq(p->rcq[1], 0), 0);
+		start = vt_now_us();
+		send_n(p, i, 1, 0);
+		VT_OK(vt_cq_event(chan) == p->rcq[1], "other CQ");
+		VT_OK(vt_now_us() - start >= 50000, "too early");
+		vt_expect(p->rcq[1], i, IBV_WC_SUCCESS);
+	}
+}
+
+/* A queue whose owner answers for the room raises no error when it wraps. */
+static void overrun_ignored(struct vt *t)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = 4,
+		.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS,
+		.flags = IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN,
+	};
+	struct ibv_cq_ex *ex = ibv_create_cq_ex(t->a.ctx, &attr);
+	struct vt_mem *s = vt_mem(&t->a, 64, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 64, VT_ALL);
+	struct vt_opt o = { .scq = { NULL, NULL } };
+	struct vt_pair *p;
+
+	VT_OK(ex, "%s", strerror(errno));
+	vt_defer(undo_cq, ibv_cq_ex_to_cq(ex), "CQ");
+	o.scq[0] = ibv_cq_ex_to_cq(ex);
+	p = vt_pair(t, &o);
+	for (int i = 0; i < 4 * o.scq[0]->cqe; i++)
+		vt_send(p->qp[0], &(struct vt_wr){
+			.id = i, .local = s, .len = 64, .remote = d,
+			.flags = IBV_SEND_SIGNALED });
+	VT_OK(!vt_async_pending(&t->a, 50), "event");
+	VT_EQ(vt_state(p->qp[0]), IBV_QPS_RTS);
+}
+
 static const struct vt_case cases[] = {
 	VT_CASE(shared_by_queue_pairs),
 	VT_CASE(send_and_receive_share),
@@ -339,6 +543,14 @@ static const struct vt_case cases[] = {
 	VT_CASE(overrun_hurts_nobody_else),
 	VT_CASE(filled_to_the_brim),
 	VT_CASE(destroyed_qp_leaves_no_trace),
+	VT_CASE(resize_keeps_completions),
+	VT_CASE(resize_too_small),
+	VT_CASE(resize_while_armed),
+	VT_CASE(resize_under_traffic),
+	VT_CASE(moderation_is_offered),
+	VT_CASE(moderated_by_count),
+	VT_CASE(moderated_by_period),
+	VT_CASE(overrun_ignored),
 };
 
 VT_MAIN(cases)

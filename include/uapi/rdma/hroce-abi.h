@@ -337,6 +337,18 @@ struct hroce_create_cq_resp {
 	struct hroce_ring_info cq;
 };
 
+/**
+ * struct hroce_resize_cq_resp - the ring that takes the place of the present one
+ * @cq: how to map it
+ *
+ * What was not polled has moved there, to entry 0 and following: indices begin
+ * anew. The old ring must not be polled meanwhile, and its @cons be up to date.
+ * @arm moves, too; what is stored in the old ring afterwards is not seen.
+ */
+struct hroce_resize_cq_resp {
+	struct hroce_ring_info cq;
+};
+
 struct hroce_create_srq_resp {
 	struct hroce_ring_info srq;
 };

@@ -208,7 +208,7 @@ struct verbs_context_ops {
 	void (*import_dm)(void);
 	void (*import_mr)(void);
 	void (*import_pd)(void);
-	void (*modify_cq)(void);
+	int (*modify_cq)(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 	void (*modify_flow_action_esp)(void);
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			 int attr_mask);
@@ -246,7 +246,7 @@ struct verbs_context_ops {
 				 uint64_t iova, int access);
 	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
 	void (*rereg_mr)(void);
-	void (*resize_cq)(void);
+	int (*resize_cq)(struct ibv_cq *cq, int cqe);
 	void (*set_ece)(void);
 	void (*unimport_dm)(void);
 	void (*unimport_mr)(void);
@@ -267,6 +267,7 @@ HROCE_DECLARE_CORE_CMD(get_context);
 HROCE_DECLARE_CORE_CMD(query_port);
 HROCE_DECLARE_CORE_CMD(alloc_pd);
 HROCE_DECLARE_CORE_CMD(reg_mr);
+HROCE_DECLARE_CORE_CMD(resize_cq);
 HROCE_DECLARE_CORE_CMD(create_srq);
 HROCE_DECLARE_CORE_CMD(modify_srq);
 HROCE_DECLARE_CORE_CMD(query_srq);
@@ -278,6 +279,12 @@ struct ibv_create_cq_ex {
 	struct ib_uverbs_cmd_hdr hdr;
 	struct ib_uverbs_ex_cmd_hdr ex_hdr;
 	struct ib_uverbs_ex_create_cq core_payload;
+};
+
+struct ibv_modify_cq {
+	struct ib_uverbs_cmd_hdr hdr;
+	struct ib_uverbs_ex_cmd_hdr ex_hdr;
+	struct ib_uverbs_ex_modify_cq core_payload;
 };
 
 /* Life of providers and contexts */
@@ -340,6 +347,11 @@ int ibv_cmd_create_cq_ex(struct ibv_context *context,
 			 struct ib_uverbs_ex_create_cq_resp *resp,
 			 size_t resp_size, uint32_t cmd_flags);
 int ibv_cmd_destroy_cq(struct ibv_cq *cq);
+int ibv_cmd_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr,
+		      struct ibv_modify_cq *cmd, size_t cmd_size);
+int ibv_cmd_resize_cq(struct ibv_cq *cq, int cqe, struct ibv_resize_cq *cmd,
+		      size_t cmd_size, struct ib_uverbs_resize_cq_resp *resp,
+		      size_t resp_size);
 int ibv_cmd_create_srq(struct ibv_pd *pd, struct ibv_srq *srq,
 		       struct ibv_srq_init_attr *attr,
 		       struct ibv_create_srq *cmd, size_t cmd_size,
