@@ -57,7 +57,7 @@ modules: mirror
 	+@flock $(kbuild)/.lock $(MAKE) -C $(KDIR) M=$(kbuild) $(arch) -j$(jobs) modules
 
 user:
-	+@$(MAKE) -C user BUILD=$(HROCE_BUILD)/user -j$(jobs)
+	+@flock user $(MAKE) -C user BUILD=$(HROCE_BUILD)/user -j$(jobs)
 
 modules-stock: prepare
 	+@cache=$${HROCE_CACHE:-$$HOME/.cache/hroce}; \
