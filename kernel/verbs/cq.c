@@ -326,6 +326,19 @@ destroy_ring:
 	return err;
 }
 
+u32 hroce_cq_pending(struct hroce_cq *cq)
+{
+	const struct hroce_cq_hdr *hdr;
+	unsigned long flags;
+	u32 used;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	hdr = cq->ring->va;
+	used = cq->prod - READ_ONCE(hdr->cons);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return used;
+}
+
 int hroce_cq_modify(struct ib_cq *ibcq, u16 count, u16 period_us)
 {
 	struct hroce_cq *cq = to_hcq(ibcq);

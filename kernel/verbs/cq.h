@@ -97,6 +97,15 @@ void hroce_cq_notify(struct hroce_cq *cq);
  */
 void hroce_cq_forget(struct hroce_cq *cq, u32 qpn);
 
+/**
+ * hroce_cq_pending - how many completions wait to be polled?
+ * @cq: queue of a process
+ *
+ * Context: any, RCU read side or owner of a QP that uses @cq.
+ * Return: as far as the process tells the truth.
+ */
+u32 hroce_cq_pending(struct hroce_cq *cq);
+
 /* ib_device_ops */
 int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct uverbs_attr_bundle *attrs);

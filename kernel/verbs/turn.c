@@ -15,8 +15,8 @@
 #include <linux/hrtimer.h>
 #include <linux/sched/stat.h>
 #include <linux/sched/task.h>
+#include "cq.h"
 #include "qp.h"
-#include "ring.h"
 #include "turn.h"
 
 /* Several times what it takes to switch processes twice and to answer. */
@@ -41,12 +41,9 @@ void hroce_turn_begin(struct hroce_qp *qp, struct hroce_turn_mark *mark)
 }
 
 /* Has the request completed, and its completion not been polled for yet? */
-static bool turn_is_idle(const struct hroce_cq *cq, u32 prod_before)
+static bool turn_is_idle(struct hroce_cq *cq, u32 prod_before)
 {
-	const struct hroce_cq_hdr *hdr = cq->ring->va;
-	u32 prod = READ_ONCE(cq->prod);
-
-	return prod != prod_before && prod - READ_ONCE(hdr->cons) == 1;
+	return READ_ONCE(cq->prod) != prod_before && hroce_cq_pending(cq) == 1;
 }
 
 bool hroce_turn_end(struct hroce_qp *qp, const struct hroce_turn_mark *mark)
