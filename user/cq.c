@@ -110,6 +110,8 @@ struct ibv_cq_ex *hroce_create_cq_ex(struct ibv_context *context,
 
 	/* Threads are our own business; the kernel knows of the rest. */
 	plain.flags = flags & ~IBV_CREATE_CQ_ATTR_SINGLE_THREADED;
+	if (!plain.flags)
+		plain.comp_mask = 0;
 	cq = cq_create(context, &plain,
 		       flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
 	if (!cq)

@@ -242,6 +242,7 @@ static void create_refuses_unknown_wishes(void)
 
 	fixture_qp_attr(&f, &attr, IBV_QPT_RC);
 	attr.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
+	attr.create_flags = IBV_QP_CREATE_SCATTER_FCS;
 	errno = 0;
 	tap_ok(!hroce_create_qp_ex(f.context, &attr));
 	tap_eq(errno, EOPNOTSUPP);
@@ -260,7 +261,7 @@ static void create_refuses_unknown_wishes(void)
 
 	cq_attr.wc_flags = 0;
 	cq_attr.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS;
-	cq_attr.flags = IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
+	cq_attr.flags = 1U << 7;
 	errno = 0;
 	tap_ok(!hroce_create_cq_ex(f.context, &cq_attr));
 	tap_eq(errno, EOPNOTSUPP);
