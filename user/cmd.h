@@ -31,6 +31,7 @@ HROCE_DECLARE_CMD(hroce_cmd_resize_cq_resp, ib_uverbs_resize_cq_resp,
 		  hroce_resize_cq_resp);
 HROCE_DECLARE_CMD(hroce_cmd_create_srq_resp, ib_uverbs_create_srq_resp,
 		  hroce_create_srq_resp);
+HROCE_DECLARE_CMD(hroce_cmd_modify_srq, ibv_modify_srq, hroce_modify_srq_req);
 HROCE_DECLARE_CMD(hroce_cmd_create_qp_resp, ib_uverbs_create_qp_resp,
 		  hroce_create_qp_resp);
 HROCE_DECLARE_CMD(hroce_cmd_create_ah_resp, ib_uverbs_create_ah_resp,

@@ -36,14 +36,33 @@ free_srq:
 	return NULL;
 }
 
+static int srq_resize(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
+		      int attr_mask)
+{
+	struct hroce_rq *rq = &to_hsrq(ibsrq)->rq;
+	struct hroce_ring_info info = {};
+	struct hroce_cmd_modify_srq cmd = {
+		.drv.answer = (uintptr_t)&info,
+	};
+	int ret;
+
+	/* The kernel moves what is published by now; nobody posts meanwhile. */
+	hroce_lock(&rq->lock);
+	ret = ibv_cmd_modify_srq(ibsrq, attr, attr_mask, &cmd.core,
+				 sizeof(cmd));
+	if (!ret)
+		ret = hroce_rq_replace(rq, ibsrq->context->cmd_fd, &info);
+	hroce_unlock(&rq->lock);
+	return ret;
+}
+
 int hroce_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
 		     int attr_mask)
 {
 	struct ibv_modify_srq cmd = {};
 
-	/* The mapping has the size that it was created with. */
 	if (attr_mask & IBV_SRQ_MAX_WR)
-		return EOPNOTSUPP;
+		return srq_resize(ibsrq, attr, attr_mask);
 	return ibv_cmd_modify_srq(ibsrq, attr, attr_mask, &cmd, sizeof(cmd));
 }
 

@@ -66,12 +66,13 @@ static void srq_raise(struct hroce_srq *srq, enum ib_event_type type)
 
 bool hroce_srq_take(struct hroce_srq *srq, struct hrp_rwqe *rwqe)
 {
-	const struct hroce_rq_hdr *hdr = srq->ring->va;
 	bool corrupt = false, limit = false, taken = false;
+	const struct hroce_rq_hdr *hdr;
 
 	spin_lock_bh(&srq->lock);
 	if (srq->error)
 		goto unlock;
+	hdr = srq->ring->va;
 	taken = hroce_rq_copy(srq->ring, srq->max_sge, &srq->head, rwqe,
 			      &corrupt);
 	srq->error = corrupt;
@@ -106,6 +107,7 @@ int hroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init_attr,
 	    attr->max_sge > HROCE_MAX_SGES || attr->srq_limit > attr->max_wr)
 		return -EINVAL;
 
+	mutex_init(&srq->modify_lock);
 	spin_lock_init(&srq->lock);
 	spin_lock_init(&srq->post_lock);
 	srq->user = udata;
@@ -129,26 +131,123 @@ int hroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init_attr,
 	return err;
 }
 
+/*
+ * Moves what was posted and not taken to @ring, which takes the place of the
+ * present one. Entries may be taken meanwhile: they are copied for nothing.
+ *
+ * Returns the ring that is not needed any more: @ring itself, if it is too
+ * small.
+ */
+static struct hroce_ring *srq_move(struct hroce_srq *srq,
+				   struct hroce_ring *ring)
+{
+	struct hroce_rq_hdr *to = ring->va, *from = srq->ring->va;
+	struct hroce_ring *old = srq->ring;
+	u32 i, head, prod;
+
+	lockdep_assert_held(&srq->modify_lock);
+	spin_lock_bh(&srq->lock);
+	head = srq->head;
+	spin_unlock_bh(&srq->lock);
+	/* Pairs with the release of who posts. */
+	prod = smp_load_acquire(&from->prod);
+	if (prod - head > min(ring->nr_entries, old->nr_entries))
+		return ring;
+	for (i = head; i != prod; i++)
+		memcpy(hroce_ring_entry(ring, i), hroce_ring_entry(old, i),
+		       ring->stride);
+
+	spin_lock_bh(&srq->lock);
+	to->prod = prod;
+	to->cons = srq->head;
+	srq->ring = ring;
+	srq->max_wr = ring->nr_entries;
+	spin_unlock_bh(&srq->lock);
+	return old;
+}
+
+static int srq_answer(struct hroce_ring *ring, struct ib_udata *udata)
+{
+	struct hroce_modify_srq_req req;
+	struct hroce_ring_info info;
+	int err;
+
+	if (udata->inlen < sizeof(req))
+		return -EINVAL;
+	err = ib_copy_from_udata(&req, udata, sizeof(req));
+	if (err)
+		return err;
+	err = hroce_ring_export(ring, hroce_udata_context(udata), &info);
+	if (err)
+		return err;
+	if (copy_to_user(u64_to_user_ptr(req.answer), &info, sizeof(info)))
+		return -EFAULT;
+	return 0;
+}
+
+static int srq_resize(struct hroce_srq *srq, u32 max_wr, struct ib_udata *udata)
+{
+	struct hroce_ring *ring, *old;
+	int err;
+
+	/* No consumer in the kernel asks for it. */
+	if (!srq->user || !udata)
+		return -EOPNOTSUPP;
+	ring = hroce_ring_create(max_wr, hroce_rq_stride(srq->max_sge));
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
+	err = srq_answer(ring, udata);
+	if (err) {
+		hroce_ring_destroy(ring);
+		return err;
+	}
+	old = srq_move(srq, ring);
+	hroce_ring_destroy(old);
+	return old == ring ? -EINVAL : 0;
+}
+
+static int srq_modify_locked(struct hroce_srq *srq,
+			     const struct ib_srq_attr *attr,
+			     enum ib_srq_attr_mask mask, struct ib_udata *udata)
+{
+	u32 max_wr = mask & IB_SRQ_MAX_WR ? attr->max_wr : srq->max_wr;
+	u32 limit = mask & IB_SRQ_LIMIT ? attr->srq_limit :
+					  READ_ONCE(srq->limit);
+	int err;
+
+	lockdep_assert_held(&srq->modify_lock);
+	if (!max_wr || max_wr > HROCE_MAX_WR || limit > max_wr)
+		return -EINVAL;
+	if (mask & IB_SRQ_MAX_WR) {
+		err = srq_resize(srq, max_wr, udata);
+		if (err)
+			return err;
+	}
+	if (mask & IB_SRQ_LIMIT) {
+		spin_lock_bh(&srq->lock);
+		srq->limit = limit;
+		spin_unlock_bh(&srq->lock);
+	}
+	return 0;
+}
+
 int hroce_srq_modify(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		     enum ib_srq_attr_mask mask, struct ib_udata *udata)
 {
 	struct hroce_srq *srq = to_hsrq(ibsrq);
 	int err;
 
-	err = hroce_udata_check(udata, 0);
-	if (err)
-		return err;
-	if (mask & ~IB_SRQ_LIMIT)
+	if (mask & ~(IB_SRQ_LIMIT | IB_SRQ_MAX_WR))
 		return -EOPNOTSUPP;
-	if (!(mask & IB_SRQ_LIMIT))
-		return 0;
-	if (attr->srq_limit > srq->max_wr)
-		return -EINVAL;
-
-	spin_lock_bh(&srq->lock);
-	srq->limit = attr->srq_limit;
-	spin_unlock_bh(&srq->lock);
-	return 0;
+	if (!(mask & IB_SRQ_MAX_WR)) {
+		err = hroce_udata_check(udata, 0);
+		if (err)
+			return err;
+	}
+	mutex_lock(&srq->modify_lock);
+	err = srq_modify_locked(srq, attr, mask, udata);
+	mutex_unlock(&srq->modify_lock);
+	return err;
 }
 
 int hroce_srq_query(struct ib_srq *ibsrq, struct ib_srq_attr *attr)

@@ -3,6 +3,7 @@
 #ifndef HROCE_SRQ_H
 #define HROCE_SRQ_H
 
+#include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 
 struct hrp_rwqe;
@@ -11,9 +12,10 @@ struct hroce_ring;
 /**
  * struct hroce_srq - shared receive queue
  * @ib: what ib_core knows
- * @ring: mapped memory
- * @lock: guards @head, @limit, @error and taking; taken with a QP's recv.lock
- *	held; _bh
+ * @ring: mapped memory; another one is put in place by resizing [lock]
+ * @modify_lock: one hroce_srq_modify() at a time
+ * @lock: guards @head, @limit, @max_wr, @error and taking; taken with a QP's
+ *	recv.lock held; _bh
  * @post_lock: queues of the kernel: guards posting; any context
  * @head: entries taken, private
  * @limit: raise SRQ_LIMIT_REACHED when fewer are left; 0: off
@@ -25,6 +27,7 @@ struct hroce_ring;
 struct hroce_srq {
 	struct ib_srq ib;
 	struct hroce_ring *ring;
+	struct mutex modify_lock;
 	spinlock_t lock;
 	spinlock_t post_lock;
 	u32 head;

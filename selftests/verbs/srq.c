@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Shared receive queues: order, limit event, life. */
+/* Shared receive queues: order, limit event, life, resizing. */
 #include "vt.h"
 
 #define NR_QP 4
@@ -205,6 +205,101 @@ static void ring_wrap(struct vt *t)
 	}
 }
 
+static int resize(struct ibv_srq *srq, unsigned int max_wr)
+{
+	struct ibv_srq_attr attr = { .max_wr = max_wr };
+
+	return ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR);
+}
+
+/* What is posted stays posted, in order, whatever the size becomes. */
+static void resize_keeps_entries(struct vt *t)
+{
+	static const unsigned int sizes[] = { 500, 40, 33, 2000, 64 };
+	struct ibv_srq *srq = vt_srq(&t->b, 64, 2, 0);
+	struct ibv_cq *rcq = vt_cq(&t->b, 64, NULL);
+	struct vt_mem *s = vt_mem(&t->a, 64, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 64, VT_ALL);
+	int posted = 0, taken = 0;
+	struct vt_pair *p[1];
+
+	srq_pairs(t, p, 1, srq, rcq);
+	for (unsigned int i = 0; i < 40; i++) {
+		struct ibv_srq_attr attr;
+
+		while (posted < taken + 30)
+			vt_srq_recv(srq, posted++, d, 0, 64);
+		VT_EQ(resize(srq, sizes[i % ARRAY_SIZE(sizes)]), 0);
+		VT_EQ(ibv_query_srq(srq, &attr), 0);
+		VT_OK(attr.max_wr >= sizes[i % ARRAY_SIZE(sizes)], "%u",
+		      attr.max_wr);
+		for (int n = 0; n < 17; n++, taken++) {
+			vt_fill(s, 0, 64, taken);
+			vt_send(p[0]->qp[0], &(struct vt_wr){
+				.op = IBV_WR_SEND, .id = taken, .local = s,
+				.len = 64, .flags = IBV_SEND_SIGNALED });
+			vt_expect(p[0]->scq[0], taken, IBV_WC_SUCCESS);
+			vt_expect(rcq, taken, IBV_WC_SUCCESS);
+			vt_verify(d, 0, 64, taken);
+		}
+	}
+}
+
+static void resize_bounds(struct vt *t)
+{
+	struct ibv_srq *srq = vt_srq(&t->b, 64, 1, 0);
+	struct vt_mem *d = vt_mem(&t->b, 64, VT_ALL);
+	struct ibv_srq_attr attr = { .max_wr = 32, .srq_limit = 33 };
+	int n = 20;
+
+	VT_OK(t->b.dev.device_cap_flags & IBV_DEVICE_SRQ_RESIZE, "no flag");
+	for (int i = 0; i < n; i++)
+		vt_srq_recv(srq, i, d, 0, 64);
+	VT_EQ(resize(srq, 16), EINVAL);
+	VT_EQ(resize(srq, 0), EINVAL);
+	VT_EQ(resize(srq, t->b.dev.max_srq_wr + 1), EINVAL);
+	VT_EQ(ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT),
+	      EINVAL);
+	VT_EQ(ibv_query_srq(srq, &attr), 0);
+	VT_EQ(attr.max_wr, 64);
+	attr.max_wr = 32;
+	attr.srq_limit = 8;
+	VT_EQ(ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT), 0);
+	VT_EQ(ibv_query_srq(srq, &attr), 0);
+	VT_EQ(attr.max_wr, 32);
+	VT_EQ(attr.srq_limit, 8);
+	VT_EQ(resize(srq, 4), EINVAL);
+	for (; n < 32; n++)
+		vt_srq_recv(srq, n, d, 0, 64);
+	VT_EQ(resize(srq, t->b.dev.max_srq_wr), 0);
+}
+
+/* A message into as many pieces as an entry may have. */
+static void most_pieces(struct vt *t)
+{
+	int nr = t->b.dev.max_srq_sge;
+	struct ibv_srq *srq = vt_srq(&t->b, 16, nr, 0);
+	struct ibv_cq *rcq = vt_cq(&t->b, 64, NULL);
+	struct vt_mem *s = vt_mem(&t->a, nr * 100, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, nr * 100, VT_ALL);
+	struct ibv_sge *sge = calloc(nr, sizeof(*sge));
+	struct ibv_recv_wr *bad, wr = { .sg_list = sge, .num_sge = nr };
+	struct vt_pair *p[1];
+
+	VT_OK(sge && nr >= 16, "%d", nr);
+	for (int i = 0; i < nr; i++)
+		sge[i] = (struct ibv_sge){ (uintptr_t)d->buf + 100 * i, 100,
+					   d->mr->lkey };
+	srq_pairs(t, p, 1, srq, rcq);
+	VT_EQ(ibv_post_srq_recv(srq, &wr, &bad), 0);
+	vt_fill(s, 0, nr * 100, 7);
+	vt_send(p[0]->qp[0], &(struct vt_wr){
+		.op = IBV_WR_SEND, .local = s, .len = nr * 100 });
+	vt_expect(rcq, 0, IBV_WC_SUCCESS);
+	vt_verify(d, 0, nr * 100, 7);
+	free(sge);
+}
+
 static const struct vt_case cases[] = {
 	VT_CASE(shared_by_several),
 	VT_CASE(limit_event_once),
@@ -215,6 +310,9 @@ static const struct vt_case cases[] = {
 	VT_CASE(post_recv_on_qp_refused),
 	VT_CASE(ud_uses_srq),
 	VT_CASE(ring_wrap),
+	VT_CASE(resize_keeps_entries),
+	VT_CASE(resize_bounds),
+	VT_CASE(most_pieces),
 };
 
 VT_MAIN(cases)

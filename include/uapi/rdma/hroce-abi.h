@@ -354,6 +354,17 @@ struct hroce_create_srq_resp {
 };
 
 /**
+ * struct hroce_modify_srq_req - where to answer when an SRQ is resized
+ * @answer: user address of a &struct hroce_ring_info: how to map the new ring
+ *
+ * What was posted and not taken has moved there, under the same indices. The
+ * old ring must not be posted to meanwhile.
+ */
+struct hroce_modify_srq_req {
+	__aligned_u64 answer;
+};
+
+/**
  * struct hroce_create_qp_resp - rings of a queue pair
  * @sq: send queue
  * @rq: receive queue; empty if the queue pair uses an SRQ
