@@ -118,6 +118,7 @@ static const struct verbs_context_ops context_ops = {
 	.query_srq = hroce_query_srq,
 	.reg_mr = hroce_reg_mr,
 	.req_notify_cq = hroce_req_notify_cq,
+	.rereg_mr = hroce_rereg_mr,
 	.resize_cq = hroce_resize_cq,
 };
 

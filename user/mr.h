@@ -7,6 +7,8 @@
 
 struct ibv_mr *hroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			    uint64_t iova, int access);
+int hroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
+		   void *addr, size_t length, int access);
 int hroce_dereg_mr(struct verbs_mr *vmr);
 
 #endif /* HROCE_MR_H */

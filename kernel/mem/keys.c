@@ -95,6 +95,24 @@ void hroce_keys_del(struct hroce_keys *keys, struct hroce_region *region)
 	synchronize_rcu_expedited();
 }
 
+void hroce_keys_suspend(struct hroce_keys *keys, struct hroce_region *region)
+{
+	xa_lock(&keys->table);
+	/* A table that allocates keeps the index reserved. */
+	__xa_store(&keys->table, keys_reveal(keys, region->key >> 8), NULL,
+		   GFP_ATOMIC);
+	hroce_recent_forget(&keys->recent);
+	xa_unlock(&keys->table);
+	synchronize_rcu_expedited();
+}
+
+void hroce_keys_resume(struct hroce_keys *keys, struct hroce_region *region)
+{
+	/* The index is reserved, so that this needs no memory. */
+	xa_store(&keys->table, keys_reveal(keys, region->key >> 8), region,
+		 GFP_KERNEL);
+}
+
 struct hroce_region *hroce_keys_look_up(const struct hroce_keys *keys, u32 key,
 					struct hroce_recent_slot *slot,
 					unsigned long removals)

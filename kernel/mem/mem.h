@@ -50,8 +50,7 @@ enum hroce_region_state {
  * @pd: identity of the protection domain
  * @lock: see @revocable; _bh, innermost
  *
- * No field of a region that is not @revocable changes while its key is in the
- * table.
+ * No field of a region that is not @revocable changes while it can be found.
  */
 struct hroce_region {
 	u64 iova;
@@ -109,6 +108,25 @@ int hroce_keys_add(struct hroce_keys *keys, struct hroce_region *region,
  * Context: process, sleeps for a grace period.
  */
 void hroce_keys_del(struct hroce_keys *keys, struct hroce_region *region);
+
+/**
+ * hroce_keys_suspend - let nobody find a region, but keep its key
+ * @keys: table
+ * @region: region from hroce_keys_add()
+ *
+ * After return nobody uses the region, and it may be changed until
+ * hroce_keys_resume(). Context: process, sleeps for a grace period.
+ */
+void hroce_keys_suspend(struct hroce_keys *keys, struct hroce_region *region);
+
+/**
+ * hroce_keys_resume - let a region be found again
+ * @keys: table
+ * @region: region from hroce_keys_suspend()
+ *
+ * Context: process. Cannot fail.
+ */
+void hroce_keys_resume(struct hroce_keys *keys, struct hroce_region *region);
 
 /* For hroce_keys_find(): what has not been found lately. */
 struct hroce_region *hroce_keys_look_up(const struct hroce_keys *keys, u32 key,

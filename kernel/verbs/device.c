@@ -78,6 +78,7 @@ static const struct ib_device_ops dev_ops = {
 	.query_srq = hroce_srq_query,
 	.reg_user_mr = hroce_mr_reg_user,
 	.req_notify_cq = hroce_cq_req_notify,
+	.rereg_user_mr = hroce_mr_rereg,
 	.resize_cq = hroce_cq_resize,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, hroce_ib_ah, ib),

@@ -69,6 +69,20 @@ struct ib_mr *hroce_mr_get_dma(struct ib_pd *pd, int access)
 	return &mr->ib;
 }
 
+/**
+ * struct mr_pages - pinned user memory, as a region describes it
+ * @umem: what is pinned
+ * @pages: see &struct hroce_region
+ * @first_offset: likewise
+ * @page_shift: likewise
+ */
+struct mr_pages {
+	struct ib_umem *umem;
+	struct page **pages;
+	u32 first_offset;
+	u8 page_shift;
+};
+
 /*
  * The largest size of blocks such that the memory is made of whole ones but
  * for its beginning and its end.
@@ -90,11 +104,10 @@ static u8 mr_block_shift(const struct ib_umem *umem)
 	return __ffs(bounds) + PAGE_SHIFT;
 }
 
-static void mr_fill_blocks(struct hroce_region *region,
-			   const struct ib_umem *umem, u32 nr_blocks)
+static void mr_fill_blocks(struct mr_pages *p, u32 nr_blocks)
 {
-	const struct sg_table *sgt = &umem->sgt_append.sgt;
-	unsigned long pages = 1UL << (region->page_shift - PAGE_SHIFT);
+	const struct sg_table *sgt = &p->umem->sgt_append.sgt;
+	unsigned long pages = 1UL << (p->page_shift - PAGE_SHIFT);
 	unsigned long pfn, next = 0;
 	struct scatterlist *sg;
 	unsigned int i;
@@ -110,57 +123,85 @@ static void mr_fill_blocks(struct hroce_region *region,
 		else
 			pfn = ALIGN(pfn, pages);
 		for (; pfn < end && n < nr_blocks; pfn += pages)
-			region->pages[n++] = pfn_to_page(pfn);
+			p->pages[n++] = pfn_to_page(pfn);
 		next = end;
 	}
 	WARN_ON_ONCE(n != nr_blocks);
 }
 
-static int mr_map_umem(struct hroce_mr *mr)
+static int mr_map_umem(struct mr_pages *p)
 {
-	struct hroce_region *region = &mr->region;
-	struct ib_umem *umem = mr->umem;
+	struct ib_umem *umem = p->umem;
 	unsigned long first;
 	u64 nr_blocks;
 
-	region->page_shift = mr_block_shift(umem);
+	p->page_shift = mr_block_shift(umem);
 	first = page_to_pfn(sg_page(umem->sgt_append.sgt.sgl));
-	region->first_offset = ib_umem_offset(umem) +
-			       ((first << PAGE_SHIFT) &
-				((1UL << region->page_shift) - 1));
-	nr_blocks = (region->first_offset + umem->length - 1) >>
-		    region->page_shift;
-	region->pages = kvcalloc(++nr_blocks, sizeof(*region->pages),
-				 GFP_KERNEL_ACCOUNT);
-	if (!region->pages)
+	p->first_offset = ib_umem_offset(umem) +
+			  ((first << PAGE_SHIFT) &
+			   ((1UL << p->page_shift) - 1));
+	nr_blocks = (p->first_offset + umem->length - 1) >> p->page_shift;
+	p->pages = kvcalloc(++nr_blocks, sizeof(*p->pages), GFP_KERNEL_ACCOUNT);
+	if (!p->pages)
 		return -ENOMEM;
-	mr_fill_blocks(region, umem, nr_blocks);
+	mr_fill_blocks(p, nr_blocks);
 	return 0;
+}
+
+static int mr_pin(struct ib_device *ibdev, u64 start, u64 length, int access,
+		  struct mr_pages *p)
+{
+	int err;
+
+	p->umem = ib_umem_get(ibdev, start, length, access);
+	if (IS_ERR(p->umem))
+		return PTR_ERR(p->umem);
+	err = mr_map_umem(p);
+	if (err)
+		ib_umem_release(p->umem);
+	return err;
+}
+
+/* What the region had before is left in @p. */
+static void mr_swap_pages(struct hroce_mr *mr, struct mr_pages *p)
+{
+	swap(mr->umem, p->umem);
+	swap(mr->region.pages, p->pages);
+	swap(mr->region.first_offset, p->first_offset);
+	swap(mr->region.page_shift, p->page_shift);
+}
+
+static void mr_unpin(const struct mr_pages *p)
+{
+	kvfree(p->pages);
+	ib_umem_release(p->umem);
+}
+
+/* The last address must exist, too. */
+static bool mr_range_ok(u64 iova, u64 length)
+{
+	return length && iova + length - 1 >= iova;
 }
 
 struct ib_mr *hroce_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 				u64 iova, int access, struct ib_udata *udata)
 {
+	struct mr_pages p = {};
 	struct hroce_mr *mr;
 	int err;
 
 	err = hroce_udata_check(udata, 0);
 	if (err)
 		return ERR_PTR(err);
-	/* The last address must exist too. */
-	if (!length || iova + length - 1 < iova)
+	if (!mr_range_ok(iova, length))
 		return ERR_PTR(-EINVAL);
 	mr = mr_new(pd, access);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
-	mr->umem = ib_umem_get(pd->device, start, length, access);
-	if (IS_ERR(mr->umem)) {
-		err = PTR_ERR(mr->umem);
-		goto free_mr;
-	}
-	err = mr_map_umem(mr);
+	err = mr_pin(pd->device, start, length, access, &p);
 	if (err)
-		goto put_umem;
+		goto free_mr;
+	mr_swap_pages(mr, &p);
 	mr->region.iova = iova;
 	mr->region.len = length;
 	mr->region.state = HROCE_REGION_VALID;
@@ -168,16 +209,76 @@ struct ib_mr *hroce_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 	mr->ib.iova = iova;
 	err = mr_publish(mr, pd, -1);
 	if (err)
-		goto free_pages;
+		goto unpin;
 	return &mr->ib;
 
-free_pages:
-	kvfree(mr->region.pages);
-put_umem:
-	ib_umem_release(mr->umem);
+unpin:
+	mr_swap_pages(mr, &p);
+	mr_unpin(&p);
 free_mr:
 	kfree(mr);
 	return ERR_PTR(err);
+}
+
+/*
+ * Pin what is to be used from now on. New rights alone want that if the pages
+ * were pinned for reading; they can only be those of the same process.
+ */
+static int mr_rereg_pin(const struct hroce_mr *mr, int flags, u64 start,
+			u64 length, int access, struct mr_pages *p)
+{
+	const struct ib_umem *umem = mr->umem;
+
+	if (!(flags & IB_MR_REREG_TRANS)) {
+		if (!ib_access_writable(access) || umem->writable)
+			return 0;
+		if (umem->owning_mm != current->mm)
+			return -EINVAL;
+		start = umem->address;
+		length = umem->length;
+	}
+	return mr_pin(mr->ib.device, start, length, access, p);
+}
+
+/*
+ * The keys stay, but nobody finds the region while it changes: requests of the
+ * peer that come in between fail: nobody may rely on either state by then.
+ */
+struct ib_mr *hroce_mr_rereg(struct ib_mr *ibmr, int flags, u64 start,
+			     u64 length, u64 iova, int access, struct ib_pd *pd,
+			     struct ib_udata *udata)
+{
+	struct hroce_keys *keys = &to_hdev(ibmr->device)->keys;
+	struct hroce_mr *mr = to_hmr(ibmr);
+	struct mr_pages p = {};
+	int err;
+
+	err = hroce_udata_check(udata, 0);
+	if (err)
+		return ERR_PTR(err);
+	if (!(flags & IB_MR_REREG_ACCESS))
+		access = mr->region.access;
+	if (access & ~(MR_ACCESS | MR_IGNORED))
+		return ERR_PTR(-EOPNOTSUPP);
+	if (flags & IB_MR_REREG_TRANS && !mr_range_ok(iova, length))
+		return ERR_PTR(-EINVAL);
+	err = mr_rereg_pin(mr, flags, start, length, access, &p);
+	if (err)
+		return ERR_PTR(err);
+
+	hroce_keys_suspend(keys, &mr->region);
+	if (p.umem)
+		mr_swap_pages(mr, &p);
+	if (flags & IB_MR_REREG_TRANS) {
+		mr->region.iova = iova;
+		mr->region.len = length;
+	}
+	mr->region.access = access & MR_ACCESS;
+	mr->region.pd = pd;
+	hroce_keys_resume(keys, &mr->region);
+
+	mr_unpin(&p);
+	return NULL;
 }
 
 int hroce_mr_dereg(struct ib_mr *ibmr, struct ib_udata *udata)

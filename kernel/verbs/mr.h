@@ -54,6 +54,9 @@ bool hroce_mr_invalidate(struct ib_pd *pd, u32 key, bool remote);
 struct ib_mr *hroce_mr_get_dma(struct ib_pd *pd, int access);
 struct ib_mr *hroce_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 				u64 iova, int access, struct ib_udata *udata);
+struct ib_mr *hroce_mr_rereg(struct ib_mr *ibmr, int flags, u64 start,
+			     u64 length, u64 iova, int access, struct ib_pd *pd,
+			     struct ib_udata *udata);
 int hroce_mr_dereg(struct ib_mr *ibmr, struct ib_udata *udata);
 struct ib_mr *hroce_mr_alloc(struct ib_pd *pd, enum ib_mr_type type,
 			     u32 max_num_sg);

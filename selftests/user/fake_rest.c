@@ -15,6 +15,7 @@
 NOT_CALLED(ibv_cmd_query_device_any)
 NOT_CALLED(ibv_cmd_query_port)
 NOT_CALLED(ibv_cmd_reg_mr)
+NOT_CALLED(ibv_cmd_rereg_mr)
 NOT_CALLED(ibv_cmd_dereg_mr)
 NOT_CALLED(ibv_cmd_modify_cq)
 NOT_CALLED(ibv_cmd_resize_cq)

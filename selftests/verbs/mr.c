@@ -246,6 +246,88 @@ static void beyond_memlock_limit(struct vt *t)
 	munmap(p, len);
 }
 
+/* The peer writes all of @d; what comes of it? A QP that failed starts anew. */
+static enum ibv_wc_status peer_writes(struct vt *t, const struct vt_mem *d)
+{
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct vt_mem *s = vt_mem(&t->b, d->len, VT_ALL);
+
+	vt_fill(s, 0, d->len, 5);
+	vt_send(p->qp[1], &(struct vt_wr){
+		.local = s, .len = d->len, .remote = d,
+		.flags = IBV_SEND_SIGNALED });
+	return vt_poll(p->scq[1]).status;
+}
+
+static void rereg_access(struct vt *t)
+{
+	struct vt_mem *d = vt_mem(&t->a, 10000, 0);
+	uint32_t key = d->mr->rkey;
+
+	VT_EQ(peer_writes(t, d), IBV_WC_REM_ACCESS_ERR);
+	VT_EQ(ibv_rereg_mr(d->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			   VT_ALL), 0);
+	VT_EQ(d->mr->rkey, key);
+	VT_EQ(peer_writes(t, d), IBV_WC_SUCCESS);
+	vt_verify(d, 0, d->len, 5);
+	VT_EQ(ibv_rereg_mr(d->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			   IBV_ACCESS_LOCAL_WRITE), 0);
+	VT_EQ(peer_writes(t, d), IBV_WC_REM_ACCESS_ERR);
+	VT_OK(ibv_rereg_mr(d->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			   IBV_ACCESS_REMOTE_WRITE), "no local write");
+}
+
+static void rereg_pd(struct vt *t)
+{
+	struct vt_mem *d = vt_mem(&t->a, 10000, VT_ALL);
+	struct ibv_pd *pd = ibv_alloc_pd(t->a.ctx);
+
+	VT_OK(pd, "%s", strerror(errno));
+	VT_EQ(ibv_rereg_mr(d->mr, IBV_REREG_MR_CHANGE_PD, pd, NULL, 0, 0), 0);
+	VT_EQ(ibv_dealloc_pd(pd), EBUSY);
+	VT_EQ(peer_writes(t, d), IBV_WC_REM_ACCESS_ERR);
+	VT_EQ(ibv_rereg_mr(d->mr, IBV_REREG_MR_CHANGE_PD, t->a.pd, NULL, 0, 0),
+	      0);
+	VT_EQ(ibv_dealloc_pd(pd), 0);
+	VT_EQ(peer_writes(t, d), IBV_WC_SUCCESS);
+}
+
+/* Other memory, of another size, behind the same keys. */
+static void rereg_translation(struct vt *t)
+{
+	struct vt_mem *d = vt_mem(&t->a, 10000, VT_ALL);
+	struct vt_mem *other = vt_mem(&t->a, 30000, VT_ALL);
+	struct vt_mem moved = { other->buf, other->len, d->mr };
+
+	vt_fill(d, 0, d->len, 1);
+	VT_EQ(ibv_rereg_mr(d->mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL,
+			   other->buf, other->len, 0), 0);
+	VT_EQ(peer_writes(t, &moved), IBV_WC_SUCCESS);
+	vt_verify(other, 0, other->len, 5);
+	vt_verify_guards(other);
+	vt_verify(d, 0, d->len, 1);
+	VT_EQ(peer_writes(t, d), IBV_WC_REM_ACCESS_ERR);
+}
+
+/* What cannot be done leaves everything as it was. */
+static void rereg_fails(struct vt *t)
+{
+	struct vt_mem *d = vt_mem(&t->a, 10000, VT_ALL);
+	char *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	VT_OK(p != MAP_FAILED, "mmap");
+	munmap(p, 8192);
+	VT_OK(ibv_rereg_mr(d->mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, p,
+			   8192, 0), "unmapped memory");
+	VT_OK(ibv_rereg_mr(d->mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL,
+			   d->buf, 0, 0), "no memory");
+	VT_OK(ibv_rereg_mr(d->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			   1 << 15), "unknown access bit");
+	VT_EQ(peer_writes(t, d), IBV_WC_SUCCESS);
+	vt_verify(d, 0, d->len, 5);
+}
+
 static const struct vt_case cases[] = {
 	VT_CASE(access_flag_rules),
 	VT_CASE(unmapped_memory),
@@ -258,6 +340,10 @@ static const struct vt_case cases[] = {
 	VT_CASE(exact_to_the_byte),
 	VT_CASE(large_registration),
 	VT_CASE(beyond_memlock_limit),
+	VT_CASE(rereg_access),
+	VT_CASE(rereg_pd),
+	VT_CASE(rereg_translation),
+	VT_CASE(rereg_fails),
 };
 
 VT_MAIN(cases)

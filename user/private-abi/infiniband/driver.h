@@ -245,7 +245,8 @@ struct verbs_context_ops {
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length,
 				 uint64_t iova, int access);
 	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
-	void (*rereg_mr)(void);
+	int (*rereg_mr)(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
+			void *addr, size_t length, int access);
 	int (*resize_cq)(struct ibv_cq *cq, int cqe);
 	void (*set_ece)(void);
 	void (*unimport_dm)(void);
@@ -267,6 +268,7 @@ HROCE_DECLARE_CORE_CMD(get_context);
 HROCE_DECLARE_CORE_CMD(query_port);
 HROCE_DECLARE_CORE_CMD(alloc_pd);
 HROCE_DECLARE_CORE_CMD(reg_mr);
+HROCE_DECLARE_CORE_CMD(rereg_mr);
 HROCE_DECLARE_CORE_CMD(resize_cq);
 HROCE_DECLARE_CORE_CMD(create_srq);
 HROCE_DECLARE_CORE_CMD(modify_srq);
@@ -335,6 +337,11 @@ int ibv_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
 		   int access, struct verbs_mr *vmr,
 		   struct ibv_reg_mr *cmd, size_t cmd_size,
 		   struct ib_uverbs_reg_mr_resp *resp, size_t resp_size);
+int ibv_cmd_rereg_mr(struct verbs_mr *vmr, uint32_t flags, void *addr,
+		     size_t length, uint64_t iova, int access,
+		     struct ibv_pd *pd,
+		     struct ibv_rereg_mr *cmd, size_t cmd_size,
+		     struct ib_uverbs_rereg_mr_resp *resp, size_t resp_size);
 int ibv_cmd_dereg_mr(struct verbs_mr *vmr);
 int ibv_cmd_create_ah(struct ibv_pd *pd, struct ibv_ah *ah,
 		      struct ibv_ah_attr *attr,
