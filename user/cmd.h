@@ -71,6 +71,9 @@ static_assert((int)HROCE_WC_WRITE == IBV_WC_RDMA_WRITE, "ABI");
 static_assert((int)HROCE_WC_READ == IBV_WC_RDMA_READ, "ABI");
 static_assert((int)HROCE_WC_CMP_SWAP == IBV_WC_COMP_SWAP, "ABI");
 static_assert((int)HROCE_WC_FETCH_ADD == IBV_WC_FETCH_ADD, "ABI");
+static_assert((int)HROCE_WC_BIND_MW == IBV_WC_BIND_MW, "ABI");
+static_assert((int)HROCE_MW_REMOTE_WRITE == IBV_ACCESS_REMOTE_WRITE, "ABI");
+static_assert((int)HROCE_MW_ZERO_BASED == IBV_ACCESS_ZERO_BASED, "ABI");
 static_assert((int)HROCE_WC_LOCAL_INV == IBV_WC_LOCAL_INV, "ABI");
 static_assert((int)HROCE_WC_RECV == IBV_WC_RECV, "ABI");
 static_assert((int)HROCE_WC_RECV_WRITE_IMM == IBV_WC_RECV_RDMA_WITH_IMM,

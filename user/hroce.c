@@ -19,6 +19,7 @@
 #include "kick.h"
 #include "layout.h"
 #include "mr.h"
+#include "mw.h"
 #include "pd.h"
 #include "qp.h"
 #include "rq.h"
@@ -88,14 +89,17 @@ static void free_context(struct ibv_context *context)
 }
 
 static const struct verbs_context_ops context_ops = {
+	.alloc_mw = hroce_alloc_mw,
 	.alloc_pd = hroce_alloc_pd,
 	.attach_mcast = ibv_cmd_attach_mcast,
+	.bind_mw = hroce_bind_mw,
 	.create_ah = hroce_create_ah,
 	.create_cq = hroce_create_cq,
 	.create_cq_ex = hroce_create_cq_ex,
 	.create_qp = hroce_create_qp,
 	.create_qp_ex = hroce_create_qp_ex,
 	.create_srq = hroce_create_srq,
+	.dealloc_mw = hroce_dealloc_mw,
 	.dealloc_pd = hroce_dealloc_pd,
 	.dereg_mr = hroce_dereg_mr,
 	.destroy_ah = hroce_destroy_ah,

@@ -11,6 +11,7 @@
 #include "ah.h"
 #include "hroce.h"
 #include "kick.h"
+#include "mw.h"
 #include "qp.h"
 #include "sq.h"
 
@@ -23,6 +24,7 @@
 #define HAS_KEY		(1U << 3)	/* key to invalidate */
 #define HAS_PAYLOAD	(1U << 4)	/* outgoing data, so it may be inline */
 #define HAS_NO_DATA	(1U << 5)	/* no memory at all */
+#define HAS_BIND	(1U << 6)	/* a window, and what to bind it to */
 
 /**
  * struct send_op - what ibv_post_send() needs to know of an operation
@@ -56,6 +58,8 @@ static const struct send_op send_ops[NR_SEND_OPS] = {
 					  HAS_ATOMIC },
 	[IBV_WR_LOCAL_INV] = { QPT(RC) | QPT(UC), HROCE_WR_LOCAL_INV,
 			       HAS_KEY | HAS_NO_DATA },
+	[IBV_WR_BIND_MW] = { QPT(RC) | QPT(UC), HROCE_WR_BIND_MW,
+			     HAS_BIND | HAS_NO_DATA },
 };
 
 int hroce_sq_open(struct hroce_sq *sq, int cmd_fd,
@@ -152,6 +156,9 @@ static void wqe_set_target(struct hroce_sq_wqe *wqe,
 		wqe->rdma.compare_add = wr->wr.atomic.compare_add;
 		wqe->rdma.swap = wr->wr.atomic.swap;
 		wqe->rdma.rkey = wr->wr.atomic.rkey;
+	} else if (parts & HAS_BIND) {
+		hroce_mw_set_bind(wqe, wr->bind_mw.rkey,
+				  &wr->bind_mw.bind_info);
 	}
 
 	if (parts & HAS_IMM)

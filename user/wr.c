@@ -15,11 +15,13 @@
 #include "ah.h"
 #include "hroce.h"
 #include "kick.h"
+#include "mw.h"
 #include "qp.h"
 
 #define UD_OPS	(IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM)
 #define UC_OPS	(UD_OPS | IBV_QP_EX_WITH_RDMA_WRITE | \
-		 IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_LOCAL_INV)
+		 IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | \
+		 IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW)
 #define RC_OPS	(UC_OPS | IBV_QP_EX_WITH_RDMA_READ | \
 		 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | \
 		 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | \
@@ -96,6 +98,16 @@ static void wr_local_inv(struct ibv_qp_ex *qp_ex, uint32_t key)
 
 	if (wqe)
 		wqe->imm_data = key;
+}
+
+static void wr_bind_mw(struct ibv_qp_ex *qp_ex, struct ibv_mw *mw,
+		       uint32_t rkey, const struct ibv_mw_bind_info *bind_info)
+{
+	struct hroce_sq_wqe *wqe = wr_begin(qp_ex, HROCE_WR_BIND_MW);
+
+	(void)mw;
+	if (wqe)
+		hroce_mw_set_bind(wqe, rkey, bind_info);
 }
 
 static struct hroce_sq_wqe *wr_begin_remote(struct ibv_qp_ex *qp_ex,
@@ -300,6 +312,7 @@ void hroce_wr_set_ops(struct ibv_qp_ex *qp_ex, enum ibv_qp_type type)
 		qp_ex->wr_rdma_write = wr_rdma_write;
 		qp_ex->wr_rdma_write_imm = wr_rdma_write_imm;
 		qp_ex->wr_local_inv = wr_local_inv;
+		qp_ex->wr_bind_mw = wr_bind_mw;
 	}
 	if (ops & IBV_QP_EX_WITH_RDMA_READ) {
 		qp_ex->wr_rdma_read = wr_rdma_read;

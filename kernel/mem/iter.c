@@ -54,8 +54,12 @@ static bool iter_enter(struct hroce_mem_iter *it, const struct hroce_sge *sge,
 	region = hroce_keys_find(it->keys, sge->lkey);
 	if (!region)
 		return iter_fail(it);
-	if (region->revocable)
+	if (region->revocable) {
 		region_hold(region);
+		it->region = region;
+		if (region->window && it->mem->access < HRP_ACCESS_REMOTE_READ)
+			return iter_fail(it);
+	}
 	it->region = region;
 	if (!hroce_region_check(region, it->pd, sge->addr, sge->length,
 				it->mem->access))

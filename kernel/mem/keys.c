@@ -113,14 +113,20 @@ void hroce_keys_resume(struct hroce_keys *keys, struct hroce_region *region)
 		 GFP_KERNEL);
 }
 
+struct hroce_region *hroce_keys_find_index(const struct hroce_keys *keys,
+					   u32 key)
+{
+	return xa_load((struct xarray *)&keys->table,
+		       keys_reveal(keys, key >> 8));
+}
+
 struct hroce_region *hroce_keys_look_up(const struct hroce_keys *keys, u32 key,
 					struct hroce_recent_slot *slot,
 					unsigned long removals)
 {
 	struct hroce_region *region;
 
-	region = xa_load((struct xarray *)&keys->table,
-			 keys_reveal(keys, key >> 8));
+	region = hroce_keys_find_index(keys, key);
 	if (!region || READ_ONCE(region->key) != key)
 		return NULL;
 	hroce_recent_store(slot, region, removals);

@@ -24,6 +24,7 @@
 #define HROCE_REGION_REMOTE_WRITE	0x02
 #define HROCE_REGION_REMOTE_READ	0x04
 #define HROCE_REGION_REMOTE_ATOMIC	0x08
+#define HROCE_REGION_MW_BIND		0x10
 
 /* hroce_region.state */
 enum hroce_region_state {
@@ -44,9 +45,14 @@ enum hroce_region_state {
  *	the table. Its users hold @lock for reading while they touch its memory;
  *	who invalidates or registers it holds @lock for writing, so that memory
  *	is left alone from then on
+ * @window: a memory window: @pages are those of another region, which counts it
+ *	in its @windows as long as this one is valid; for remote access only
  * @state: enum hroce_region_state [lock]
  * @key: 32-bit key, lkey and rkey alike; FRWR may change its low 8 bits
  * @access: HROCE_REGION_*
+ * @qpn: windows of type 2: the queue pair that has bound it; otherwise 0, which
+ *	stands for all of the protection domain [lock]
+ * @windows: bound to this region; negative: none may be
  * @pd: identity of the protection domain
  * @lock: see @revocable; _bh, innermost
  *
@@ -60,9 +66,12 @@ struct hroce_region {
 	u8 page_shift;
 	bool dma;
 	bool revocable;
+	bool window;
 	u8 state;
 	u32 key;
 	u32 access;
+	u32 qpn;
+	atomic_t windows;
 	const void *pd;
 	rwlock_t lock;
 };
@@ -128,6 +137,17 @@ void hroce_keys_suspend(struct hroce_keys *keys, struct hroce_region *region);
  */
 void hroce_keys_resume(struct hroce_keys *keys, struct hroce_region *region);
 
+/**
+ * hroce_keys_find_index - look a region up whatever the low 8 bits of its key
+ * @keys: table
+ * @key: the upper 24 bits count
+ *
+ * Context: RCU read side.
+ * Return: region or NULL.
+ */
+struct hroce_region *hroce_keys_find_index(const struct hroce_keys *keys,
+					   u32 key);
+
 /* For hroce_keys_find(): what has not been found lately. */
 struct hroce_region *hroce_keys_look_up(const struct hroce_keys *keys, u32 key,
 					struct hroce_recent_slot *slot,
@@ -168,6 +188,13 @@ static inline bool hroce_region_allows(const struct hroce_region *region,
 	};
 
 	return !(need[access] & ~region->access);
+}
+
+/* May a peer of this queue pair use it at all? */
+static inline bool hroce_region_is_for(const struct hroce_region *region,
+				       u32 qpn)
+{
+	return !region->qpn || region->qpn == qpn;
 }
 
 /**

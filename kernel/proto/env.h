@@ -109,7 +109,7 @@ bool hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
 bool hrp_env_invalidate(struct hrp_qp *qp, u32 rkey);
 
 /**
- * hrp_env_local_op - execute LOCAL_INV or REG_MR
+ * hrp_env_local_op - execute LOCAL_INV, REG_MR or BIND_MW
  * @qp: queue pair
  * @wqe: entry
  *

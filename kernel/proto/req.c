@@ -464,6 +464,7 @@ static enum req_step req_step(struct hrp_qp *qp, struct hrp_wqe *w,
 		return req_atomic(qp, w, b);
 	case HROCE_WR_LOCAL_INV:
 	case HROCE_WR_REG_MR:
+	case HROCE_WR_BIND_MW:
 	case HROCE_WR_NR:
 		break;
 	}

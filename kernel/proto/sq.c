@@ -22,7 +22,8 @@
 #define OP_BIT(op)	(1u << (op))
 
 /* Operations that a service offers (IBTA table 85). */
-#define OPS_LOCAL	(OP_BIT(HROCE_WR_LOCAL_INV) | OP_BIT(HROCE_WR_REG_MR))
+#define OPS_LOCAL	(OP_BIT(HROCE_WR_LOCAL_INV) | \
+			 OP_BIT(HROCE_WR_REG_MR) | OP_BIT(HROCE_WR_BIND_MW))
 #define OPS_ATOMIC	(OP_BIT(HROCE_WR_CMP_SWAP) | OP_BIT(HROCE_WR_FETCH_ADD))
 #define OPS_UD		(OP_BIT(HROCE_WR_SEND) | OP_BIT(HROCE_WR_SEND_IMM))
 #define OPS_UC		(OPS_UD | OPS_LOCAL | OP_BIT(HROCE_WR_WRITE) | \
@@ -49,6 +50,7 @@ static const u8 wc_opcodes[HROCE_WR_NR] = {
 	[HROCE_WR_FETCH_ADD] = HROCE_WC_FETCH_ADD,
 	[HROCE_WR_LOCAL_INV] = HROCE_WC_LOCAL_INV,
 	[HROCE_WR_REG_MR] = HROCE_WC_REG_MR,
+	[HROCE_WR_BIND_MW] = HROCE_WC_BIND_MW,
 };
 
 u32 hrp_sq_stride(u32 max_sges, u32 max_inline)

@@ -24,11 +24,11 @@ struct hrp_qp;
  * @first_psn: PSN of its first packet (READ: of its first response packet);
  *	valid once the entry was sent
  * @last_psn: PSN of its last packet (READ: of its last response packet)
- * @nr_pkts: PSNs that it takes, at least 1; 0 for LOCAL_INV and REG_MR
+ * @nr_pkts: PSNs that it takes, at least 1; 0 for LOCAL_INV, REG_MR, BIND_MW
  * @status: enum hroce_wc_status; not SUCCESS: the entry failed locally and is
  *	to be completed so when its turn comes
  * @started: @first_psn and @last_psn are valid
- * @done: LOCAL_INV, REG_MR: executed
+ * @done: LOCAL_INV, REG_MR, BIND_MW: executed
  * @unasked: its last packet left it to the next entry to ask for an
  *	acknowledgement
  * @sges: pieces, or the inline data

@@ -367,6 +367,8 @@ static enum ib_wc_opcode wc_opcode(u8 opcode)
 		return IB_WC_COMP_SWAP;
 	case HROCE_WC_FETCH_ADD:
 		return IB_WC_FETCH_ADD;
+	case HROCE_WC_BIND_MW:
+		return IB_WC_BIND_MW;
 	case HROCE_WC_LOCAL_INV:
 		return IB_WC_LOCAL_INV;
 	case HROCE_WC_REG_MR:

@@ -15,6 +15,7 @@
 #include "kick.h"
 #include "mcast.h"
 #include "mr.h"
+#include "mw.h"
 #include "pd.h"
 #include "port.h"
 #include "post.h"
@@ -35,6 +36,7 @@ static const struct ib_device_ops dev_ops = {
 	.add_gid = hroce_port_add_gid,
 	.alloc_hw_port_stats = hroce_stats_alloc,
 	.alloc_mr = hroce_mr_alloc,
+	.alloc_mw = hroce_mw_alloc,
 	.alloc_pd = hroce_pd_alloc,
 	.alloc_ucontext = hroce_ucontext_alloc,
 	.attach_mcast = hroce_mcast_attach,
@@ -44,6 +46,7 @@ static const struct ib_device_ops dev_ops = {
 	.create_srq = hroce_srq_create,
 	.create_user_ah = hroce_ah_create,
 	.dealloc_driver = hroce_dev_dealloc,
+	.dealloc_mw = hroce_mw_dealloc,
 	.dealloc_pd = hroce_pd_dealloc,
 	.dealloc_ucontext = hroce_ucontext_dealloc,
 	.del_gid = hroce_port_del_gid,
@@ -83,6 +86,7 @@ static const struct ib_device_ops dev_ops = {
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, hroce_ib_ah, ib),
 	INIT_RDMA_OBJ_SIZE(ib_cq, hroce_cq, ib),
+	INIT_RDMA_OBJ_SIZE(ib_mw, hroce_mw, ib),
 	INIT_RDMA_OBJ_SIZE(ib_pd, hroce_pd, ib),
 	INIT_RDMA_OBJ_SIZE(ib_qp, hroce_qp, ib),
 	INIT_RDMA_OBJ_SIZE(ib_srq, hroce_srq, ib),

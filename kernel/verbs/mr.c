@@ -12,7 +12,8 @@
 
 /* What may be asked for; of the rest, optional flags may be ignored. */
 #define MR_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
-			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
+			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
+			 IB_ACCESS_MW_BIND)
 #define MR_IGNORED	(IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
 
 /* Bigger blocks would not make bigger frames. */
@@ -22,6 +23,7 @@ static_assert((int)IB_ACCESS_LOCAL_WRITE == HROCE_REGION_LOCAL_WRITE);
 static_assert((int)IB_ACCESS_REMOTE_WRITE == HROCE_REGION_REMOTE_WRITE);
 static_assert((int)IB_ACCESS_REMOTE_READ == HROCE_REGION_REMOTE_READ);
 static_assert((int)IB_ACCESS_REMOTE_ATOMIC == HROCE_REGION_REMOTE_ATOMIC);
+static_assert((int)IB_ACCESS_MW_BIND == HROCE_REGION_MW_BIND);
 
 static struct hroce_mr *mr_new(struct ib_pd *pd, int access)
 {
@@ -221,6 +223,15 @@ free_mr:
 }
 
 /*
+ * Let no window be bound any more. False if some are: they refer to the pages
+ *.
+ */
+static bool mr_close(struct hroce_mr *mr)
+{
+	return !atomic_cmpxchg(&mr->region.windows, 0, INT_MIN);
+}
+
+/*
  * Pin what is to be used from now on. New rights alone want that if the pages
  * were pinned for reading; they can only be those of the same process.
  */
@@ -262,9 +273,11 @@ struct ib_mr *hroce_mr_rereg(struct ib_mr *ibmr, int flags, u64 start,
 		return ERR_PTR(-EOPNOTSUPP);
 	if (flags & IB_MR_REREG_TRANS && !mr_range_ok(iova, length))
 		return ERR_PTR(-EINVAL);
+	if (!mr_close(mr))
+		return ERR_PTR(-EBUSY);
 	err = mr_rereg_pin(mr, flags, start, length, access, &p);
 	if (err)
-		return ERR_PTR(err);
+		goto open;
 
 	hroce_keys_suspend(keys, &mr->region);
 	if (p.umem)
@@ -278,13 +291,17 @@ struct ib_mr *hroce_mr_rereg(struct ib_mr *ibmr, int flags, u64 start,
 	hroce_keys_resume(keys, &mr->region);
 
 	mr_unpin(&p);
-	return NULL;
+open:
+	atomic_set(&mr->region.windows, 0);
+	return ERR_PTR(err);
 }
 
 int hroce_mr_dereg(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct hroce_mr *mr = to_hmr(ibmr);
 
+	if (!mr_close(mr))
+		return -EBUSY;
 	hroce_keys_del(&to_hdev(ibmr->device)->keys, &mr->region);
 	kvfree(mr->region.pages);
 	ib_umem_release(mr->umem);

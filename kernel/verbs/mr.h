@@ -41,14 +41,15 @@ u8 hroce_mr_register(struct ib_pd *pd, const struct hroce_sq_wqe *wqe);
 /**
  * hroce_mr_invalidate - execute LOCAL_INV, or an invalidation by the peer
  * @pd: protection domain of the queue pair
- * @key: key
+ * @qpn: number of the queue pair
+ * @key: key of a region or window
  * @remote: the peer asks
  *
  * After return nobody touches the memory by this key any more.
  * Context: BH disabled, RCU read side, a QP lock held.
  * Return: true; false if @key is not one that may be invalidated so.
  */
-bool hroce_mr_invalidate(struct ib_pd *pd, u32 key, bool remote);
+bool hroce_mr_invalidate(struct ib_pd *pd, u32 qpn, u32 key, bool remote);
 
 /* ib_device_ops */
 struct ib_mr *hroce_mr_get_dma(struct ib_pd *pd, int access);

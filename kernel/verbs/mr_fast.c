@@ -6,6 +6,7 @@
 #include <linux/mm.h>
 #include "device.h"
 #include "mr.h"
+#include "mw.h"
 
 #define KEY_INDEX_MASK	0xffffff00	/* the owner varies the rest */
 
@@ -72,7 +73,7 @@ u8 hroce_mr_register(struct ib_pd *pd, const struct hroce_sq_wqe *wqe)
 	return status;
 }
 
-bool hroce_mr_invalidate(struct ib_pd *pd, u32 key, bool remote)
+bool hroce_mr_invalidate(struct ib_pd *pd, u32 qpn, u32 key, bool remote)
 {
 	struct hroce_region *region;
 	bool ok = false;
@@ -80,6 +81,8 @@ bool hroce_mr_invalidate(struct ib_pd *pd, u32 key, bool remote)
 	region = hroce_keys_find(&to_hdev(pd->device)->keys, key);
 	if (!region || !region->revocable || region->pd != pd)
 		return false;
+	if (region->window)
+		return hroce_mw_invalidate(region, qpn, key);
 
 	write_lock_bh(&region->lock);
 	/* To invalidate what is invalid is an error of the peer, not of ours. */

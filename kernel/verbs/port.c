@@ -51,7 +51,9 @@ int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
 				 IB_DEVICE_PORT_ACTIVE_EVENT |
 				 IB_DEVICE_SYS_IMAGE_GUID |
 				 IB_DEVICE_SRQ_RESIZE |
-				 IB_DEVICE_MEM_MGT_EXTENSIONS;
+				 IB_DEVICE_MEM_MGT_EXTENSIONS |
+				 IB_DEVICE_MEM_WINDOW |
+				 IB_DEVICE_MEM_WINDOW_TYPE_2B;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	attr->max_qp = HROCE_MAX_QP;
 	attr->max_qp_wr = HROCE_MAX_WR;
@@ -63,6 +65,7 @@ int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->cq_caps.max_cq_moderation_count = U16_MAX;
 	attr->cq_caps.max_cq_moderation_period = U16_MAX;
 	attr->max_mr = HROCE_MAX_MR;
+	attr->max_mw = HROCE_MAX_MR;
 	attr->max_pd = HROCE_MAX_PD;
 	attr->max_qp_rd_atom = HRP_MAX_RD_ATOMIC;
 	attr->max_qp_init_rd_atom = HRP_MAX_RD_ATOMIC;

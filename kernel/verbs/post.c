@@ -97,6 +97,7 @@ static void send_fill_op(const struct hroce_qp *qp, struct hroce_sq_wqe *wqe,
 		wqe->reg.access = reg_wr(wr)->access;
 		break;
 	case HROCE_WR_SEND:
+	case HROCE_WR_BIND_MW:
 	case HROCE_WR_NR:
 		break;
 	}

@@ -375,7 +375,8 @@ bool hrp_env_mem_check(struct hrp_qp *proto, u32 rkey, u64 va, u32 len,
 	struct hroce_region *region;
 
 	region = hroce_keys_find(&hqp_dev(qp)->keys, rkey);
-	return region && hroce_region_check(region, qp->ib.pd, va, len, access);
+	return region && hroce_region_is_for(region, proto->qpn) &&
+	       hroce_region_check(region, qp->ib.pd, va, len, access);
 }
 
 bool hrp_env_atomic(struct hrp_qp *proto, u32 rkey, u64 va, bool cas,
@@ -393,7 +394,8 @@ bool hrp_env_atomic(struct hrp_qp *proto, u32 rkey, u64 va, bool cas,
 
 	hroce_mem_begin(&it, &hqp_dev(qp)->keys, qp->ib.pd, &mem);
 	if (hroce_mem_next(&it, sizeof(u64), &ext) == sizeof(u64) &&
-	    IS_ALIGNED(ext.offset, sizeof(u64))) {
+	    IS_ALIGNED(ext.offset, sizeof(u64)) &&
+	    hroce_region_is_for(it.region, proto->qpn)) {
 		u64 *p = page_address(ext.page) + ext.offset;
 
 		/* Atomic against the CPUs and so against every other QP. */
@@ -407,5 +409,6 @@ bool hrp_env_atomic(struct hrp_qp *proto, u32 rkey, u64 va, bool cas,
 
 bool hrp_env_invalidate(struct hrp_qp *proto, u32 rkey)
 {
-	return hroce_mr_invalidate(proto_to_hqp(proto)->ib.pd, rkey, true);
+	return hroce_mr_invalidate(proto_to_hqp(proto)->ib.pd, proto->qpn, rkey,
+				   true);
 }

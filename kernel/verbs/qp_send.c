@@ -11,6 +11,7 @@
 #include "../trace.h"
 #include "ah.h"
 #include "mr.h"
+#include "mw.h"
 #include "qp.h"
 
 /* Packets that one run may send before it goes on in a tasklet. */
@@ -191,7 +192,10 @@ u8 hrp_env_local_op(struct hrp_qp *proto, const struct hrp_wqe *wqe)
 
 	if (wqe->wqe.opcode == HROCE_WR_REG_MR)
 		return hroce_mr_register(qp->ib.pd, &wqe->wqe);
-	return hroce_mr_invalidate(qp->ib.pd, wqe->wqe.imm_data, false) ?
+	if (wqe->wqe.opcode == HROCE_WR_BIND_MW)
+		return hroce_mw_bind(qp->ib.pd, proto->qpn, &wqe->wqe);
+	return hroce_mr_invalidate(qp->ib.pd, proto->qpn, wqe->wqe.imm_data,
+				   false) ?
 	       HROCE_WC_SUCCESS : HROCE_WC_LOC_PROT_ERR;
 }
 

@@ -56,6 +56,7 @@ static void check_outcome(struct sim_qp *qp, const struct sim_wr *wr)
 	case HROCE_WR_WRITE:
 	case HROCE_WR_LOCAL_INV:
 	case HROCE_WR_REG_MR:
+	case HROCE_WR_BIND_MW:
 	case HROCE_WR_NR:
 		break;
 	}

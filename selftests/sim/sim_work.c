@@ -230,6 +230,7 @@ static void make_wqe(struct sim_qp *qp, struct sim_wr *wr,
 		wr->imm = one_shot_key(qp->node, w->arena_base);
 		break;
 	case HROCE_WR_REG_MR:
+	case HROCE_WR_BIND_MW:
 	case HROCE_WR_NR:
 		break;
 	}

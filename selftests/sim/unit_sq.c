@@ -26,7 +26,7 @@ static void take_refuses_opcodes(void)
 		[HROCE_WR_SEND_INV] = 1, [HROCE_WR_WRITE] = 3,
 		[HROCE_WR_WRITE_IMM] = 3, [HROCE_WR_READ] = 1,
 		[HROCE_WR_CMP_SWAP] = 1, [HROCE_WR_FETCH_ADD] = 1,
-		[HROCE_WR_LOCAL_INV] = 3,
+		[HROCE_WR_LOCAL_INV] = 3, [HROCE_WR_BIND_MW] = 3,
 	};
 	struct hroce_sq_wqe *wqe;
 	unsigned int type, op;

@@ -14,6 +14,8 @@
 
 NOT_CALLED(ibv_cmd_query_device_any)
 NOT_CALLED(ibv_cmd_query_port)
+NOT_CALLED(ibv_cmd_alloc_mw)
+NOT_CALLED(ibv_cmd_dealloc_mw)
 NOT_CALLED(ibv_cmd_reg_mr)
 NOT_CALLED(ibv_cmd_rereg_mr)
 NOT_CALLED(ibv_cmd_dereg_mr)

@@ -189,7 +189,7 @@ static const struct {
 	{ IBV_WR_ATOMIC_CMP_AND_SWP, true, false, false },
 	{ IBV_WR_ATOMIC_FETCH_AND_ADD, true, false, false },
 	{ IBV_WR_LOCAL_INV, true, true, false },
-	{ IBV_WR_BIND_MW, false, false, false },
+	{ IBV_WR_BIND_MW, true, true, false },
 	{ IBV_WR_TSO, false, false, false },
 	{ IBV_WR_DRIVER1, false, false, false },
 	{ 255, false, false, false },
@@ -276,7 +276,7 @@ static void post_send_stops_at_the_bad_one(void)
 	wr[0].next = &wr[1];
 	wr[1].next = &wr[2];
 	wr[0].opcode = IBV_WR_SEND;
-	wr[1].opcode = IBV_WR_BIND_MW;
+	wr[1].opcode = IBV_WR_TSO;
 	wr[2].opcode = IBV_WR_SEND;
 	tap_eq(ibv_post_send(f.qp, wr, &bad), EINVAL);
 	tap_ok(bad == &wr[1]);

@@ -287,7 +287,7 @@ int vt_try_send(struct ibv_qp *qp, const struct vt_wr *w)
 		wr.sg_list = &sge;
 		wr.num_sge = 1;
 	}
-	if (w->op == IBV_WR_SEND_WITH_INV)
+	if (w->op == IBV_WR_SEND_WITH_INV || w->op == IBV_WR_LOCAL_INV)
 		wr.invalidate_rkey = w->imm;
 	else
 		wr.imm_data = htobe32(w->imm);

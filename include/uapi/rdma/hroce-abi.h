@@ -54,6 +54,7 @@
  * @HROCE_WR_FETCH_ADD: atomic fetch and add
  * @HROCE_WR_LOCAL_INV: invalidate a key of ours
  * @HROCE_WR_REG_MR: fast registration; refused on queues of user space
+ * @HROCE_WR_BIND_MW: bind a memory window
  * @HROCE_WR_NR: number of operations
  */
 enum hroce_wr_op {
@@ -67,6 +68,7 @@ enum hroce_wr_op {
 	HROCE_WR_FETCH_ADD,
 	HROCE_WR_LOCAL_INV,
 	HROCE_WR_REG_MR,
+	HROCE_WR_BIND_MW,
 	HROCE_WR_NR,
 };
 
@@ -77,6 +79,13 @@ enum hroce_wr_op {
 #define HROCE_WRF_INLINE		(1U << 3)
 #define HROCE_WRF_ALL			(HROCE_WRF_FENCE | HROCE_WRF_SIGNALED | \
 					 HROCE_WRF_SOLICITED | HROCE_WRF_INLINE)
+
+/* hroce_sq_wqe.bind.access: values of enum ibv_access_flags */
+#define HROCE_MW_LOCAL_WRITE		(1U << 0)	/* ignored */
+#define HROCE_MW_REMOTE_WRITE		(1U << 1)
+#define HROCE_MW_REMOTE_READ		(1U << 2)
+#define HROCE_MW_REMOTE_ATOMIC		(1U << 3)
+#define HROCE_MW_ZERO_BASED		(1U << 5)	/* type 2 */
 
 /**
  * struct hroce_sge - one piece of local memory
@@ -103,6 +112,11 @@ struct hroce_sge {
  * @rdma.compare_add: compare value (CMP_SWAP) or addend (FETCH_ADD)
  * @rdma.swap: swap value (CMP_SWAP)
  * @ud: destination on a UD queue pair; @ud.ah is hroce_create_ah_resp.ah_id
+ * @bind: BIND_MW: @bind.length bytes from @bind.addr on in the region of
+ *	@bind.lkey are accessible by @bind.key, the new key of the window: its
+ *	upper 24 bits name the window, the lower 8 are free. No length: unbind
+ *	(type 1)
+ * @bind.access: HROCE_MW_*
  * @reg: REG_MR on queues of the kernel; @reg.mr is a kernel pointer
  * @inline_len: bytes that follow the entry if INLINE is set, otherwise 0
  * @reserved1: zero
@@ -132,6 +146,14 @@ struct hroce_sq_wqe {
 			__u32 reserved;
 		} ud;
 		struct {
+			__aligned_u64 addr;
+			__aligned_u64 length;
+			__u32 key;
+			__u32 lkey;
+			__u32 access;
+			__u32 reserved;
+		} bind;
+		struct {
 			__aligned_u64 mr;
 			__u32 key;
 			__u32 access;
@@ -160,6 +182,7 @@ enum hroce_wc_op {
 	HROCE_WC_READ			= 2,
 	HROCE_WC_CMP_SWAP		= 3,
 	HROCE_WC_FETCH_ADD		= 4,
+	HROCE_WC_BIND_MW		= 5,
 	HROCE_WC_LOCAL_INV		= 6,
 	HROCE_WC_REG_MR			= 64,	/* queues of the kernel only */
 	HROCE_WC_RECV			= 128,

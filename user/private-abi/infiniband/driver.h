@@ -156,7 +156,7 @@ struct verbs_mr {
 struct verbs_context_ops {
 	void (*advise_mr)(void);
 	void (*alloc_dm)(void);
-	void (*alloc_mw)(void);
+	struct ibv_mw *(*alloc_mw)(struct ibv_pd *pd, enum ibv_mw_type type);
 	void (*alloc_null_mr)(void);
 	void (*alloc_parent_domain)(void);
 	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
@@ -165,7 +165,8 @@ struct verbs_context_ops {
 	void (*attach_counters_point_flow)(void);
 	int (*attach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
 			    uint16_t lid);
-	void (*bind_mw)(void);
+	int (*bind_mw)(struct ibv_qp *qp, struct ibv_mw *mw,
+		       struct ibv_mw_bind *mw_bind);
 	void (*close_xrcd)(void);
 	void (*cq_event)(void);
 	struct ibv_ah *(*create_ah)(struct ibv_pd *pd,
@@ -187,7 +188,7 @@ struct verbs_context_ops {
 				      struct ibv_srq_init_attr *attr);
 	void (*create_srq_ex)(void);
 	void (*create_wq)(void);
-	void (*dealloc_mw)(void);
+	int (*dealloc_mw)(struct ibv_mw *mw);
 	int (*dealloc_pd)(struct ibv_pd *pd);
 	void (*dealloc_td)(void);
 	int (*dereg_mr)(struct verbs_mr *vmr);
@@ -269,6 +270,7 @@ HROCE_DECLARE_CORE_CMD(query_port);
 HROCE_DECLARE_CORE_CMD(alloc_pd);
 HROCE_DECLARE_CORE_CMD(reg_mr);
 HROCE_DECLARE_CORE_CMD(rereg_mr);
+HROCE_DECLARE_CORE_CMD(alloc_mw);
 HROCE_DECLARE_CORE_CMD(resize_cq);
 HROCE_DECLARE_CORE_CMD(create_srq);
 HROCE_DECLARE_CORE_CMD(modify_srq);
@@ -343,6 +345,11 @@ int ibv_cmd_rereg_mr(struct verbs_mr *vmr, uint32_t flags, void *addr,
 		     struct ibv_rereg_mr *cmd, size_t cmd_size,
 		     struct ib_uverbs_rereg_mr_resp *resp, size_t resp_size);
 int ibv_cmd_dereg_mr(struct verbs_mr *vmr);
+int ibv_cmd_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type,
+		     struct ibv_mw *mw, struct ibv_alloc_mw *cmd,
+		     size_t cmd_size, struct ib_uverbs_alloc_mw_resp *resp,
+		     size_t resp_size);
+int ibv_cmd_dealloc_mw(struct ibv_mw *mw);
 int ibv_cmd_create_ah(struct ibv_pd *pd, struct ibv_ah *ah,
 		      struct ibv_ah_attr *attr,
 		      struct ib_uverbs_create_ah_resp *resp, size_t resp_size);

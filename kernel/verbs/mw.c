@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory windows (IBTA 10.6.7): a key for a part of a memory region, given and
+ * taken away by work requests.
+ *
+ * A window of type 1 belongs to its protection domain, one of type 2 to the
+ * queue pair that has bound it as well (type 2B). Type 1 is bound again at any
+ * time; type 2 is invalidated first, by its owner or by the peer.
+ *
+ * A window's region borrows the pages of the region that it is bound to. That
+ * one counts its windows, and does not go or change before they have.
+ */
+#include "device.h"
+#include "mw.h"
+#include "ucontext.h"
+
+#define MW_RIGHTS	(HROCE_MW_REMOTE_WRITE | HROCE_MW_REMOTE_READ | \
+			 HROCE_MW_REMOTE_ATOMIC)
+#define MW_ACCESS	(MW_RIGHTS | HROCE_MW_LOCAL_WRITE | \
+			 HROCE_MW_ZERO_BASED)
+
+static_assert(HROCE_MW_REMOTE_WRITE == HROCE_REGION_REMOTE_WRITE);
+static_assert(HROCE_MW_REMOTE_READ == HROCE_REGION_REMOTE_READ);
+static_assert(HROCE_MW_REMOTE_ATOMIC == HROCE_REGION_REMOTE_ATOMIC);
+
+int hroce_mw_alloc(struct ib_mw *ibmw, struct ib_udata *udata)
+{
+	struct hroce_mw *mw = to_hmw(ibmw);
+	int err;
+
+	err = hroce_udata_check(udata, 0);
+	if (err)
+		return err;
+	mw->region.pd = ibmw->pd;
+	mw->region.page_shift = PAGE_SHIFT;
+	mw->region.revocable = true;
+	mw->region.window = true;
+	mw->region.state = HROCE_REGION_FREE;
+	err = hroce_keys_add(&to_hdev(ibmw->device)->keys, &mw->region, -1);
+	if (err)
+		return err;
+	ibmw->rkey = mw->region.key;
+	return 0;
+}
+
+static void mw_put_parent(struct hroce_region *parent)
+{
+	if (parent)
+		atomic_dec(&parent->windows);
+}
+
+int hroce_mw_dealloc(struct ib_mw *ibmw)
+{
+	struct hroce_mw *mw = to_hmw(ibmw);
+
+	hroce_keys_del(&to_hdev(ibmw->device)->keys, &mw->region);
+	mw_put_parent(mw->parent);
+	return 0;
+}
+
+/*
+ * The region to bind to, which counts one window more; NULL if it does not
+ * exist, or not allow what is wanted.
+ */
+static struct hroce_region *mw_get_parent(const struct hroce_keys *keys,
+					  const struct ib_pd *pd,
+					  const struct hroce_sq_wqe *wqe)
+{
+	struct hroce_region *region;
+
+	region = hroce_keys_find(keys, wqe->bind.lkey);
+	if (!region || region->revocable || region->dma ||
+	    !(region->access & HROCE_REGION_MW_BIND))
+		return NULL;
+	/* What the peer may write, its owner must be able to. */
+	if (wqe->bind.access & (HROCE_MW_REMOTE_WRITE | HROCE_MW_REMOTE_ATOMIC) &&
+	    !(region->access & HROCE_REGION_LOCAL_WRITE))
+		return NULL;
+	if (!hroce_region_check(region, pd, wqe->bind.addr, wqe->bind.length,
+				HRP_ACCESS_LOCAL_READ))
+		return NULL;
+	return atomic_inc_unless_negative(&region->windows) ? region : NULL;
+}
+
+static bool mw_may_bind(const struct hroce_mw *mw,
+			const struct hroce_sq_wqe *wqe)
+{
+	if (wqe->bind.access & ~MW_ACCESS)
+		return false;
+	if (mw->ib.type == IB_MW_TYPE_1)
+		return !(wqe->bind.access & HROCE_MW_ZERO_BASED);
+	return wqe->bind.length &&
+	       READ_ONCE(mw->region.state) == HROCE_REGION_FREE;
+}
+
+/* @parent is NULL where a window of type 1 is unbound. */
+static void mw_set(struct hroce_mw *mw, u32 qpn,
+		   const struct hroce_sq_wqe *wqe, struct hroce_region *parent)
+{
+	struct hroce_region *region = &mw->region;
+	u64 pos;
+
+	mw->parent = parent;
+	WRITE_ONCE(region->key, wqe->bind.key);
+	if (!parent) {
+		WRITE_ONCE(region->state, HROCE_REGION_FREE);
+		return;
+	}
+	pos = wqe->bind.addr - parent->iova + parent->first_offset;
+	region->pages = parent->pages + (pos >> parent->page_shift);
+	region->first_offset = pos & ((1u << parent->page_shift) - 1);
+	region->page_shift = parent->page_shift;
+	region->iova = wqe->bind.access & HROCE_MW_ZERO_BASED ?
+		       0 : wqe->bind.addr;
+	region->len = wqe->bind.length;
+	region->access = wqe->bind.access & MW_RIGHTS;
+	region->qpn = mw->ib.type == IB_MW_TYPE_2 ? qpn : 0;
+	WRITE_ONCE(region->state, HROCE_REGION_VALID);
+}
+
+u8 hroce_mw_bind(struct ib_pd *pd, u32 qpn, const struct hroce_sq_wqe *wqe)
+{
+	const struct hroce_keys *keys = &to_hdev(pd->device)->keys;
+	struct hroce_region *region, *parent = NULL;
+	u8 status = HROCE_WC_MW_BIND_ERR;
+	struct hroce_mw *mw;
+
+	region = hroce_keys_find_index(keys, wqe->bind.key);
+	if (!region || !region->window || region->pd != pd)
+		return status;
+	mw = container_of(region, struct hroce_mw, region);
+	if (wqe->bind.length) {
+		parent = mw_get_parent(keys, pd, wqe);
+		if (!parent)
+			return status;
+	}
+
+	write_lock_bh(&region->lock);
+	if (mw_may_bind(mw, wqe)) {
+		struct hroce_region *old = mw->parent;
+
+		mw_set(mw, qpn, wqe, parent);
+		parent = old;
+		status = HROCE_WC_SUCCESS;
+	}
+	write_unlock_bh(&region->lock);
+	/* The one before, or the one in vain. */
+	mw_put_parent(parent);
+	return status;
+}
+
+bool hroce_mw_invalidate(struct hroce_region *region, u32 qpn, u32 key)
+{
+	struct hroce_mw *mw = container_of(region, struct hroce_mw, region);
+	struct hroce_region *parent = NULL;
+	bool ok = false;
+
+	/* A window of type 1 goes by binding it to nothing. */
+	if (mw->ib.type != IB_MW_TYPE_2)
+		return false;
+	write_lock_bh(&region->lock);
+	if (region->key == key && region->state == HROCE_REGION_VALID &&
+	    region->qpn == qpn) {
+		WRITE_ONCE(region->state, HROCE_REGION_FREE);
+		parent = mw->parent;
+		mw->parent = NULL;
+		ok = true;
+	}
+	write_unlock_bh(&region->lock);
+	mw_put_parent(parent);
+	return ok;
+}

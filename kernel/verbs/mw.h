@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Memory windows of types 1 and 2B. */
+#ifndef HROCE_MW_H
+#define HROCE_MW_H
+
+#include <rdma/hroce-abi.h>
+#include <rdma/ib_verbs.h>
+#include "../mem/mem.h"
+
+/**
+ * struct hroce_mw - memory window
+ * @ib: what ib_core knows; its key is the first one, users know the present one
+ * @region: what the datapath sees; revocable
+ * @parent: region that it is bound to, or NULL [region.lock]
+ */
+struct hroce_mw {
+	struct ib_mw ib;
+	struct hroce_region region;
+	struct hroce_region *parent;
+};
+
+static inline struct hroce_mw *to_hmw(struct ib_mw *ib)
+{
+	return container_of(ib, struct hroce_mw, ib);
+}
+
+/**
+ * hroce_mw_bind - execute BIND_MW
+ * @pd: protection domain of the queue pair
+ * @qpn: number of the queue pair
+ * @wqe: entry
+ *
+ * Context: BH disabled, RCU read side, a send lock held.
+ * Return: enum hroce_wc_status.
+ */
+u8 hroce_mw_bind(struct ib_pd *pd, u32 qpn, const struct hroce_sq_wqe *wqe);
+
+/**
+ * hroce_mw_invalidate - take a window away from its peer
+ * @region: its region, of the queue pair's protection domain
+ * @qpn: number of the queue pair that asks or whose peer asks
+ * @key: key as asked for
+ *
+ * After return nobody touches the memory by this key any more.
+ * Context: BH disabled, RCU read side, a QP lock held.
+ * Return: false if it is not one that this queue pair has bound.
+ */
+bool hroce_mw_invalidate(struct hroce_region *region, u32 qpn, u32 key);
+
+/* ib_device_ops */
+int hroce_mw_alloc(struct ib_mw *ibmw, struct ib_udata *udata);
+int hroce_mw_dealloc(struct ib_mw *ibmw);
+
+#endif /* HROCE_MW_H */

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Memory windows: what they grant, to whom, and how they are taken away. */
+#include "vt.h"
+
+#define REMOTE_RW	(IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
+#define BINDABLE	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND)
+#define LEN		20000
+
+/**
+ * struct win - a window, and what the peer takes for a region
+ * @mw: window
+ * @mr: its present key
+ * @mem: what it is bound to
+ */
+struct win {
+	struct ibv_mw *mw;
+	struct ibv_mr mr;
+	struct vt_mem mem;
+};
+
+static int undo_mw(void *mw)
+{
+	return ibv_dealloc_mw(mw);
+}
+
+static struct ibv_mw *new_mw(struct ibv_pd *pd, enum ibv_mw_type type)
+{
+	struct ibv_mw *mw = ibv_alloc_mw(pd, type);
+
+	VT_OK(mw, "%s", strerror(errno));
+	vt_defer(undo_mw, mw, "MW");
+	return mw;
+}
+
+/* Bind a part of @m by @qp; what it will look like to the peer is in @w. */
+static void post_bind(struct ibv_qp *qp, struct win *w, const struct vt_mem *m,
+		      size_t off, size_t len, int access, unsigned int flags)
+{
+	struct ibv_mw_bind_info info = {
+		.mr = m ? m->mr : NULL,
+		.addr = m ? (uintptr_t)m->buf + off : 0,
+		.length = len,
+		.mw_access_flags = access,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = 77, .opcode = IBV_WR_BIND_MW,
+		.send_flags = IBV_SEND_SIGNALED | flags,
+		.bind_mw = { w->mw, ibv_inc_rkey(w->mr.rkey), info },
+	};
+	struct ibv_mw_bind bind = {
+		.wr_id = 77, .send_flags = IBV_SEND_SIGNALED | flags,
+		.bind_info = info,
+	};
+
+	if (w->mw->type == IBV_MW_TYPE_1) {
+		VT_EQ(ibv_bind_mw(qp, w->mw, &bind), 0);
+		w->mr.rkey = w->mw->rkey;
+	} else {
+		VT_EQ(ibv_post_send(qp, &wr, &bad), 0);
+		w->mr.rkey = wr.bind_mw.rkey;
+	}
+	w->mem.buf = m ? m->buf + off : NULL;
+	w->mem.len = len;
+	if (access & IBV_ACCESS_ZERO_BASED)
+		w->mem.buf = NULL;
+}
+
+/* A new window that @p's first side has bound. */
+static struct win bound(struct vt_pair *p, enum ibv_mw_type type,
+			const struct vt_mem *m, size_t off, size_t len,
+			int access)
+{
+	struct win w = { .mw = new_mw(p->end[0]->pd, type) };
+	struct ibv_wc wc;
+
+	w.mr.rkey = w.mw->rkey;
+	post_bind(p->qp[0], &w, m, off, len, access, 0);
+	wc = vt_expect(p->scq[0], 77, IBV_WC_SUCCESS);
+	VT_EQ(wc.opcode, IBV_WC_BIND_MW);
+	return w;
+}
+
+/* What comes of an operation of the peer on the window's memory? */
+static enum ibv_wc_status peer(struct vt *t, struct vt_pair *p,
+			       enum ibv_wr_opcode op, struct win *w,
+			       size_t off, size_t len)
+{
+	struct vt_mem *s = vt_mem(&t->b, len, VT_ALL);
+
+	w->mem.mr = &w->mr;
+	vt_fill(s, 0, len, 9);
+	vt_send(p->qp[1], &(struct vt_wr){
+		.op = op, .local = s, .len = len, .remote = &w->mem,
+		.roff = off, .flags = IBV_SEND_SIGNALED });
+	return vt_poll(p->scq[1]).status;
+}
+
+static const enum ibv_mw_type types[] = { IBV_MW_TYPE_1, IBV_MW_TYPE_2 };
+
+static void is_offered(struct vt *t)
+{
+	VT_OK(t->a.dev.device_cap_flags & IBV_DEVICE_MEM_WINDOW, "type 1");
+	VT_OK(t->a.dev.device_cap_flags & IBV_DEVICE_MEM_WINDOW_TYPE_2B,
+	      "type 2B");
+	VT_OK(!(t->a.dev.device_cap_flags & IBV_DEVICE_MEM_WINDOW_TYPE_2A),
+	      "type 2A");
+	VT_OK(t->a.dev.max_mw > 0, "%d", t->a.dev.max_mw);
+	VT_NULL(ibv_alloc_mw(t->a.pd, 3), EINVAL);
+}
+
+/* Each right alone, with both types: that operation works, others do not. */
+static void grants_what_was_asked(struct vt *t)
+{
+	static const struct {
+		enum ibv_wr_opcode op;
+		int access;
+	} ops[] = {
+		{ IBV_WR_RDMA_WRITE, IBV_ACCESS_REMOTE_WRITE },
+		{ IBV_WR_RDMA_READ, IBV_ACCESS_REMOTE_READ },
+		{ IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_ACCESS_REMOTE_ATOMIC },
+	};
+	enum ibv_mw_type type = types[t->arg];
+	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	unsigned int have, op;
+
+	for (have = 0; have < ARRAY_SIZE(ops); have++) {
+		for (op = 0; op < ARRAY_SIZE(ops); op++) {
+			struct vt_pair *p = vt_pair(t, NULL);
+			struct win w = bound(p, type, m, 0, LEN,
+					     ops[have].access);
+
+			VT_EQ(peer(t, p, ops[op].op, &w, 8, 8),
+			      op == have ? IBV_WC_SUCCESS :
+					   IBV_WC_REM_ACCESS_ERR);
+		}
+	}
+}
+
+/* To the byte, at any place in a region. */
+static void exact_bounds(struct vt *t)
+{
+	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	enum ibv_mw_type type = types[t->arg];
+	size_t off = 5001, len = 9001;
+
+	for (int way = 0; way < 3; way++) {
+		struct vt_pair *p = vt_pair(t, NULL);
+		struct win w = bound(p, type, m, off, len, REMOTE_RW);
+
+		vt_fill(m, 0, LEN, 1);
+		if (!way) {
+			VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 0, len),
+			      IBV_WC_SUCCESS);
+			vt_verify(m, off, len, 9);
+			VT_EQ(peer(t, p, IBV_WR_RDMA_READ, &w, 0, len),
+			      IBV_WC_SUCCESS);
+			continue;
+		}
+		w.mem.buf += way == 1 ? 1 : -1;
+		VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 0, len),
+		      IBV_WC_REM_ACCESS_ERR);
+		vt_verify(m, 0, LEN, 1);
+	}
+}
+
+static void type1_bound_again(struct vt *t)
+{
+	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	struct vt_mem *n = vt_mem(&t->a, LEN, BINDABLE);
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct win w = bound(p, IBV_MW_TYPE_1, m, 0, LEN, REMOTE_RW), old;
+
+	old = w;
+	post_bind(p->qp[0], &w, n, 0, LEN, REMOTE_RW, 0);
+	vt_expect(p->scq[0], 77, IBV_WC_SUCCESS);
+	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 0, LEN), IBV_WC_SUCCESS);
+	vt_verify(n, 0, LEN, 9);
+	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &old, 0, 8), IBV_WC_REM_ACCESS_ERR);
+}
+
+static void type1_unbound(struct vt *t)
+{
+	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct win w = bound(p, IBV_MW_TYPE_1, m, 0, LEN, REMOTE_RW);
+
+	VT_EQ(ibv_dereg_mr(m->mr), EBUSY);
+	post_bind(p->qp[0], &w, NULL, 0, 0, 0, 0);
+	vt_expect(p->scq[0], 77, IBV_WC_SUCCESS);
+	w.mem.buf = m->buf;
+	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 0, 8), IBV_WC_REM_ACCESS_ERR);
+}
+
+/* Type 1 is for the protection domain, type 2 for who has bound it. */
+static void other_queue_pair(struct vt *t)
+{
+	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	struct vt_pair *p = vt_pair(t, NULL), *q = vt_pair(t, NULL);
+	struct win w = bound(p, IBV_MW_TYPE_1, m, 0, LEN, VT_REMOTE);
+
+	VT_EQ(peer(t, q, IBV_WR_RDMA_WRITE, &w, 0, LEN), IBV_WC_SUCCESS);
+	w = bound(p, IBV_MW_TYPE_2, m, 0, LEN, VT_REMOTE);
+	VT_EQ(peer(t, q, t->arg, &w, 0, 8), IBV_WC_REM_ACCESS_ERR);
+	VT_EQ(peer(t, p, t->arg, &w, 0, 8), IBV_WC_SUCCESS);
+}
+
+static void zero_based(struct vt *t)
+{
+	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct win w = bound(p, IBV_MW_TYPE_2, m, 4000, 8000,
+			     REMOTE_RW | IBV_ACCESS_ZERO_BASED);
+
+	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 100, 7900), IBV_WC_SUCCESS);
+	vt_verify(m, 4100, 7900, 9);
+	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 101, 7900),
+	      IBV_WC_REM_ACCESS_ERR);
+}
+
+static void type2_invalidated_locally(struct vt *t)
+{
+	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct win w = bound(p, IBV_MW_TYPE_2, m, 0, LEN, REMOTE_RW), old;
+
+	old = w;
+	vt_send(p->qp[0], &(struct vt_wr){
+		.op = IBV_WR_LOCAL_INV, .imm = w.mr.rkey,
+		.flags = IBV_SEND_SIGNALED });
+	vt_expect(p->scq[0], 0, IBV_WC_SUCCESS);
+	/* It is free, so it may be bound once more. */
+	post_bind(p->qp[0], &w, m, 0, LEN, REMOTE_RW, 0);
+	vt_expect(p->scq[0], 77, IBV_WC_SUCCESS);
+	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 0, LEN), IBV_WC_SUCCESS);
+	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &old, 0, 8), IBV_WC_REM_ACCESS_ERR);
+}
+
+static void type2_invalidated_by_peer(struct vt *t)
+{
+	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct win w = bound(p, IBV_MW_TYPE_2, m, 0, LEN, REMOTE_RW);
+	struct ibv_wc wc;
+
+	vt_recv(p->qp[0], 3, NULL, 0, 0);
+	vt_send(p->qp[1], &(struct vt_wr){
+		.op = IBV_WR_SEND_WITH_INV, .imm = w.mr.rkey });
+	wc = vt_expect(p->rcq[0], 3, IBV_WC_SUCCESS);
+	VT_OK(wc.wc_flags & IBV_WC_WITH_INV, "0x%x", wc.wc_flags);
+	VT_EQ(wc.invalidated_rkey, w.mr.rkey);
+	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 0, 8), IBV_WC_REM_ACCESS_ERR);
+}
+
+/* The peer may not invalidate type 1, nor what another queue pair has bound. */
+static void invalidation_refused(struct vt *t)
+{
+	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+
+	for (int i = 0; i < 2; i++) {
+		struct vt_pair *p = vt_pair(t, NULL), *q = vt_pair(t, NULL);
+		struct win w = bound(p, types[i], m, 0, LEN, REMOTE_RW);
+		struct vt_pair *from = i ? q : p;
+
+		vt_recv(from->qp[0], 3, NULL, 0, 0);
+		vt_send(from->qp[1], &(struct vt_wr){
+			.op = IBV_WR_SEND_WITH_INV, .imm = w.mr.rkey,
+			.flags = IBV_SEND_SIGNALED });
+		VT_EQ(vt_poll(from->scq[1]).status, IBV_WC_REM_ACCESS_ERR);
+		if (i)
+			VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 0, LEN),
+			      IBV_WC_SUCCESS);
+	}
+}
+
+/* Each of these completes in error, and nothing is bound. */
+static void bind_refused(struct vt *t)
+{
+	struct vt_mem *plain = vt_mem(&t->a, LEN, VT_ALL);
+	struct vt_mem *readable = vt_mem(&t->a, LEN, IBV_ACCESS_MW_BIND);
+	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	struct ibv_pd *pd = ibv_alloc_pd(t->a.ctx);
+	const struct {
+		enum ibv_mw_type type;
+		struct vt_mem *mem;
+		size_t off, len;
+		int access;
+	} bad[] = {
+		{ IBV_MW_TYPE_1, plain, 0, LEN, REMOTE_RW },
+		{ IBV_MW_TYPE_2, plain, 0, LEN, REMOTE_RW },
+		{ IBV_MW_TYPE_1, readable, 0, LEN, REMOTE_RW },
+		{ IBV_MW_TYPE_2, readable, 0, 8, IBV_ACCESS_REMOTE_ATOMIC },
+		{ IBV_MW_TYPE_1, m, 1, LEN, REMOTE_RW },
+		{ IBV_MW_TYPE_2, m, -1, LEN, REMOTE_RW },
+		{ IBV_MW_TYPE_2, m, 0, SIZE_MAX, REMOTE_RW },
+		{ IBV_MW_TYPE_2, m, 0, 0, REMOTE_RW },
+		{ IBV_MW_TYPE_1, m, 0, LEN, REMOTE_RW | IBV_ACCESS_ZERO_BASED },
+		{ IBV_MW_TYPE_2, m, 0, LEN, 1 << 10 },
+	};
+	struct vt_pair *p;
+	struct win w;
+
+	VT_OK(pd, "%s", strerror(errno));
+	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
+		w = (struct win){ .mw = new_mw(t->a.pd, bad[i].type) };
+		w.mr.rkey = w.mw->rkey;
+		p = vt_pair(t, NULL);
+		post_bind(p->qp[0], &w, bad[i].mem, bad[i].off, bad[i].len,
+			  bad[i].access, 0);
+		vt_expect(p->scq[0], 77, IBV_WC_MW_BIND_ERR);
+	}
+
+	/* Type 2 while it is bound */
+	p = vt_pair(t, NULL);
+	w = bound(p, IBV_MW_TYPE_2, m, 0, LEN, REMOTE_RW);
+	post_bind(p->qp[0], &w, m, 0, LEN, REMOTE_RW, 0);
+	vt_expect(p->scq[0], 77, IBV_WC_MW_BIND_ERR);
+
+	/* A window of another protection domain */
+	p = vt_pair(t, NULL);
+	w = (struct win){ .mw = ibv_alloc_mw(pd, IBV_MW_TYPE_2) };
+	VT_OK(w.mw, "%s", strerror(errno));
+	w.mr.rkey = w.mw->rkey;
+	post_bind(p->qp[0], &w, m, 0, LEN, REMOTE_RW, 0);
+	vt_expect(p->scq[0], 77, IBV_WC_MW_BIND_ERR);
+	VT_EQ(ibv_dealloc_mw(w.mw), 0);
+	VT_EQ(ibv_dealloc_pd(pd), 0);
+}
+
+/* Its key is for the peer, not for requests of one's own. */
+static void key_is_no_lkey(struct vt *t)
+{
+	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	struct vt_mem *d = vt_mem(&t->b, LEN, VT_ALL);
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct win w = bound(p, types[t->arg], m, 0, LEN, REMOTE_RW);
+
+	w.mr.lkey = w.mr.rkey;
+	w.mem.mr = &w.mr;
+	vt_send(p->qp[0], &(struct vt_wr){
+		.local = &w.mem, .len = 8, .remote = d,
+		.flags = IBV_SEND_SIGNALED });
+	vt_expect(p->scq[0], 0, IBV_WC_LOC_PROT_ERR);
+}
+
+static void region_in_use(struct vt *t)
+{
+	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct win w = bound(p, IBV_MW_TYPE_2, m, 0, LEN, REMOTE_RW);
+
+	VT_EQ(ibv_dereg_mr(m->mr), EBUSY);
+	VT_OK(ibv_rereg_mr(m->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			   VT_ALL), "registered anew");
+	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 0, LEN), IBV_WC_SUCCESS);
+	vt_forget(w.mw);
+	VT_EQ(ibv_dealloc_mw(w.mw), 0);
+	VT_EQ(ibv_rereg_mr(m->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			   VT_ALL), 0);
+	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 0, 8), IBV_WC_REM_ACCESS_ERR);
+}
+
+/* What is posted behind a bind finds it done; a fence waits for READs. */
+static void order_in_the_queue(struct vt *t)
+{
+	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	struct vt_mem *d = vt_mem(&t->b, LEN, VT_ALL);
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct win w = bound(p, IBV_MW_TYPE_1, m, 0, LEN, REMOTE_RW);
+
+	for (int i = 0; i < 20; i++) {
+		vt_fill(d, 0, LEN, i);
+		vt_send(p->qp[0], &(struct vt_wr){
+			.op = IBV_WR_RDMA_READ, .id = 1, .local = m,
+			.len = LEN, .remote = d, .flags = IBV_SEND_SIGNALED });
+		post_bind(p->qp[0], &w, m, 0, LEN, REMOTE_RW, IBV_SEND_FENCE);
+		vt_recv(p->qp[1], 2, NULL, 0, 0);
+		vt_send(p->qp[0], &(struct vt_wr){ .op = IBV_WR_SEND });
+		vt_expect(p->rcq[1], 2, IBV_WC_SUCCESS);
+		vt_verify(m, 0, LEN, i);
+		VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 0, LEN),
+		      IBV_WC_SUCCESS);
+		vt_expect(p->scq[0], 1, IBV_WC_SUCCESS);
+		vt_expect(p->scq[0], 77, IBV_WC_SUCCESS);
+	}
+}
+
+static const struct vt_case cases[] = {
+	VT_CASE(is_offered),
+	VT_CASE_ARG("grants_what_was_asked_type1", grants_what_was_asked, 0),
+	VT_CASE_ARG("grants_what_was_asked_type2", grants_what_was_asked, 1),
+	VT_CASE_ARG("exact_bounds_type1", exact_bounds, 0),
+	VT_CASE_ARG("exact_bounds_type2", exact_bounds, 1),
+	VT_CASE(type1_bound_again),
+	VT_CASE(type1_unbound),
+	VT_CASE_ARG("other_queue_pair_write", other_queue_pair,
+		    IBV_WR_RDMA_WRITE),
+	VT_CASE_ARG("other_queue_pair_read", other_queue_pair,
+		    IBV_WR_RDMA_READ),
+	VT_CASE_ARG("other_queue_pair_atomic", other_queue_pair,
+		    IBV_WR_ATOMIC_FETCH_AND_ADD),
+	VT_CASE(zero_based),
+	VT_CASE(type2_invalidated_locally),
+	VT_CASE(type2_invalidated_by_peer),
+	VT_CASE(invalidation_refused),
+	VT_CASE(bind_refused),
+	VT_CASE_ARG("key_is_no_lkey_type1", key_is_no_lkey, 0),
+	VT_CASE_ARG("key_is_no_lkey_type2", key_is_no_lkey, 1),
+	VT_CASE(region_in_use),
+	VT_CASE(order_in_the_queue),
+};
+
+VT_MAIN(cases)

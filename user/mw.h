@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Memory windows. */
+#ifndef HROCE_MW_H
+#define HROCE_MW_H
+
+#include "cmd.h"
+
+struct ibv_mw *hroce_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int hroce_dealloc_mw(struct ibv_mw *mw);
+int hroce_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
+		  struct ibv_mw_bind *mw_bind);
+
+/**
+ * hroce_mw_set_bind - fill in the part of an entry that binds a window
+ * @wqe: entry
+ * @rkey: new key
+ * @info: what to bind to
+ */
+static inline void hroce_mw_set_bind(struct hroce_sq_wqe *wqe, uint32_t rkey,
+				     const struct ibv_mw_bind_info *info)
+{
+	wqe->bind.addr = info->addr;
+	wqe->bind.length = info->length;
+	wqe->bind.key = rkey;
+	wqe->bind.lkey = info->mr ? info->mr->lkey : 0;
+	wqe->bind.access = info->mw_access_flags;
+}
+
+#endif /* HROCE_MW_H */
