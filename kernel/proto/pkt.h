@@ -18,6 +18,7 @@
  * @dqpn: destination queue pair, 24 bits
  * @payload_len: bytes of payload without pad and ICRC
  * @pkey: partition key
+ * @pkey_index: received by QP1: entry of the table that @pkey matches
  * @opcode: BTH opcode
  * @pad: pad bytes after the payload, 0 to 3
  * @syndrome: AETH syndrome
@@ -47,6 +48,7 @@ struct hrp_pkt {
 	u32 dqpn;
 	u32 payload_len;
 	u16 pkey;
+	u16 pkey_index;
 	u8 opcode;
 	u8 pad;
 	u8 syndrome;

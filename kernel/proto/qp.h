@@ -213,6 +213,7 @@ struct hrp_resp {
  * @access: HRP_QP_REMOTE_*
  * @mtu_shift: path MTU in bytes as power of two, 8 to 12
  * @pkey: P_Key of this queue pair
+ * @gsi: QP1: each request says with which P_Key it is sent
  * @qpn: own number
  * @dest_qpn: peer (RC, UC)
  * @qkey: UD
@@ -225,6 +226,7 @@ struct hrp_qp {
 	u8 access;
 	u8 mtu_shift;
 	u16 pkey;
+	u8 gsi;
 	u32 qpn;
 	u32 dest_qpn;
 	u32 qkey;

@@ -280,6 +280,8 @@ static void req_set_headers(const struct hrp_qp *qp, const struct hrp_wqe *w,
 	/* The high bit selects the Q_Key of the queue pair (10.2.5). */
 	first->qkey = wqe->ud.qkey >> 31 ? qp->qkey : wqe->ud.qkey;
 	b->ah = wqe->ud.ah;
+	if (qp->gsi)
+		first->pkey = wqe->ud.pkey;
 }
 
 static bool req_is_solicited(const struct hroce_sq_wqe *wqe)

@@ -17,6 +17,7 @@
 #include "mr.h"
 #include "mw.h"
 #include "pd.h"
+#include "pkey.h"
 #include "port.h"
 #include "post.h"
 #include "qp.h"
@@ -56,6 +57,7 @@ static const struct ib_device_ops dev_ops = {
 	.destroy_qp = hroce_qp_destroy,
 	.destroy_srq = hroce_srq_destroy,
 	.detach_mcast = hroce_mcast_detach,
+	.device_group = &hroce_pkey_group,
 	.disassociate_ucontext = hroce_ucontext_disassociate,
 	.enable_driver = hroce_debug_add,
 	.get_dev_fw_str = hroce_device_fw_str,
@@ -75,7 +77,7 @@ static const struct ib_device_ops dev_ops = {
 	.post_send = hroce_post_send,
 	.post_srq_recv = hroce_post_srq_recv,
 	.query_device = hroce_device_query,
-	.query_pkey = hroce_port_query_pkey,
+	.query_pkey = hroce_pkey_query,
 	.query_port = hroce_port_query,
 	.query_qp = hroce_qp_query,
 	.query_srq = hroce_srq_query,
@@ -121,6 +123,7 @@ static void dev_setup(struct hroce_dev *dev, const struct net_device *ndev)
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	INIT_LIST_HEAD(&dev->mcast);
 	spin_lock_init(&dev->mcast_lock);
+	hroce_pkey_init(dev);
 	dev->take_turns = true;
 	dev->qp_next = get_random_u32() & HROCE_MAX_QPN;
 }

@@ -26,7 +26,7 @@
 #define HROCE_MAX_MCAST_GRP	8192
 #define HROCE_GID_TABLE_LEN	256
 #define HROCE_MAX_MSG		(1U << 31)
-#define HROCE_PKEY		0xffff		/* the only entry of the table */
+#define HROCE_PKEY_TABLE_LEN	128
 
 static_assert(HROCE_GID_TABLE_LEN <= HROCE_PORT_ADDRS);
 
@@ -44,6 +44,8 @@ static_assert(HROCE_GID_TABLE_LEN <= HROCE_PORT_ADDRS);
  * @mcast: multicast groups, see verbs/mcast.h; RCU readers
  * @mcast_lock: guards changes of @mcast
  * @nr_mcast: entries of @mcast [mcast_lock]
+ * @pkeys: P_Key table, see verbs/pkey.h; 0: no key
+ * @pkey_lock: one change of @pkeys at a time
  * @mtu: active MTU, enum ib_mtu; follows the netdev
  * @active: port state as last announced by an event [RTNL]
  * @take_turns: polling processes on one CPU do, see verbs/turn.h
@@ -61,6 +63,8 @@ struct hroce_dev {
 	struct list_head mcast;
 	spinlock_t mcast_lock;
 	u32 nr_mcast;
+	u16 pkeys[HROCE_PKEY_TABLE_LEN];
+	struct mutex pkey_lock;
 	enum ib_mtu mtu;
 	bool active;
 	bool take_turns;

@@ -79,7 +79,7 @@ int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_srq_wr = HROCE_MAX_WR;
 	attr->max_srq_sge = HROCE_MAX_SGES;
 	attr->max_fast_reg_page_list_len = HROCE_MAX_FAST_REG;
-	attr->max_pkeys = 1;
+	attr->max_pkeys = HROCE_PKEY_TABLE_LEN;
 	attr->local_ca_ack_delay = 12;	/* 4.096 us * 2^12 = 17 ms */
 	attr->timestamp_mask = U64_MAX;
 	attr->hca_core_clock = NSEC_PER_SEC / 1000;
@@ -124,7 +124,7 @@ int hroce_port_query(struct ib_device *ibdev, u32 port_num,
 	attr->ip_gids = true;
 	attr->port_cap_flags = IB_PORT_CM_SUP;
 	attr->max_msg_sz = HROCE_MAX_MSG;
-	attr->pkey_tbl_len = 1;
+	attr->pkey_tbl_len = HROCE_PKEY_TABLE_LEN;
 	attr->max_vl_num = 1;
 	/* A netdev that is about to go has no speed any more. */
 	if (ib_get_eth_speed(ibdev, port_num, &attr->active_speed,
@@ -141,7 +141,7 @@ int hroce_port_immutable(struct ib_device *ibdev, u32 port_num,
 	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
 	immutable->max_mad_size = IB_MGMT_MAD_SIZE;
 	immutable->gid_tbl_len = HROCE_GID_TABLE_LEN;
-	immutable->pkey_tbl_len = 1;
+	immutable->pkey_tbl_len = HROCE_PKEY_TABLE_LEN;
 	return 0;
 }
 
@@ -149,15 +149,6 @@ enum rdma_link_layer hroce_port_link_layer(struct ib_device *ibdev,
 					   u32 port_num)
 {
 	return IB_LINK_LAYER_ETHERNET;
-}
-
-int hroce_port_query_pkey(struct ib_device *ibdev, u32 port_num, u16 index,
-			  u16 *pkey)
-{
-	if (index)
-		return -EINVAL;
-	*pkey = HROCE_PKEY;
-	return 0;
 }
 
 int hroce_port_add_gid(const struct ib_gid_attr *attr, void **context)

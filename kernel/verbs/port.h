@@ -19,8 +19,6 @@ int hroce_port_immutable(struct ib_device *ibdev, u32 port_num,
 			 struct ib_port_immutable *immutable);
 enum rdma_link_layer hroce_port_link_layer(struct ib_device *ibdev,
 					   u32 port_num);
-int hroce_port_query_pkey(struct ib_device *ibdev, u32 port_num, u16 index,
-			  u16 *pkey);
 int hroce_port_add_gid(const struct ib_gid_attr *attr, void **context);
 int hroce_port_del_gid(const struct ib_gid_attr *attr, void **context);
 struct net_device *hroce_port_vlan_netdev(struct ib_device *ibdev,

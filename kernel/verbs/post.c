@@ -11,6 +11,7 @@
 #include "ah.h"
 #include "device.h"
 #include "mr.h"
+#include "pkey.h"
 #include "post.h"
 #include "qp.h"
 #include "ring.h"
@@ -59,6 +60,12 @@ static u8 send_flags(const struct hroce_qp *qp, const struct ib_send_wr *wr)
 	return flags;
 }
 
+static u16 send_pkey(const struct hroce_qp *qp, const struct ib_ud_wr *wr)
+{
+	return wr->pkey_index < HROCE_PKEY_TABLE_LEN ?
+	       hroce_pkey_at(hqp_dev(qp), wr->pkey_index) : 0;
+}
+
 /* The part that depends on the operation. */
 static void send_fill_op(const struct hroce_qp *qp, struct hroce_sq_wqe *wqe,
 			 const struct ib_send_wr *wr)
@@ -67,6 +74,7 @@ static void send_fill_op(const struct hroce_qp *qp, struct hroce_sq_wqe *wqe,
 		wqe->ud.ah = to_hah(ud_wr(wr)->ah)->id;
 		wqe->ud.qpn = ud_wr(wr)->remote_qpn;
 		wqe->ud.qkey = ud_wr(wr)->remote_qkey;
+		wqe->ud.pkey = qp->is_gsi ? send_pkey(qp, ud_wr(wr)) : 0;
 	}
 	switch ((enum hroce_wr_op)wqe->opcode) {
 	case HROCE_WR_SEND_IMM:

@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include "../proto/req.h"
 #include "../proto/resp.h"
+#include "pkey.h"
 #include "qp.h"
 #include "ring.h"
 #include "srq.h"
@@ -86,7 +87,8 @@ static void qp_setup(struct hroce_qp *qp, const struct ib_qp_init_attr *init,
 	qp->srq = init->srq ? to_hsrq(init->srq) : NULL;
 	qp->proto.type = qp_proto_type(init->qp_type);
 	qp->proto.state = HRP_RESET;
-	qp->proto.pkey = HROCE_PKEY;
+	qp->proto.pkey = hroce_pkey_at(hqp_dev(qp), 0);
+	qp->proto.gsi = qp->is_gsi;
 	qp->proto.mtu_shift = ilog2(ib_mtu_enum_to_int(hqp_dev(qp)->mtu));
 	qp->proto.req.window_pkts = WINDOW_PKTS;
 	qp->proto.req.burst_pkts = BURST_PKTS;

@@ -77,6 +77,7 @@ enum hroce_qp_pending {
  * @access_flags: as last set, for query_qp [modify_lock]
  * @timeout: likewise
  * @sgid_index: likewise
+ * @pkey_index: of @proto.pkey in the table of the port [both locks]
  * @static_rate: likewise
  * @max_send_sge: granted
  * @max_inline: granted
@@ -116,6 +117,7 @@ struct hroce_qp {
 	u8 access_flags;
 	u8 timeout;
 	u8 sgid_index;
+	u8 pkey_index;
 	u8 static_rate;
 	u32 max_send_sge;
 	u32 max_inline;

@@ -3,6 +3,7 @@
 #include "../proto/psn.h"
 #include "../proto/table.h"
 #include "ah.h"
+#include "pkey.h"
 #include "qp.h"
 #include "ring.h"
 
@@ -15,7 +16,9 @@
 static int attr_check_path(const struct hroce_qp *qp,
 			   const struct ib_qp_attr *attr, int mask)
 {
-	if (mask & IB_QP_PKEY_INDEX && attr->pkey_index)
+	if (mask & IB_QP_PKEY_INDEX &&
+	    (attr->pkey_index >= HROCE_PKEY_TABLE_LEN ||
+	     !hroce_pkey_at(hqp_dev(qp), attr->pkey_index)))
 		return -EINVAL;
 	if (mask & IB_QP_PORT && attr->port_num != 1)
 		return -EINVAL;
@@ -122,6 +125,10 @@ void hroce_qp_set_attr(struct hroce_qp *qp, const struct ib_qp_attr *attr,
 	}
 	if (mask & IB_QP_QKEY)
 		proto->qkey = attr->qkey;
+	if (mask & IB_QP_PKEY_INDEX) {
+		qp->pkey_index = attr->pkey_index;
+		proto->pkey = hroce_pkey_at(hqp_dev(qp), qp->pkey_index);
+	}
 	if (mask & IB_QP_PATH_MTU)
 		proto->mtu_shift = ilog2(ib_mtu_enum_to_int(attr->path_mtu));
 	if (mask & IB_QP_DEST_QPN)
@@ -186,6 +193,7 @@ static void attr_query(struct hroce_qp *qp, struct ib_qp_attr *attr)
 	attr->path_mtu = ib_mtu_int_to_enum(hrp_qp_mtu(proto));
 	attr->path_mig_state = IB_MIG_MIGRATED;
 	attr->qkey = proto->qkey;
+	attr->pkey_index = qp->pkey_index;
 	attr->dest_qp_num = proto->dest_qpn;
 	attr->qp_access_flags = qp->access_flags;
 	attr->port_num = 1;

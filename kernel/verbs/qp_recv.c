@@ -14,6 +14,7 @@
 #include "../trace.h"
 #include "mcast.h"
 #include "mr.h"
+#include "pkey.h"
 #include "qp.h"
 #include "ring.h"
 #include "srq.h"
@@ -241,21 +242,27 @@ unlock:
 	return drop;
 }
 
-/* Two P_Keys match if one of them has full membership (IBTA 10.9.3). */
-static bool pkey_matches(u16 a, u16 b)
+/* QP1 is in all partitions of the port, and tells which one it was. */
+static bool recv_pkey_ok(const struct hroce_qp *qp, struct hrp_pkt *pkt)
 {
-	return !((a ^ b) & 0x7fff) && ((a | b) & 0x8000) && (a & 0x7fff);
+	int index;
+
+	if (likely(!qp->is_gsi))
+		return hroce_pkey_matches(pkt->pkey, qp->proto.pkey);
+	index = hroce_pkey_find(hqp_dev(qp), pkt->pkey);
+	pkt->pkey_index = index;
+	return index >= 0;
 }
 
 /* Does the packet belong to this queue pair at all? */
-static int recv_check(const struct hroce_qp *qp, const struct hroce_rx *rx)
+static int recv_check(const struct hroce_qp *qp, struct hroce_rx *rx)
 {
 	static const u8 service[] = {
 		[HRP_TYPE_RC] = HRP_SVC_RC,
 		[HRP_TYPE_UC] = HRP_SVC_UC,
 		[HRP_TYPE_UD] = HRP_SVC_UD,
 	};
-	const struct hrp_pkt *pkt = &rx->pkt;
+	struct hrp_pkt *pkt = &rx->pkt;
 
 	if ((pkt->opcode & HRP_SVC_MASK) != service[qp->proto.type])
 		return HROCE_DROP_OPCODE;
@@ -270,7 +277,7 @@ static int recv_check(const struct hroce_qp *qp, const struct hroce_rx *rx)
 	case HRP_SQE:
 		break;
 	}
-	if (!pkey_matches(pkt->pkey, qp->proto.pkey))
+	if (!recv_pkey_ok(qp, pkt))
 		return HROCE_DROP_PKEY;
 	if (qp->proto.type != HRP_TYPE_UD &&
 	    !hroce_flow_is_peer(&qp->flow, &rx->saddr, &rx->daddr))

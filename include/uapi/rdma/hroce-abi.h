@@ -112,6 +112,7 @@ struct hroce_sge {
  * @rdma.compare_add: compare value (CMP_SWAP) or addend (FETCH_ADD)
  * @rdma.swap: swap value (CMP_SWAP)
  * @ud: destination on a UD queue pair; @ud.ah is hroce_create_ah_resp.ah_id
+ * @ud.pkey: QP1, which is the kernel's: P_Key of the datagram; otherwise ignored
  * @bind: BIND_MW: @bind.length bytes from @bind.addr on in the region of
  *	@bind.lkey are accessible by @bind.key, the new key of the window: its
  *	upper 24 bits name the window, the lower 8 are free. No length: unbind
@@ -143,7 +144,7 @@ struct hroce_sq_wqe {
 			__u32 ah;
 			__u32 qpn;
 			__u32 qkey;
-			__u32 reserved;
+			__u32 pkey;
 		} ud;
 		struct {
 			__aligned_u64 addr;

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Partition keys (IBTA 10.9). Without a subnet manager the administrator fills
+ * the table:
+ *
+ *	echo 1 0x8001 >/sys/class/infiniband/NAME/set_pkey
+ *
+ * and reads it in ports/1/pkeys. Each queue pair keeps a copy of its entry,
+ * which follows the table.
+ */
+#include <linux/kernel.h>
+#include "device.h"
+#include "pkey.h"
+#include "qp.h"
+
+void hroce_pkey_init(struct hroce_dev *dev)
+{
+	mutex_init(&dev->pkey_lock);
+	dev->pkeys[0] = HROCE_PKEY_DEFAULT;
+}
+
+u16 hroce_pkey_at(const struct hroce_dev *dev, u32 index)
+{
+	return READ_ONCE(dev->pkeys[index]);
+}
+
+int hroce_pkey_find(const struct hroce_dev *dev, u16 pkey)
+{
+	int i;
+
+	for (i = 0; i < HROCE_PKEY_TABLE_LEN; i++)
+		if (hroce_pkey_matches(hroce_pkey_at(dev, i), pkey))
+			return i;
+	return -1;
+}
+
+int hroce_pkey_query(struct ib_device *ibdev, u32 port_num, u16 index,
+		     u16 *pkey)
+{
+	if (index >= HROCE_PKEY_TABLE_LEN)
+		return -EINVAL;
+	*pkey = hroce_pkey_at(to_hdev(ibdev), index);
+	return 0;
+}
+
+/* A queue pair takes its copy under the same locks (hroce_qp_set_attr()). */
+static void pkey_update_qps(struct hroce_dev *dev)
+{
+	struct hroce_qp *qp;
+	unsigned long qpn;
+
+	rcu_read_lock();
+	xa_for_each(&dev->qps, qpn, qp) {
+		spin_lock_bh(&qp->recv.lock);
+		spin_lock(&qp->send.lock);
+		qp->proto.pkey = hroce_pkey_at(dev, qp->pkey_index);
+		spin_unlock(&qp->send.lock);
+		spin_unlock_bh(&qp->recv.lock);
+	}
+	rcu_read_unlock();
+}
+
+static void pkey_set(struct hroce_dev *dev, u32 index, u16 pkey)
+{
+	struct ib_event event = {
+		.device = &dev->ib,
+		.element.port_num = 1,
+		.event = IB_EVENT_PKEY_CHANGE,
+	};
+
+	mutex_lock(&dev->pkey_lock);
+	WRITE_ONCE(dev->pkeys[index], pkey);
+	pkey_update_qps(dev);
+	mutex_unlock(&dev->pkey_lock);
+	ib_dispatch_event(&event);
+}
+
+static ssize_t set_pkey_store(struct device *device,
+			      struct device_attribute *attr, const char *buf,
+			      size_t count)
+{
+	struct hroce_dev *dev =
+		rdma_device_to_drv_device(device, struct hroce_dev, ib);
+	unsigned int index, pkey;
+	char end;
+
+	if (sscanf(buf, "%u %i %c", &index, &pkey, &end) != 2 ||
+	    index >= HROCE_PKEY_TABLE_LEN || pkey > U16_MAX)
+		return -EINVAL;
+	/* To have no partition is to be in none, whatever the membership. */
+	if (!(pkey & 0x7fff))
+		pkey = 0;
+	pkey_set(dev, index, pkey);
+	return count;
+}
+static DEVICE_ATTR_WO(set_pkey);
+
+static struct attribute *pkey_attrs[] = {
+	&dev_attr_set_pkey.attr,
+	NULL,
+};
+
+const struct attribute_group hroce_pkey_group = {
+	.attrs = pkey_attrs,
+};
