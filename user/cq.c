@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "cq.h"
+#include "pd.h"
 
 /*
  * hroce_cqe.qpn of an entry that polling steps over. Queue pair numbers have
@@ -18,6 +19,8 @@
 
 #define CQ_EX_WC_FLAGS	(IBV_WC_STANDARD_FLAGS | \
 			 IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
+
+#define CQ_EX_ATTRS	(IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD)
 
 #define CQ_EX_FLAGS	(IBV_CREATE_CQ_ATTR_SINGLE_THREADED | \
 			 IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN)
@@ -96,7 +99,7 @@ struct ibv_cq_ex *hroce_create_cq_ex(struct ibv_context *context,
 	struct hroce_cq *cq;
 	uint32_t flags = 0;
 
-	if (attr->comp_mask & ~IBV_CQ_INIT_ATTR_MASK_FLAGS) {
+	if (attr->comp_mask & ~(uint32_t)CQ_EX_ATTRS) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
@@ -109,9 +112,11 @@ struct ibv_cq_ex *hroce_create_cq_ex(struct ibv_context *context,
 	}
 
 	/* Threads are our own business; the kernel knows of the rest. */
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD &&
+	    hroce_pd_is_single_threaded(attr->parent_domain))
+		flags |= IBV_CREATE_CQ_ATTR_SINGLE_THREADED;
 	plain.flags = flags & ~IBV_CREATE_CQ_ATTR_SINGLE_THREADED;
-	if (!plain.flags)
-		plain.comp_mask = 0;
+	plain.comp_mask = plain.flags ? IBV_CQ_INIT_ATTR_MASK_FLAGS : 0;
 	cq = cq_create(context, &plain,
 		       flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
 	if (!cq)

@@ -90,7 +90,9 @@ static void free_context(struct ibv_context *context)
 
 static const struct verbs_context_ops context_ops = {
 	.alloc_mw = hroce_alloc_mw,
+	.alloc_parent_domain = hroce_alloc_parent_domain,
 	.alloc_pd = hroce_alloc_pd,
+	.alloc_td = hroce_alloc_td,
 	.attach_mcast = ibv_cmd_attach_mcast,
 	.bind_mw = hroce_bind_mw,
 	.create_ah = hroce_create_ah,
@@ -101,6 +103,7 @@ static const struct verbs_context_ops context_ops = {
 	.create_srq = hroce_create_srq,
 	.dealloc_mw = hroce_dealloc_mw,
 	.dealloc_pd = hroce_dealloc_pd,
+	.dealloc_td = hroce_dealloc_td,
 	.dereg_mr = hroce_dereg_mr,
 	.destroy_ah = hroce_destroy_ah,
 	.destroy_cq = hroce_destroy_cq,

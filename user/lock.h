@@ -2,8 +2,9 @@
 /*
  * Lock of one queue, left out where the application promised one thread.
  *
- * A spinlock, since what it protects takes less than a futex call and never
- * sleeps: the kick, the only system call of the fast path, comes after unlock.
+ * A spinlock, since what it protects takes less than a futex call and does not
+ * sleep: the kick, the only system call of the fast path, comes after unlock.
+ * Only resizing, which is rare, calls the kernel with the lock held.
  */
 #ifndef HROCE_LOCK_H
 #define HROCE_LOCK_H

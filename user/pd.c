@@ -1,35 +1,117 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Protection domains. */
+/* Protection domains, thread domains and parent domains. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "pd.h"
 
+static struct hroce_pd *to_hpd(struct ibv_pd *pd)
+{
+	return container_of(pd, struct hroce_pd, pd);
+}
+
+static struct hroce_td *to_htd(struct ibv_td *td)
+{
+	return container_of(td, struct hroce_td, td);
+}
+
 struct ibv_pd *hroce_alloc_pd(struct ibv_context *context)
 {
 	struct ib_uverbs_alloc_pd_resp resp = {};
 	struct ibv_alloc_pd cmd = {};
-	struct ibv_pd *pd;
+	struct hroce_pd *pd;
 	int ret;
 
 	pd = calloc(1, sizeof(*pd));
 	if (!pd)
 		return NULL;
 
-	ret = ibv_cmd_alloc_pd(context, pd, &cmd, sizeof(cmd), &resp,
+	ret = ibv_cmd_alloc_pd(context, &pd->pd, &cmd, sizeof(cmd), &resp,
 			       sizeof(resp));
 	if (ret) {
 		free(pd);
 		errno = ret;
 		return NULL;
 	}
-	return pd;
+	return &pd->pd;
 }
 
-int hroce_dealloc_pd(struct ibv_pd *pd)
+struct ibv_td *hroce_alloc_td(struct ibv_context *context,
+			      struct ibv_td_init_attr *attr)
 {
-	int ret = ibv_cmd_dealloc_pd(pd);
+	struct hroce_td *td;
 
+	if (attr->comp_mask) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	td = calloc(1, sizeof(*td));
+	if (!td)
+		return NULL;
+	td->td.context = context;
+	return &td->td;
+}
+
+int hroce_dealloc_td(struct ibv_td *ibtd)
+{
+	struct hroce_td *td = to_htd(ibtd);
+
+	if (td->nr_users)
+		return EBUSY;
+	free(td);
+	return 0;
+}
+
+/* Queues are memory of the kernel, so there is nothing to allocate with. */
+struct ibv_pd *
+hroce_alloc_parent_domain(struct ibv_context *context,
+			  struct ibv_parent_domain_init_attr *attr)
+{
+	struct hroce_pd *pd;
+
+	if (attr->comp_mask & ~(uint32_t)IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	if (!attr->pd || to_hpd(attr->pd)->parent_of) {
+		errno = EINVAL;
+		return NULL;
+	}
+	pd = calloc(1, sizeof(*pd));
+	if (!pd)
+		return NULL;
+
+	pd->pd.context = context;
+	pd->pd.handle = attr->pd->handle;
+	pd->parent_of = to_hpd(attr->pd);
+	pd->parent_of->nr_users++;
+	if (attr->td) {
+		pd->domain = to_htd(attr->td);
+		pd->domain->nr_users++;
+	}
+	return &pd->pd;
+}
+
+static void free_parent_domain(struct hroce_pd *pd)
+{
+	pd->parent_of->nr_users--;
+	if (pd->domain)
+		pd->domain->nr_users--;
+	free(pd);
+}
+
+int hroce_dealloc_pd(struct ibv_pd *ibpd)
+{
+	struct hroce_pd *pd = to_hpd(ibpd);
+	int ret;
+
+	if (pd->parent_of) {
+		free_parent_domain(pd);
+		return 0;
+	}
+	if (pd->nr_users)
+		return EBUSY;
+	ret = ibv_cmd_dealloc_pd(ibpd);
 	if (!ret)
 		free(pd);
 	return ret;

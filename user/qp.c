@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cq.h"
+#include "pd.h"
 #include "qp.h"
 
 #define QP_EX_ATTRS	(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
@@ -23,16 +24,19 @@ static int qp_map(struct hroce_qp *qp, int cmd_fd,
 		  const struct ibv_qp_init_attr_ex *attr)
 {
 	bool own_rq = !attr->srq;
+	bool single_threaded;
 	int ret;
 
+	single_threaded = hroce_pd_is_single_threaded(attr->pd);
 	ret = hroce_sq_open(&qp->sq, cmd_fd, &resp->sq, &attr->cap,
-			    attr->sq_sig_all);
+			    attr->sq_sig_all, single_threaded);
 	if (ret)
 		return ret;
 
 	ret = hroce_rq_open(&qp->rq, cmd_fd, &resp->rq,
 			    own_rq ? attr->cap.max_recv_wr : 0,
-			    own_rq ? attr->cap.max_recv_sge : 0);
+			    own_rq ? attr->cap.max_recv_sge : 0,
+			    single_threaded);
 	if (ret)
 		hroce_sq_close(&qp->sq);
 	return ret;

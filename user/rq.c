@@ -10,7 +10,7 @@
 
 int hroce_rq_open(struct hroce_rq *rq, int cmd_fd,
 		  const struct hroce_ring_info *info, uint32_t max_wr,
-		  uint32_t max_sges)
+		  uint32_t max_sges, bool single_threaded)
 {
 	struct hroce_rq_hdr *hdr;
 	int ret;
@@ -21,7 +21,7 @@ int hroce_rq_open(struct hroce_rq *rq, int cmd_fd,
 	if (ret)
 		return ret;
 
-	hroce_lock_init(&rq->lock, true);
+	hroce_lock_init(&rq->lock, !single_threaded);
 	rq->max_sges = max_sges;
 	hdr = rq->map.base;
 	if (hdr) {

@@ -30,12 +30,13 @@ struct hroce_rq {
  * @info: the kernel's answer; without a ring nothing can be posted
  * @max_wr: entries that were granted
  * @max_sges: pieces per entry that were granted
+ * @single_threaded: no lock is needed
  *
  * Return: 0 or an errno value; after an error hroce_rq_close() is not needed.
  */
 int hroce_rq_open(struct hroce_rq *rq, int cmd_fd,
 		  const struct hroce_ring_info *info, uint32_t max_wr,
-		  uint32_t max_sges);
+		  uint32_t max_sges, bool single_threaded);
 
 void hroce_rq_close(struct hroce_rq *rq);
 

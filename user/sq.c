@@ -64,7 +64,8 @@ static const struct send_op send_ops[NR_SEND_OPS] = {
 
 int hroce_sq_open(struct hroce_sq *sq, int cmd_fd,
 		  const struct hroce_ring_info *info,
-		  const struct ibv_qp_cap *cap, bool sig_all)
+		  const struct ibv_qp_cap *cap, bool sig_all,
+		  bool single_threaded)
 {
 	size_t data_bytes = cap->max_send_sge * sizeof(struct hroce_sge);
 	struct hroce_sq_hdr *hdr;
@@ -78,7 +79,7 @@ int hroce_sq_open(struct hroce_sq *sq, int cmd_fd,
 	if (ret)
 		return ret;
 
-	hroce_lock_init(&sq->lock, true);
+	hroce_lock_init(&sq->lock, !single_threaded);
 	sq->max_sges = cap->max_send_sge;
 	sq->max_inline = cap->max_inline_data;
 	sq->always_flags = sig_all ? HROCE_WRF_SIGNALED : 0;

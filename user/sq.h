@@ -33,12 +33,14 @@ struct hroce_sq {
  * @info: the kernel's answer
  * @cap: what was granted
  * @sig_all: every request is signaled
+ * @single_threaded: no lock is needed
  *
  * Return: 0 or an errno value; after an error hroce_sq_close() is not needed.
  */
 int hroce_sq_open(struct hroce_sq *sq, int cmd_fd,
 		  const struct hroce_ring_info *info,
-		  const struct ibv_qp_cap *cap, bool sig_all);
+		  const struct ibv_qp_cap *cap, bool sig_all,
+		  bool single_threaded);
 
 void hroce_sq_close(struct hroce_sq *sq);
 

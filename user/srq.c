@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "pd.h"
 #include "srq.h"
 
 struct ibv_srq *hroce_create_srq(struct ibv_pd *pd,
@@ -23,7 +24,8 @@ struct ibv_srq *hroce_create_srq(struct ibv_pd *pd,
 		goto free_srq;
 
 	ret = hroce_rq_open(&srq->rq, pd->context->cmd_fd, &resp.drv.srq,
-			    attr->attr.max_wr, attr->attr.max_sge);
+			    attr->attr.max_wr, attr->attr.max_sge,
+			    hroce_pd_is_single_threaded(pd));
 	if (ret)
 		goto destroy_srq;
 	return &srq->vsrq.srq;

@@ -326,6 +326,57 @@ static void sigkill_under_traffic(struct vt *t)
 	}
 }
 
+/* Queues of a thread domain work for one thread; who uses a domain keeps it. */
+static void thread_domain(struct vt *t)
+{
+	struct ibv_parent_domain_init_attr attr = { .pd = t->a.pd };
+	struct ibv_td_init_attr td_attr = {};
+	struct ibv_td *td = ibv_alloc_td(t->a.ctx, &td_attr);
+	struct ibv_pd *real = t->a.pd, *pd;
+	struct ibv_cq_init_attr_ex cq_attr = {
+		.cqe = 64, .comp_mask = IBV_CQ_INIT_ATTR_MASK_PD,
+	};
+	struct ibv_cq_ex *cq;
+	struct vt_opt o = {};
+	struct vt_pair *p;
+
+	VT_OK(td, "%s", strerror(errno));
+	attr.td = td;
+	pd = ibv_alloc_parent_domain(t->a.ctx, &attr);
+	VT_OK(pd, "%s", strerror(errno));
+	VT_EQ(ibv_dealloc_td(td), EBUSY);
+	VT_EQ(ibv_dealloc_pd(real), EBUSY);
+	attr.comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS;
+	VT_NULL(ibv_alloc_parent_domain(t->a.ctx, &attr), EOPNOTSUPP);
+	attr.comp_mask = 0;
+	attr.pd = pd;
+	VT_NULL(ibv_alloc_parent_domain(t->a.ctx, &attr), EINVAL);
+
+	cq_attr.parent_domain = pd;
+	cq = ibv_create_cq_ex(t->a.ctx, &cq_attr);
+	VT_OK(cq, "%s", strerror(errno));
+	o.scq[0] = ibv_cq_ex_to_cq(cq);
+	t->a.pd = pd;
+	p = vt_pair(t, &o);
+	/* Memory of the protection domain is that of the parent domain. */
+	t->a.pd = real;
+	for (int i = 0; i < 100; i++) {
+		struct vt_mem *s = vt_mem(&t->a, 64, VT_ALL);
+
+		vt_recv(p->qp[1], i, NULL, 0, 0);
+		vt_send(p->qp[0], &(struct vt_wr){
+			.op = IBV_WR_SEND, .id = i, .local = s, .len = 0,
+			.flags = IBV_SEND_SIGNALED });
+		vt_expect(o.scq[0], i, IBV_WC_SUCCESS);
+		vt_expect(p->rcq[1], i, IBV_WC_SUCCESS);
+	}
+	vt_forget(p->qp[0]);
+	VT_EQ(ibv_destroy_qp(p->qp[0]), 0);
+	VT_EQ(ibv_destroy_cq(o.scq[0]), 0);
+	VT_EQ(ibv_dealloc_pd(pd), 0);
+	VT_EQ(ibv_dealloc_td(td), 0);
+}
+
 static const struct vt_case cases[] = {
 	VT_CASE(post_on_one_qp),
 	VT_CASE(poll_one_cq),
@@ -334,6 +385,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(fork_after_use),
 	VT_CASE(child_uses_own_context),
 	VT_CASE(sigkill_under_traffic),
+	VT_CASE(thread_domain),
 };
 
 VT_MAIN(cases)

@@ -158,9 +158,12 @@ struct verbs_context_ops {
 	void (*alloc_dm)(void);
 	struct ibv_mw *(*alloc_mw)(struct ibv_pd *pd, enum ibv_mw_type type);
 	void (*alloc_null_mr)(void);
-	void (*alloc_parent_domain)(void);
+	struct ibv_pd *
+	(*alloc_parent_domain)(struct ibv_context *context,
+			       struct ibv_parent_domain_init_attr *attr);
 	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
-	void (*alloc_td)(void);
+	struct ibv_td *(*alloc_td)(struct ibv_context *context,
+				   struct ibv_td_init_attr *attr);
 	void (*async_event)(void);
 	void (*attach_counters_point_flow)(void);
 	int (*attach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
@@ -190,7 +193,7 @@ struct verbs_context_ops {
 	void (*create_wq)(void);
 	int (*dealloc_mw)(struct ibv_mw *mw);
 	int (*dealloc_pd)(struct ibv_pd *pd);
-	void (*dealloc_td)(void);
+	int (*dealloc_td)(struct ibv_td *td);
 	int (*dereg_mr)(struct verbs_mr *vmr);
 	int (*destroy_ah)(struct ibv_ah *ah);
 	void (*destroy_counters)(void);
