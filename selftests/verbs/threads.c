@@ -10,6 +10,8 @@
 
 #define NT	4
 #define PER_T	400
+#define BIG	(1 << 20)
+#define BIG_PER_T	50
 
 /**
  * struct job - what a thread works on
@@ -90,6 +92,52 @@ static void post_on_one_qp(struct vt *t)
 	join(th);
 	vt_quiet(p->scq[0], 5);
 	vt_verify(d, 0, 64 * NT, 1);
+}
+
+static void *post_big(void *arg)
+{
+	struct job *j = arg;
+	unsigned int spins = 0;
+
+	for (int i = 0; i < BIG_PER_T; i++) {
+		struct vt_wr w = {
+			.id = j->id, .local = j->s, .len = BIG,
+			.remote = j->d, .flags = IBV_SEND_SIGNALED,
+		};
+		int rc;
+
+		while ((rc = vt_try_send(j->p->qp[0], &w)) == ENOMEM)
+			vt_pause(&spins);
+		VT_EQ(rc, 0);
+	}
+	return NULL;
+}
+
+/* While one thread's kick sends, the others post without any. */
+static void busy_qp_needs_few_kicks(struct vt *t)
+{
+	struct vt_opt o = { .sq = 128, .cqe = NT * BIG_PER_T };
+	struct vt_mem *s = vt_mem(&t->a, BIG, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, BIG, VT_ALL);
+	struct vt_pair *p = vt_pair(t, &o);
+	struct job jobs[NT];
+	pthread_t th[NT];
+	long long kicks;
+
+	if (!vt_is_hroce(&t->a))
+		vt_skip("counters of hroce");
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		vt_skip("two CPUs");
+	for (int i = 0; i < NT; i++)
+		jobs[i] = (struct job){ .t = t, .p = p, .s = s, .d = d };
+	kicks = vt_settled(&t->a, "kicks");
+	start(th, post_big, jobs);
+	for (int i = 0; i < NT * BIG_PER_T; i++)
+		VT_EQ(vt_poll(p->scq[0]).status, IBV_WC_SUCCESS);
+	join(th);
+	kicks = vt_settled(&t->a, "kicks") - kicks;
+	vt_note("%lld kicks for %d requests", kicks, NT * BIG_PER_T);
+	VT_OK(kicks <= NT * BIG_PER_T / 4, "%lld", kicks);
 }
 
 static void *poll_some(void *arg)
@@ -379,6 +427,7 @@ static void thread_domain(struct vt *t)
 
 static const struct vt_case cases[] = {
 	VT_CASE(post_on_one_qp),
+	VT_CASE(busy_qp_needs_few_kicks),
 	VT_CASE(poll_one_cq),
 	VT_CASE(pairs_in_parallel),
 	VT_CASE(objects_in_parallel),
