@@ -50,6 +50,7 @@
 	X(RESP_ERRORS, "responder_errors", "requests of peers refused by NAK") \
 	X(CQ_OVERRUNS, "cq_overruns", "completions lost as the CQ was full") \
 	X(KICKS, "kicks", "doorbell calls by user space") \
+	X(POLLED, "polled", "times that the poller found requests posted") \
 	X(TURNS, "turns", "kicks that left the CPU to who heard the message")
 
 enum hroce_count {

@@ -354,8 +354,8 @@ static bool comp_wakes_requester(const struct hrp_qp *qp)
 	/* Its deadline is before the one that the timer may be armed for. */
 	if (qp->req.timer == HRP_TIMER_RNR)
 		return true;
-	/* If the ring was found empty, the next post kicks. */
-	return sq->next != sq->head || !sq->kick_asked;
+	/* If the ring was found empty, the next post kicks, or is seen. */
+	return sq->next != sq->head || !(sq->kick_asked || sq->polled);
 }
 
 bool hrp_comp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,

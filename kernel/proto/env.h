@@ -148,4 +148,15 @@ void hrp_env_count(struct hrp_qp *qp, enum hroce_count what);
  */
 bool hrp_env_user_queue(const struct hrp_qp *qp);
 
+/**
+ * hrp_env_polled - does somebody look into the send queue all the time?
+ * @qp: queue pair
+ *
+ * Whoever says so calls hrp_req_next() when the producer's index has moved on
+ * a queue that was left empty, and once after ceasing to look.
+ *
+ * Return: true if so: an empty queue then asks for no kick.
+ */
+bool hrp_env_polled(const struct hrp_qp *qp);
+
 #endif /* HRP_ENV_H */

@@ -506,8 +506,11 @@ static struct hrp_wqe *req_entry(struct hrp_qp *qp, enum hrp_next *ret)
 	*ret = HRP_NEXT_IDLE;
 	look = hrp_sq_look(sq);
 	if (look == HRP_LOOK_EMPTY && !sq->kick_asked) {
-		hrp_sq_ask_kick(sq);
-		look = hrp_sq_look(sq);
+		WRITE_ONCE(sq->polled, hrp_env_polled(qp));
+		if (!sq->polled) {
+			hrp_sq_ask_kick(sq);
+			look = hrp_sq_look(sq);
+		}
 	}
 	if (look == HRP_LOOK_POSTED)
 		return hrp_sq_take(qp);

@@ -78,6 +78,7 @@ void hrp_sq_reset(struct hrp_sq *sq)
 	WRITE_ONCE(sq->hdr->cons, prod);
 	WRITE_ONCE(sq->hdr->need_kick, 1);
 	sq->kick_asked = true;
+	WRITE_ONCE(sq->polled, false);
 }
 
 enum hrp_look hrp_sq_look(struct hrp_sq *sq)
@@ -105,6 +106,7 @@ void hrp_sq_ask_kick(struct hrp_sq *sq)
 {
 	if (sq->kick_asked)
 		return;
+	WRITE_ONCE(sq->polled, false);
 	WRITE_ONCE(sq->hdr->need_kick, 1);
 	sq->kick_asked = true;
 	/* Pairs with the producer, which stores prod and loads need_kick. */
@@ -213,6 +215,7 @@ struct hrp_wqe *hrp_sq_take(struct hrp_qp *qp)
 		w->status = sq_copy_data(sq, w, entry + sizeof(w->wqe));
 	if (w->status == HROCE_WC_SUCCESS)
 		w->status = sq_check_length(qp, w);
+	WRITE_ONCE(sq->polled, false);
 	sq->head++;
 	return w;
 }

@@ -64,6 +64,8 @@ struct hrp_wqe {
  * @next: entry that is being sent
  * @tail: oldest entry that is not complete
  * @kick_asked: @hdr->need_kick is 1
+ * @polled: was empty, and did not ask for a kick, as a poller looks; read by
+ *	that without the lock
  *
  * Guarded by the send lock.
  */
@@ -81,6 +83,7 @@ struct hrp_sq {
 	u32 next;
 	u32 tail;
 	bool kick_asked;
+	bool polled;
 };
 
 /* What hrp_sq_look() found in the ring. */

@@ -11,6 +11,7 @@
 #include "../net/crc.h"
 #include "debug.h"
 #include "device.h"
+#include "poller.h"
 
 static struct dentry *debug_root;
 
@@ -48,6 +49,21 @@ static const struct file_operations icrc_method_fops = {
 	.release = single_release,
 };
 
+static int poll_us_get(void *data, u64 *val)
+{
+	const struct hroce_dev *dev = data;
+
+	*val = READ_ONCE(dev->poller.poll_us);
+	return 0;
+}
+
+static int poll_us_set(void *data, u64 val)
+{
+	return hroce_poller_set(data, val);
+}
+
+DEFINE_DEBUGFS_ATTRIBUTE(poll_us_fops, poll_us_get, poll_us_set, "%llu\n");
+
 void hroce_debug_init(void)
 {
 	debug_root = debugfs_create_dir("hroce", NULL);
@@ -70,6 +86,8 @@ int hroce_debug_add(struct ib_device *ibdev)
 			    &dev->port.elide_icrc);
 	debugfs_create_bool("local", 0600, dev->debug, &dev->port.local);
 	debugfs_create_bool("take_turns", 0600, dev->debug, &dev->take_turns);
+	debugfs_create_file_unsafe("poll_us", 0600, dev->debug, dev,
+				   &poll_us_fops);
 	return 0;
 }
 

@@ -7,6 +7,9 @@
  *			taps see
  *   take_turns		N: a kick does not leave the CPU to who polls for it
  * They may be turned at any time; what is being sent then goes either way.
+ *   poll_us		a thread looks into the send queues, so that who posts need
+ *			not kick, until there was nothing to do for that many
+ *			microseconds; 0: there is none; see poller.h
  * Beside the links, the file icrc_method names the ways to compute the ICRC, and
  * takes the name of the one that is to be used from now on: EOPNOTSUPP if the
  * CPU cannot, EINVAL if there is none such.

@@ -125,6 +125,7 @@ static void dev_setup(struct hroce_dev *dev, const struct net_device *ndev)
 	spin_lock_init(&dev->mcast_lock);
 	hroce_pkey_init(dev);
 	dev->take_turns = true;
+	hroce_poller_init(&dev->poller);
 	dev->qp_next = get_random_u32() & HROCE_MAX_QPN;
 }
 
@@ -134,6 +135,7 @@ static void hroce_dev_dealloc(struct ib_device *ibdev)
 	unsigned long qp = 0, ah = 0;
 
 	hroce_debug_del(dev);
+	hroce_poller_set(dev, 0);
 	hroce_port_close(&dev->port);
 	/* Address handles go later than their verbs objects. */
 	hroce_ah_flush();

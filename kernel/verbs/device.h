@@ -9,6 +9,7 @@
 #include "../mem/mem.h"
 #include "../net/port.h"
 #include "../recent.h"
+#include "poller.h"
 
 #define RDMA_DRIVER_HROCE ((enum rdma_driver_id)HROCE_DRIVER_ID)
 
@@ -49,6 +50,7 @@ static_assert(HROCE_GID_TABLE_LEN <= HROCE_PORT_ADDRS);
  * @mtu: active MTU, enum ib_mtu; follows the netdev
  * @active: port state as last announced by an event [RTNL]
  * @take_turns: polling processes on one CPU do, see verbs/turn.h
+ * @poller: looks into send queues, if switched on
  * @debug: directory in debugfs
  */
 struct hroce_dev {
@@ -68,6 +70,7 @@ struct hroce_dev {
 	enum ib_mtu mtu;
 	bool active;
 	bool take_turns;
+	struct hroce_poller poller;
 	struct dentry *debug;
 };
 

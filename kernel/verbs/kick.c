@@ -74,6 +74,7 @@ static long kick_run(struct hroce_kick *kick, unsigned long qpn)
 	else
 		set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
 	hroce_qp_settle_bh(qp);
+	hroce_poller_wake(&dev->poller);
 enable_bh:
 	/* What was sent to somebody on this host is received here. */
 	local_bh_enable();

@@ -220,3 +220,10 @@ bool hrp_env_user_queue(const struct hrp_qp *proto)
 {
 	return proto_to_hqp(proto)->user;
 }
+
+bool hrp_env_polled(const struct hrp_qp *proto)
+{
+	const struct hroce_qp *qp = proto_to_hqp(proto);
+
+	return qp->user && READ_ONCE(hqp_dev(qp)->poller.awake);
+}

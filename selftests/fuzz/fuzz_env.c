@@ -154,3 +154,8 @@ bool hrp_env_user_queue(const struct hrp_qp *qp)
 {
 	return true;
 }
+
+bool hrp_env_polled(const struct hrp_qp *qp)
+{
+	return false;
+}

@@ -79,6 +79,11 @@ bool hrp_env_user_queue(const struct hrp_qp *qp)
 	return true;
 }
 
+bool hrp_env_polled(const struct hrp_qp *qp)
+{
+	return false;
+}
+
 void rr_begin(enum hrp_type type)
 {
 	memset(&rr, 0, sizeof(rr));

@@ -205,3 +205,8 @@ bool hrp_env_user_queue(const struct hrp_qp *qp)
 {
 	return !rig.kernel_queue;
 }
+
+bool hrp_env_polled(const struct hrp_qp *qp)
+{
+	return rig.polled;
+}

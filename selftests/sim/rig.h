@@ -31,6 +31,7 @@
  * @local_ops: calls of hrp_env_local_op()
  * @local_status: what that returns
  * @kernel_queue: REG_MR is permitted
+ * @polled: somebody looks into the send queue all the time
  * @posts_left: local operations that the application posts in response to one
  */
 struct rig {
@@ -48,6 +49,7 @@ struct rig {
 	u32 local_ops;
 	u8 local_status;
 	bool kernel_queue;
+	bool polled;
 	u32 posts_left;
 };
 

@@ -255,6 +255,11 @@ bool hrp_env_user_queue(const struct hrp_qp *hrp)
 	return true;
 }
 
+bool hrp_env_polled(const struct hrp_qp *hrp)
+{
+	return false;
+}
+
 u8 hrp_env_local_op(struct hrp_qp *hrp, const struct hrp_wqe *wqe)
 {
 	struct sim_node *node = to_sim_qp(hrp)->node;

@@ -239,6 +239,40 @@ static void kick_is_asked_for_when_idle(void)
 	rig_end();
 }
 
+/* A poller is told when it is relied on, and a kick is asked for without it. */
+static void polled_queue_asks_for_no_kick(void)
+{
+	const struct hrp_sq *sq = &rig.qp.req.sq;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	rig.polled = true;
+	/* Not yet: the next post kicks in any case. */
+	tap_eq(rig_next(), HRP_NEXT_IDLE);
+	tap_eq(rig.hdr.need_kick, 1);
+	tap_ok(!sq->polled);
+
+	rig_post_op(HROCE_WR_SEND, 1);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_ok(!sq->polled);
+	tap_eq(rig_next(), HRP_NEXT_IDLE);
+	tap_eq(rig.hdr.need_kick, 0);
+	tap_ok(sq->polled);
+	tap_ok(!rig_ack(0, 0));
+	rig_expect_cqe(0, HROCE_WC_SUCCESS);
+
+	rig_post_op(HROCE_WR_SEND, 1);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_ok(!sq->polled);
+	tap_eq(rig_next(), HRP_NEXT_IDLE);
+	tap_ok(sq->polled);
+
+	rig.polled = false;
+	tap_eq(rig_next(), HRP_NEXT_IDLE);
+	tap_eq(rig.hdr.need_kick, 1);
+	tap_ok(!sq->polled);
+	rig_end();
+}
+
 static void unsignaled_is_silent(void)
 {
 	struct hroce_sq_wqe *wqe;
@@ -320,7 +354,7 @@ static void ring_scribbled_over(void)
 
 int main(void)
 {
-	tap_plan(13);
+	tap_plan(14);
 	tap_run(take_refuses_opcodes);
 	tap_run(take_refuses_flags);
 	tap_run(take_refuses_counts);
@@ -331,6 +365,7 @@ int main(void)
 	tap_run(index_beyond_incomplete_entries);
 	tap_run(indices_wrap);
 	tap_run(kick_is_asked_for_when_idle);
+	tap_run(polled_queue_asks_for_no_kick);
 	tap_run(unsignaled_is_silent);
 	tap_run(inline_data_is_copied);
 	tap_run(ring_scribbled_over);

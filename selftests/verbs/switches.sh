@@ -22,10 +22,11 @@ method_rows() {
 # One row for each combination of switches:
 #   ends	wire: between nla and nlb; self: nla with itself
 #   IP		version
-#   switches	NAME=VALUE: in debugfs, where all begin with gso=Y elide_icrc=N local=N; -NAME: an offload that is turned off
+#   switches	NAME=VALUE: in debugfs, where all begin with gso=Y elide_icrc=N local=N poll_us=0; -NAME: an offload
+#		that is turned off
 #   proofs	what holds for each link: packets and frames sent, and frames that its netdev sent (wire); bytes sent, and
-#		copied on the way; packets sent without a frame (direct); short frames seen whose ICRC is zero (zeroed),
-#		or is not (summed)
+#		copied on the way; packets sent without a frame (direct); what the poller found (polled); short
+#		frames seen whose ICRC is zero (zeroed), or is not (summed)
 rows() {
 	cat <<-ROWS
 	super_packets  | wire | 4 |                      | frames<packets copied<bytes summed>0 zeroed==0
@@ -39,6 +40,8 @@ rows() {
 	ipv6_linear    | wire | 6 | -sg -tx              | frames==packets copied==bytes
 	local          | self | 4 | local=Y              | direct==packets frames==0
 	frames         | self | 4 | elide_icrc=Y         | direct==0 frames<packets zeroed>0
+	polled         | self | 4 | local=Y poll_us=50000 | direct==packets polled>0
+	polled_frames  | self | 4 | poll_us=50000        | direct==0 frames<packets polled>0
 	frames_single  | self | 6 | gso=N                | direct==0 frames==packets summed>0 zeroed==0
 	ROWS
 	method_rows
@@ -78,7 +81,7 @@ snapshot() {
 	local end=nsA dev=ea
 
 	[ "$1" = nla ] || { end=nsB; dev=eb; }
-	for name in tx_packets tx_frames tx_bytes tx_copied_bytes tx_local_packets; do counter "$1" $name; done
+	for name in tx_packets tx_frames tx_bytes tx_copied_bytes tx_local_packets polled; do counter "$1" $name; done
 	ip netns exec "${!end}" cat /sys/class/net/$dev/statistics/tx_packets
 }
 
@@ -112,9 +115,9 @@ captured() {
 
 # usage: prove LINK BEFORE PROOF...
 prove() {
-	local link=$1 names=(packets frames bytes copied direct wire) before after i proof
+	local link=$1 names=(packets frames bytes copied direct polled wire) before after i proof
 	# shellcheck disable=SC2034
-	local packets frames bytes copied direct wire
+	local packets frames bytes copied direct polled wire
 
 	mapfile -t before <<<"$2"
 	wait_for 10 settled "$link" || return
@@ -137,7 +140,7 @@ combination() {
 	read -ra proofs <<<"$4"
 	export HROCE_DEV=nla HROCE_DEV2=nlb HROCE_FAMILY=$2
 	[ "$ends" = wire ] || unset HROCE_DEV2
-	turn gso=Y elide_icrc=N local=N "${switches[@]}" || return
+	turn gso=Y elide_icrc=N local=N poll_us=0 "${switches[@]}" || return
 	before_nla=$(snapshot nla)
 	before_nlb=$(snapshot nlb)
 	if [[ $4 = *zeroed* ]]; then captured data_moves; else data_moves; fi || return
@@ -165,6 +168,29 @@ row() {
 	return $status
 }
 
+# usage: refused REASON METHOD: the one in use stays
+refused() {
+	local before text
+
+	before=$(cat "$debugfs/icrc_method")
+	text=$(echo "$2" 2>&1 >"$debugfs/icrc_method") && { echo "$2: accepted"; return 1; }
+	[[ $text = *"$1" ]] || { echo "$2: $text"; return 1; }
+	[ "$(cat "$debugfs/icrc_method")" = "$before" ]
+}
+
+# What this CPU cannot is told from what is no method at all.
+icrc_method_refused() {
+	local name missing=0
+
+	for name in table kernel pclmul vpclmul_avx2 vpclmul_avx512; do
+		grep -qw "$name" "$debugfs/icrc_method" && continue
+		missing=$((missing + 1))
+		refused "Operation not supported" "$name" || return
+	done
+	refused "Invalid argument" nonesuch && refused "Invalid argument" "" && refused "Invalid argument" tabl || return
+	[ $missing -gt 0 ] || { echo "this CPU can do all methods"; return 4; }
+}
+
 two_ends || { tap_case switches.topology false; tap_done; exit 1; }
 knob nla local N
 method=$(sed 's/.*\[\(.*\)\].*/\1/' "$debugfs/icrc_method")
@@ -173,4 +199,5 @@ for line in "${table[@]}"; do
 	IFS='|' read -r name ends family switches proofs <<<"${line//[[:blank:]]|[[:blank:]]/|}"
 	tap_case "switches.${name// /}" row "${ends// /}" "${family// /}" "$switches" "$proofs"
 done
+tap_case switches.icrc_method_refused icrc_method_refused
 tap_done

@@ -132,6 +132,11 @@ bool hrp_env_user_queue(const struct hrp_qp *qp)
 	return true;
 }
 
+bool hrp_env_polled(const struct hrp_qp *qp)
+{
+	return false;
+}
+
 /* What is counted. */
 
 step bool step_request(struct hrp_burst *b)
