@@ -32,6 +32,8 @@ help:
 	@echo 'make demo               two machines talk RDMA: builds everything, then shows it'
 	@echo 'make check              all tests but those on the debug kernel'
 	@echo 'make check-debug        the tests on a kernel with KASAN, lockdep and kmemleak'
+	@echo 'make check-offload      the tests of links over hardware alone, with rdma_rxe for the hardware'
+	@echo 'make check-hw           the same on a real card: IFACE=... PEER=..., DRY_RUN=1 shows what it does'
 	@echo 'make check-vectors      every packet in the directory HROCE_VECTORS'
 	@echo 'make bench              measure, side by side with rdma_rxe, TCP, UDP and memcpy'
 	@echo 'make style              the style checkers alone'
@@ -92,6 +94,12 @@ check-debug: prepare
 check-vectors: prepare
 	@selftests/lib/check -g '*vectors*' $(groups)
 
+check-offload: prepare
+	@selftests/lib/check -g '*offload*' $(groups)
+
+check-hw:
+	@selftests/offload/hw.sh $(IFACE) $(PEER)
+
 style: prepare
 	@selftests/style/run
 
@@ -112,4 +120,4 @@ clean:
 	rm -rf $(HROCE_BUILD)
 
 .PHONY: all help mirror modules user modules-stock modules-uml modules-debug install uninstall prepare check check-debug \
-	check-vectors style demo bench vm clean
+	check-vectors check-offload check-hw style demo bench vm clean

@@ -2,64 +2,350 @@
 /*
  * One link per network device, in whatever network namespace that is.
  *
- * A link goes when its netdev is unregistered, which includes its move to
- * another namespace: addresses, routes and hooks stay behind then.
+ * A link is served by one of two devices under the same name: hroce's own
+ * transport, or a facade of the hardware below. When hardware comes or goes,
+ * the one is unregistered and the other registered. That waits for users, so a
+ * work item does it, and none of the callbacks that bring the news: those of
+ * ib_core hold locks that the work takes, those of netdevs hold RTNL.
+ *
+ * A link goes when its device is unregistered by anybody else, and when its
+ * netdev is, which includes its move to another namespace: addresses, routes
+ * and hooks stay behind then.
  */
 #include <linux/mutex.h>
-#include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
 #include <net/net_namespace.h>
 #include <rdma/rdma_netlink.h>
 #include "link.h"
+#include "offload/facade.h"
 #include "verbs/device.h"
 
-/* Makes the test for an existing link and its creation one step. */
+static LIST_HEAD(links);
+
+/*
+ * Guards @links, and makes one step of what changes a link. Never taken by
+ * callbacks of ib_core or of netdevs.
+ */
 static DEFINE_MUTEX(link_mutex);
 
-static struct hroce_dev *link_get(struct net_device *ndev)
+/* No link is made or changed any more [link_mutex]. */
+static bool links_closed;
+
+static void links_work(struct work_struct *work);
+static DECLARE_WORK(links_reconsider_work, links_work);
+
+/* NULL outside of init and exit, when module parameters can be written, too. */
+static struct workqueue_struct *links_wq;
+static DEFINE_SPINLOCK(links_wq_lock);
+
+void hroce_links_reconsider(void)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&links_wq_lock, flags);
+	if (links_wq)
+		queue_work(links_wq, &links_reconsider_work);
+	spin_unlock_irqrestore(&links_wq_lock, flags);
+}
+
+static struct workqueue_struct *links_wq_swap(struct workqueue_struct *next)
+{
+	struct workqueue_struct *last;
+
+	spin_lock_irq(&links_wq_lock);
+	last = links_wq;
+	links_wq = next;
+	spin_unlock_irq(&links_wq_lock);
+	return last;
+}
+
+struct hroce_link *hroce_link_of(struct ib_device *ibdev)
+{
+	return hroce_is_facade(ibdev) ? to_hfacade(ibdev)->link :
+					to_hdev(ibdev)->link;
+}
+
+void hroce_link_choice(struct hroce_link *link, struct hroce_choice *choice)
+{
+	spin_lock(&link->lock);
+	*choice = link->choice;
+	spin_unlock(&link->lock);
+}
+
+/* The policy may have been changed meanwhile: then this is not the last time. */
+static void link_choose(struct hroce_link *link,
+			const struct hroce_choice *next)
+{
+	spin_lock(&link->lock);
+	link->choice.mode = next->mode;
+	link->choice.has_lower = next->has_lower;
+	link->choice.lower = next->lower;
+	spin_unlock(&link->lock);
+}
+
+int hroce_link_set_policy(struct hroce_link *link, enum hroce_policy policy)
+{
+	struct hroce_lower lower;
+	char remedy[HROCE_REMEDY_LEN];
+
+	if (policy == HROCE_POLICY_SOFTWARE &&
+	    hroce_lower_find(link->ndev, NULL, &lower)) {
+		hroce_lower_remedy(&lower, remedy, sizeof(remedy));
+		pr_warn("hroce: the link on %s cannot be software while %s takes UDP port 4791: %s\n",
+			link->ndev->name, lower.name, remedy);
+		return -EBUSY;
+	}
+	spin_lock(&link->lock);
+	link->choice.policy = policy;
+	spin_unlock(&link->lock);
+	pr_info("hroce: the link on %s has policy %s\n", link->ndev->name,
+		hroce_policy_names[policy]);
+	hroce_links_reconsider();
+	return 0;
+}
+
+void hroce_link_device_gone(struct hroce_link *link)
+{
+	if (READ_ONCE(link->mover) == current) {
+		link->moved = true;
+		return;
+	}
+	/* Nothing of the link is touched after this; see links_reap(). */
+	smp_store_release(&link->gone, true);
+	hroce_links_reconsider();
+}
+
+static struct ib_device *netdev_device(struct net_device *ndev)
+{
+	return ib_device_get_by_netdev(ndev, RDMA_DRIVER_HROCE);
+}
+
+/*
+ * The device of a link, with its present name noted; NULL if it is being
+ * unregistered. A younger link of the same netdev may have one already then.
+ */
+static struct ib_device *link_device(struct hroce_link *link)
 {
 	struct ib_device *ibdev;
 
-	ibdev = ib_device_get_by_netdev(ndev, RDMA_DRIVER_HROCE);
-	return ibdev ? to_hdev(ibdev) : NULL;
+	ibdev = netdev_device(link->ndev);
+	if (!ibdev)
+		return NULL;
+	if (hroce_link_of(ibdev) != link) {
+		ib_device_put(ibdev);
+		return NULL;
+	}
+	strscpy(link->name, dev_name(&ibdev->dev), sizeof(link->name));
+	return ibdev;
 }
 
 /* Did the netdev's unregistration come too early for link_event()? */
-static bool link_is_stale(struct net_device *ndev, struct net *net)
+static bool link_is_stale(const struct hroce_link *link)
 {
 	bool stale;
 
 	rtnl_lock();
-	stale = ndev->reg_state != NETREG_REGISTERED || dev_net(ndev) != net;
+	stale = link->ndev->reg_state != NETREG_REGISTERED ||
+		dev_net(link->ndev) != link->net;
 	rtnl_unlock();
 	return stale;
 }
 
+static void link_free(struct hroce_link *link)
+{
+	netdev_put(link->ndev, &link->dev_tracker);
+	kfree(link);
+}
+
+static void links_reap(void)
+{
+	struct hroce_link *link, *next;
+
+	lockdep_assert_held(&link_mutex);
+	list_for_each_entry_safe(link, next, &links, node) {
+		/* Pairs with hroce_link_device_gone(). */
+		if (!smp_load_acquire(&link->gone))
+			continue;
+		list_del(&link->node);
+		link_free(link);
+	}
+}
+
+/*
+ * Take the device away. The caller is the mover.
+ * Return: false if somebody else does, which ends the link.
+ */
+static bool link_unregister(struct hroce_link *link)
+{
+	struct ib_device *ibdev;
+
+	link->moved = false;
+	ibdev = link_device(link);
+	if (ibdev)
+		ib_unregister_device_and_put(ibdev);
+	return link->moved;
+}
+
+/* The caller is the mover. What somebody else deletes at once has been there. */
+static int link_register(struct hroce_link *link)
+{
+	int err;
+
+	if (link->choice.mode == HROCE_MODE_FACADE)
+		err = hroce_facade_create(link, link->name);
+	else
+		err = hroce_dev_create(link, link->name);
+	if (err || !link_is_stale(link))
+		return err;
+	return link_unregister(link) ? -ENODEV : 0;
+}
+
+static void link_log(const struct hroce_link *link)
+{
+	char reason[HROCE_REASON_LEN];
+
+	hroce_choice_reason(&link->choice, link->ndev, reason, sizeof(reason));
+	pr_info("hroce: %s: %s (%s)\n", link->name,
+		hroce_mode_names[link->choice.mode], reason);
+}
+
+static void link_flip(struct hroce_link *link, const struct hroce_choice *next)
+{
+	int err = -ENODEV;
+
+	WRITE_ONCE(link->mover, current);
+	if (!link_unregister(link))
+		goto out;
+	link_choose(link, next);
+	WRITE_ONCE(link->flips, link->flips + 1);
+	err = link_register(link);
+	if (!err) {
+		link_log(link);
+		goto out;
+	}
+	link->gone = true;
+	if (err != -ENODEV)
+		pr_err("hroce: %s is lost: error %d when it was to become %s\n",
+		       link->name, err, hroce_mode_names[next->mode]);
+out:
+	WRITE_ONCE(link->mover, NULL);
+}
+
+static void link_reconsider(struct hroce_link *link)
+{
+	struct hroce_choice next;
+	struct ib_device *ibdev;
+
+	hroce_link_choice(link, &next);
+	hroce_choice_make(&next, link->ndev);
+	if (!hroce_choice_differs(&next, &link->choice))
+		return;
+	if (next.mode != link->choice.mode) {
+		link_flip(link, &next);
+		return;
+	}
+	ibdev = link_device(link);
+	if (!ibdev)
+		return;
+	ib_device_put(ibdev);
+	link_choose(link, &next);
+	link_log(link);
+}
+
+static void links_work(struct work_struct *work)
+{
+	struct hroce_link *link;
+
+	mutex_lock(&link_mutex);
+	links_reap();
+	if (!links_closed)
+		list_for_each_entry(link, &links, node)
+			link_reconsider(link);
+	links_reap();
+	mutex_unlock(&link_mutex);
+}
+
+/*
+ * A port of a bond has no addresses; those of the bond are with the hardware,
+ * and so is UDP port 4791 of all ports.
+ */
+static bool bond_is_lower(struct net_device *ndev)
+{
+	struct net_device *bond;
+	struct hroce_lower lower;
+	bool found;
+
+	rtnl_lock();
+	bond = netif_is_lag_port(ndev) ? netdev_master_upper_dev_get(ndev) :
+					 NULL;
+	dev_hold(bond);
+	rtnl_unlock();
+	found = bond && hroce_lower_find(bond, NULL, &lower);
+	if (found)
+		pr_warn("hroce: %s is a port of %s, which belongs to %s: make the link there\n",
+			ndev->name, bond->name, lower.name);
+	dev_put(bond);
+	return found;
+}
+
+static struct hroce_link *link_alloc(const char *name, struct net_device *ndev)
+{
+	struct hroce_link *link;
+
+	link = kzalloc(sizeof(*link), GFP_KERNEL);
+	if (!link)
+		return NULL;
+	spin_lock_init(&link->lock);
+	strscpy(link->name, name, sizeof(link->name));
+	link->ndev = ndev;
+	link->net = dev_net(ndev);
+	netdev_hold(ndev, &link->dev_tracker, GFP_KERNEL);
+	return link;
+}
+
+static int link_add(const char *name, struct net_device *ndev)
+{
+	struct hroce_link *link;
+	int err;
+
+	link = link_alloc(name, ndev);
+	if (!link)
+		return -ENOMEM;
+	hroce_choice_make(&link->choice, ndev);
+	link->mover = current;
+	err = link_register(link);
+	if (err) {
+		link_free(link);
+		return err;
+	}
+	/* It may have been deleted by now; this comes before the work does. */
+	list_add_tail(&link->node, &links);
+	WRITE_ONCE(link->mover, NULL);
+	link_log(link);
+	return 0;
+}
+
 static int link_new(const char *name, struct net_device *ndev)
 {
-	struct net *net = dev_net(ndev);
-	struct hroce_dev *dev;
-	int err;
+	struct ib_device *ibdev;
+	int err = -EEXIST;
 
 	/* GIDs come from Ethernet devices only; loopback has no use for them. */
 	if (ndev->type != ARPHRD_ETHER)
 		return -EOPNOTSUPP;
+	if (bond_is_lower(ndev))
+		return -EBUSY;
 
 	mutex_lock(&link_mutex);
-	dev = link_get(ndev);
-	if (dev) {
-		ib_device_put(&dev->ib);
-		err = -EEXIST;
-		goto unlock;
-	}
-	err = hroce_dev_create(name, ndev);
-	if (err || !link_is_stale(ndev, net))
-		goto unlock;
-	dev = link_get(ndev);
-	if (dev)
-		ib_unregister_device_and_put(&dev->ib);
-	err = -ENODEV;
-unlock:
+	links_reap();
+	ibdev = netdev_device(ndev);
+	if (ibdev)
+		ib_device_put(ibdev);
+	else
+		err = link_add(name, ndev);
 	mutex_unlock(&link_mutex);
 	return err;
 }
@@ -73,7 +359,7 @@ static int link_event(struct notifier_block *nb, unsigned long event,
 		      void *info)
 {
 	struct net_device *ndev = netdev_notifier_info_to_dev(info);
-	struct hroce_dev *dev;
+	struct ib_device *ibdev;
 
 	switch (event) {
 	case NETDEV_UNREGISTER:
@@ -81,19 +367,22 @@ static int link_event(struct notifier_block *nb, unsigned long event,
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
 	case NETDEV_CHANGEMTU:
+	case NETDEV_CHANGEUPPER:
 		break;
 	default:
 		return NOTIFY_DONE;
 	}
 
-	dev = link_get(ndev);
-	if (!dev)
+	ibdev = netdev_device(ndev);
+	if (!ibdev)
 		return NOTIFY_DONE;
 	if (event == NETDEV_UNREGISTER)
-		ib_unregister_device_queued(&dev->ib);
-	else
-		hroce_dev_follow(dev);
-	ib_device_put(&dev->ib);
+		ib_unregister_device_queued(ibdev);
+	else if (!hroce_is_facade(ibdev))
+		hroce_dev_follow(to_hdev(ibdev));
+	if (event == NETDEV_UP || event == NETDEV_CHANGEUPPER)
+		hroce_links_reconsider();
+	ib_device_put(ibdev);
 	return NOTIFY_OK;
 }
 
@@ -103,18 +392,41 @@ static struct notifier_block link_notifier = {
 
 int hroce_link_init(void)
 {
+	struct workqueue_struct *wq;
 	int err;
 
+	wq = alloc_ordered_workqueue("hroce_links", 0);
+	if (!wq)
+		return -ENOMEM;
+	links_wq_swap(wq);
+	err = hroce_lower_init();
+	if (err)
+		goto destroy_wq;
 	err = register_netdevice_notifier(&link_notifier);
 	if (err)
-		return err;
+		goto exit_lower;
 	rdma_link_register(&link_ops);
 	return 0;
+
+exit_lower:
+	hroce_lower_exit();
+destroy_wq:
+	destroy_workqueue(links_wq_swap(NULL));
+	return err;
 }
 
 void hroce_link_exit(void)
 {
 	rdma_link_unregister(&link_ops);
 	unregister_netdevice_notifier(&link_notifier);
+	/* Ends all flips: nothing is registered after what follows. */
+	mutex_lock(&link_mutex);
+	links_closed = true;
+	mutex_unlock(&link_mutex);
 	ib_unregister_driver(RDMA_DRIVER_HROCE);
+	hroce_lower_exit();
+	destroy_workqueue(links_wq_swap(NULL));
+	mutex_lock(&link_mutex);
+	links_reap();
+	mutex_unlock(&link_mutex);
 }

@@ -1,7 +1,82 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Links: `rdma link add`, and what happens to the netdev below. */
+/* Links: `rdma link add`, what happens to the netdev below, and who serves. */
 #ifndef HROCE_LINK_H
 #define HROCE_LINK_H
+
+#include <linux/list.h>
+#include <linux/netdevice.h>
+#include <linux/spinlock.h>
+#include "offload/choice.h"
+
+struct task_struct;
+
+/**
+ * struct hroce_link - one link, whichever device serves it
+ * @node: in the list of all links [link_mutex]
+ * @ndev: netdev; a reference is held
+ * @dev_tracker: of that reference
+ * @net: namespace of @ndev when the link was made
+ * @name: of the device, when it was registered last [link_mutex]
+ * @lock: guards @choice; process context
+ * @choice: software or hardware, and why
+ * @flips: changes of the mode since the link was made
+ * @mover: who is replacing the device just now: by this task, the end of a
+ *	device is not the end of the link
+ * @moved: the mover has freed the device [mover]
+ * @gone: the link has ended; freed by whoever takes link_mutex next
+ */
+struct hroce_link {
+	struct list_head node;
+	struct net_device *ndev;
+	netdevice_tracker dev_tracker;
+	struct net *net;
+	char name[IB_DEVICE_NAME_MAX];
+	spinlock_t lock;
+	struct hroce_choice choice;
+	u32 flips;
+	struct task_struct *mover;
+	bool moved;
+	bool gone;
+};
+
+/**
+ * hroce_link_of - the link that a device serves
+ * @ibdev: device of this driver
+ *
+ * Return: link; stays as long as the device.
+ */
+struct hroce_link *hroce_link_of(struct ib_device *ibdev);
+
+/**
+ * hroce_link_device_gone - a device of the link is being freed
+ * @link: link; not to be used any more
+ *
+ * Context: process, may hold locks of ib_core.
+ */
+void hroce_link_device_gone(struct hroce_link *link);
+
+/* What the link is just now. Context: process. */
+void hroce_link_choice(struct hroce_link *link, struct hroce_choice *choice);
+
+/**
+ * hroce_link_set_policy - choose by hand
+ * @link: link
+ * @policy: what is wanted
+ *
+ * The mode follows by a work item: the device that the caller may have come
+ * through cannot be removed before it has returned.
+ *
+ * Context: process, may sleep.
+ * Return: 0, or -EBUSY if software is wanted and hardware has port 4791.
+ */
+int hroce_link_set_policy(struct hroce_link *link, enum hroce_policy policy);
+
+/**
+ * hroce_links_reconsider - hardware may have come or gone: look, soon
+ *
+ * Context: any that may not sleep as well; any lock may be held.
+ */
+void hroce_links_reconsider(void);
 
 /**
  * hroce_link_init - offer links of type hroce and follow network devices

@@ -7,6 +7,7 @@
 #include "net/port.h"
 #include "verbs/ah.h"
 #include "verbs/debug.h"
+#include "verbs/farewell.h"
 
 static int __init hroce_init(void)
 {
@@ -20,11 +21,16 @@ static int __init hroce_init(void)
 	if (err)
 		goto exit_ah;
 	hroce_debug_init();
-	err = hroce_link_init();
+	err = hroce_farewell_init();
 	if (err)
 		goto exit_debug;
+	err = hroce_link_init();
+	if (err)
+		goto exit_farewell;
 	return 0;
 
+exit_farewell:
+	hroce_farewell_exit();
 exit_debug:
 	hroce_debug_exit();
 	hroce_net_exit();
@@ -36,6 +42,7 @@ exit_ah:
 static void __exit hroce_exit(void)
 {
 	hroce_link_exit();
+	hroce_farewell_exit();
 	hroce_debug_exit();
 	hroce_net_exit();
 	hroce_ah_exit();

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "adopt.h"
 #include "ah.h"
 #include "cq.h"
 #include "hroce.h"
@@ -130,7 +131,8 @@ static const struct verbs_context_ops context_ops = {
 };
 
 /* Introduce ourselves to the kernel and learn what kind of link this is. */
-static int context_connect(struct hroce_context *ctx)
+static int context_connect(struct hroce_context *ctx,
+			   struct hroce_alloc_ucontext_resp *answer)
 {
 	struct hroce_cmd_get_context_resp resp = {};
 	struct hroce_cmd_get_context cmd = {};
@@ -138,22 +140,30 @@ static int context_connect(struct hroce_context *ctx)
 
 	ret = ibv_cmd_get_context(&ctx->vctx, &cmd.core, sizeof(cmd),
 				  &resp.core, sizeof(resp));
-	if (ret)
-		return ret;
-
-	if (resp.drv.mode != HROCE_MODE_SOFTWARE) {
+	*answer = resp.drv;
+	if (ret == ENODEV)
 		fprintf(stderr,
-			"libhroce: %s stands for RDMA hardware (device index %u, port %u), which this release of libhroce does not open; use that device directly\n",
-			ctx->vctx.context.device->name, resp.drv.lower_index,
-			resp.drv.lower_port);
-		return EOPNOTSUPP;
-	}
-	return 0;
+			"libhroce: %s stands for hardware that is not there: see /sys/class/infiniband/%s/offload/reason\n",
+			ctx->vctx.context.device->name,
+			ctx->vctx.context.device->name);
+	return ret;
+}
+
+static int context_init(struct hroce_context *ctx, int cmd_fd)
+{
+	verbs_set_ops(&ctx->vctx, &context_ops);
+	if (!hroce_layout_check_context(&ctx->vctx, &context_ops))
+		return EPROTO;
+
+	ctx->kick_fd = hroce_kick_open(cmd_fd);
+	return ctx->kick_fd < 0 ? errno : 0;
 }
 
 static struct verbs_context *alloc_context(struct ibv_device *device,
 					   int cmd_fd, void *private_data)
 {
+	struct hroce_alloc_ucontext_resp answer;
+	struct verbs_context *lower;
 	struct hroce_context *ctx;
 	int ret;
 
@@ -163,21 +173,21 @@ static struct verbs_context *alloc_context(struct ibv_device *device,
 	if (!ctx)
 		return NULL;
 
-	ret = context_connect(ctx);
+	ret = context_connect(ctx, &answer);
 	if (ret)
 		goto uninit;
 
-	verbs_set_ops(&ctx->vctx, &context_ops);
-	if (!hroce_layout_check_context(&ctx->vctx, &context_ops)) {
-		ret = EPROTO;
-		goto uninit;
-	}
-
-	ctx->kick_fd = hroce_kick_open(cmd_fd);
-	if (ctx->kick_fd < 0) {
+	if (answer.mode == HROCE_MODE_FACADE) {
+		lower = hroce_adopt(&ctx->vctx, &answer);
+		if (lower)
+			return lower;
 		ret = errno;
 		goto uninit;
 	}
+
+	ret = context_init(ctx, cmd_fd);
+	if (ret)
+		goto uninit;
 	return &ctx->vctx;
 
 uninit:

@@ -7,6 +7,8 @@
  */
 #include <linux/if_vlan.h>
 #include <net/addrconf.h>
+#include "../link.h"
+#include "../offload/show.h"
 #include "../stats.h"
 #include "ah.h"
 #include "cq.h"
@@ -99,10 +101,8 @@ static const struct ib_device_ops dev_vlan_ops = {
 	.get_netdev = hroce_port_vlan_netdev,
 };
 
-/* Everything that holds no memory and needs no undoing. */
-static void dev_setup(struct hroce_dev *dev, const struct net_device *ndev)
+void hroce_ibdev_setup(struct ib_device *ibdev, const struct net_device *ndev)
 {
-	struct ib_device *ibdev = &dev->ib;
 	u8 *guid = (u8 *)&ibdev->node_guid;
 
 	ibdev->node_type = RDMA_NODE_IB_CA;
@@ -118,7 +118,12 @@ static void dev_setup(struct hroce_dev *dev, const struct net_device *ndev)
 	addrconf_addr_eui48(guid, ndev->dev_addr);
 	guid[3] ^= ndev->ifindex >> 8;
 	guid[4] ^= ndev->ifindex;
+}
 
+/* Everything that holds no memory and needs no undoing. */
+static void dev_setup(struct hroce_dev *dev, const struct net_device *ndev)
+{
+	hroce_ibdev_setup(&dev->ib, ndev);
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	INIT_LIST_HEAD(&dev->mcast);
@@ -147,16 +152,19 @@ static void hroce_dev_dealloc(struct ib_device *ibdev)
 	hroce_recent_fini(&dev->recent_qps);
 	xa_destroy(&dev->ahs);
 	hroce_keys_fini(&dev->keys);
+	hroce_link_device_gone(dev->link);
 }
 
-int hroce_dev_create(const char *name, struct net_device *ndev)
+int hroce_dev_create(struct hroce_link *link, const char *name)
 {
+	struct net_device *ndev = link->ndev;
 	struct hroce_dev *dev;
 	int err;
 
 	dev = ib_alloc_device(hroce_dev, ib);
 	if (!dev)
 		return -ENOMEM;
+	dev->link = link;
 	dev_setup(dev, ndev);
 	err = hroce_keys_init(&dev->keys);
 	if (err)
@@ -182,6 +190,8 @@ int hroce_dev_create(const char *name, struct net_device *ndev)
 	err = hroce_port_open(&dev->port);
 	if (err)
 		goto dealloc;
+	/* The second is .device_group; the directory is there in all namespaces. */
+	dev->ib.groups[2] = &hroce_show_group;
 	ib_mark_name_assigned_by_user(&dev->ib);
 	err = ib_register_device(&dev->ib, name, NULL);
 	if (err)

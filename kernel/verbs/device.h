@@ -31,9 +31,12 @@
 
 static_assert(HROCE_GID_TABLE_LEN <= HROCE_PORT_ADDRS);
 
+struct hroce_link;
+
 /**
- * struct hroce_dev - one link
+ * struct hroce_dev - one link in software
  * @ib: what ib_core knows
+ * @link: link
  * @port: network side
  * @keys: memory keys
  * @qps: queue pairs by QPN; RCU readers; a QP is freed a grace period after
@@ -55,6 +58,7 @@ static_assert(HROCE_GID_TABLE_LEN <= HROCE_PORT_ADDRS);
  */
 struct hroce_dev {
 	struct ib_device ib;
+	struct hroce_link *link;
 	struct hroce_port port;
 	struct hroce_keys keys;
 	struct xarray qps;
@@ -85,15 +89,22 @@ static inline struct hroce_dev *port_to_hdev(struct hroce_port *port)
 }
 
 /**
- * hroce_dev_create - register an ib_device for a netdev
+ * hroce_ibdev_setup - tell ib_core who we are
+ * @ibdev: device with one port, not registered yet
+ * @ndev: netdev of the link
+ */
+void hroce_ibdev_setup(struct ib_device *ibdev, const struct net_device *ndev);
+
+/**
+ * hroce_dev_create - register the software device of a link
+ * @link: link
  * @name: name of the device
- * @ndev: netdev; a reference is taken
  *
  * The device goes by ib_unregister_device*(), which frees it.
  * Context: process; RTNL must not be held, as ib_core takes it.
  * Return: 0 or negative errno.
  */
-int hroce_dev_create(const char *name, struct net_device *ndev);
+int hroce_dev_create(struct hroce_link *link, const char *name);
 
 /**
  * hroce_dev_follow - the netdev changed: MTU, carrier, up or down

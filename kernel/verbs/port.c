@@ -18,17 +18,25 @@
 /* Vendors are known by their OUI; nobody has this one. */
 #define VENDOR_NONE		0xffffff
 
-bool hroce_port_is_up(const struct hroce_dev *dev)
+static bool netdev_is_up(const struct net_device *ndev)
 {
-	const struct net_device *ndev = dev->port.dev;
-
 	return netif_running(ndev) && netif_carrier_ok(ndev) &&
 	       iboe_get_mtu(READ_ONCE(ndev->mtu));
 }
 
+static enum ib_mtu netdev_mtu(const struct net_device *ndev)
+{
+	return iboe_get_mtu(READ_ONCE(ndev->mtu)) ?: IB_MTU_256;
+}
+
+bool hroce_port_is_up(const struct hroce_dev *dev)
+{
+	return netdev_is_up(dev->port.dev);
+}
+
 enum ib_mtu hroce_port_mtu(const struct hroce_dev *dev)
 {
-	return iboe_get_mtu(READ_ONCE(dev->port.dev->mtu)) ?: IB_MTU_256;
+	return netdev_mtu(dev->port.dev);
 }
 
 int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
@@ -103,35 +111,41 @@ void hroce_device_fw_str(struct ib_device *ibdev, char *str)
 		 FW_VERSION_MINOR);
 }
 
-int hroce_port_query(struct ib_device *ibdev, u32 port_num,
-		     struct ib_port_attr *attr)
+void hroce_port_describe(struct ib_device *ibdev,
+			 const struct net_device *ndev,
+			 struct ib_port_attr *attr)
 {
-	struct hroce_dev *dev = to_hdev(ibdev);
-	bool up = hroce_port_is_up(dev);
+	bool up = netdev_is_up(ndev);
 
 	/* ib_core has zeroed @attr. */
 	attr->state = up ? IB_PORT_ACTIVE : IB_PORT_DOWN;
 	if (up)
 		attr->phys_state = IB_PORT_PHYS_STATE_LINK_UP;
-	else if (netif_running(dev->port.dev))
+	else if (netif_running(ndev))
 		attr->phys_state = IB_PORT_PHYS_STATE_POLLING;
 	else
 		attr->phys_state = IB_PORT_PHYS_STATE_DISABLED;
 	attr->max_mtu = IB_MTU_4096;
-	attr->active_mtu = hroce_port_mtu(dev);
-	attr->phys_mtu = READ_ONCE(dev->port.dev->mtu);
+	attr->active_mtu = netdev_mtu(ndev);
+	attr->phys_mtu = READ_ONCE(ndev->mtu);
+	attr->max_vl_num = 1;
+	/* A netdev that is about to go has no speed any more. */
+	if (ib_get_eth_speed(ibdev, 1, &attr->active_speed,
+			     &attr->active_width)) {
+		attr->active_speed = IB_SPEED_SDR;
+		attr->active_width = IB_WIDTH_1X;
+	}
+}
+
+int hroce_port_query(struct ib_device *ibdev, u32 port_num,
+		     struct ib_port_attr *attr)
+{
+	hroce_port_describe(ibdev, to_hdev(ibdev)->port.dev, attr);
 	attr->gid_tbl_len = HROCE_GID_TABLE_LEN;
 	attr->ip_gids = true;
 	attr->port_cap_flags = IB_PORT_CM_SUP;
 	attr->max_msg_sz = HROCE_MAX_MSG;
 	attr->pkey_tbl_len = HROCE_PKEY_TABLE_LEN;
-	attr->max_vl_num = 1;
-	/* A netdev that is about to go has no speed any more. */
-	if (ib_get_eth_speed(ibdev, port_num, &attr->active_speed,
-			     &attr->active_width)) {
-		attr->active_speed = IB_SPEED_SDR;
-		attr->active_width = IB_WIDTH_1X;
-	}
 	return 0;
 }
 

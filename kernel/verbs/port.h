@@ -25,6 +25,18 @@ struct net_device *hroce_port_vlan_netdev(struct ib_device *ibdev,
 					  u32 port_num);
 
 /**
+ * hroce_port_describe - tell what a port takes from its netdev
+ * @ibdev: device with one port
+ * @ndev: netdev
+ * @attr: zeroed
+ *
+ * Context: process, RTNL not held.
+ */
+void hroce_port_describe(struct ib_device *ibdev,
+			 const struct net_device *ndev,
+			 struct ib_port_attr *attr);
+
+/**
  * hroce_port_is_up - can the link carry frames?
  * @dev: device
  *

@@ -26,21 +26,32 @@ int hroce_udata_answer(struct ib_udata *udata, const void *answer, size_t len)
 				min(len, udata->outlen));
 }
 
-int hroce_ucontext_alloc(struct ib_ucontext *ibctx, struct ib_udata *udata)
+int hroce_ucontext_check(struct ib_udata *udata)
 {
 	struct hroce_alloc_ucontext_req req = {};
-	struct hroce_alloc_ucontext_resp resp = {
-		.mode = HROCE_MODE_SOFTWARE,
-		.max_inline = HROCE_MAX_INLINE,
-	};
 	int err;
 
 	err = ib_copy_from_udata(&req, udata, min(sizeof(req), udata->inlen));
 	if (err)
 		return err;
 	if (req.comp_mask || !udata_is_zero(udata, sizeof(req)) ||
-	    udata->outlen < offsetofend(typeof(resp), max_inline))
+	    udata->outlen < offsetofend(struct hroce_alloc_ucontext_resp,
+					max_inline))
 		return -EINVAL;
+	return 0;
+}
+
+int hroce_ucontext_alloc(struct ib_ucontext *ibctx, struct ib_udata *udata)
+{
+	struct hroce_alloc_ucontext_resp resp = {
+		.mode = HROCE_MODE_SOFTWARE,
+		.max_inline = HROCE_MAX_INLINE,
+	};
+	int err;
+
+	err = hroce_ucontext_check(udata);
+	if (err)
+		return err;
 	return hroce_udata_answer(udata, &resp, sizeof(resp));
 }
 

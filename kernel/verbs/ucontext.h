@@ -47,6 +47,15 @@ int hroce_udata_check(struct ib_udata *udata, size_t answer);
  */
 int hroce_udata_answer(struct ib_udata *udata, const void *answer, size_t len);
 
+/**
+ * hroce_ucontext_check - check what is sent along with the opening of a device
+ * @udata: of alloc_ucontext
+ *
+ * Context: process.
+ * Return: 0, -EINVAL or -EFAULT.
+ */
+int hroce_ucontext_check(struct ib_udata *udata);
+
 /* ib_device_ops */
 int hroce_ucontext_alloc(struct ib_ucontext *ibctx, struct ib_udata *udata);
 void hroce_ucontext_dealloc(struct ib_ucontext *ibctx);

@@ -91,17 +91,10 @@ struct ibv_context *fake_open(void)
 	strcpy(device->name, "hroce0");
 	fd = memfd_create("hroce", MFD_CLOEXEC);
 	vctx = fake.ops->alloc_context(device, fd, NULL);
-	if (vctx)
-		return &vctx->context;
-	fake.ops->uninit_device(vdev);
-	return NULL;
+	return vctx ? &vctx->context : NULL;
 }
 
 /* The provider's free_context is found where verbs_set_ops() left it. */
-struct verbs_ex_private {
-	struct verbs_context_ops ops;
-};
-
 void fake_close(struct ibv_context *context)
 {
 	struct verbs_context *vctx =
@@ -109,7 +102,6 @@ void fake_close(struct ibv_context *context)
 	const struct verbs_device_ops *ops = fake.ops;
 
 	vctx->priv->ops.free_context(context);
-	ops->uninit_device(container_of(device, struct verbs_device, device));
 	fake = (struct fake) { .ops = ops };
 }
 
@@ -149,14 +141,15 @@ void *_verbs_init_and_alloc_context(struct ibv_device *dev, int cmd_fd,
 	uint8_t *whole = calloc(1, alloc_size);
 	struct verbs_context *vctx;
 
-	(void)driver_id;
 	vctx = (struct verbs_context *)(whole + (uintptr_t)context_offset);
 	vctx->priv = calloc(1, sizeof(*vctx->priv));
+	vctx->priv->driver_id = driver_id;
 	vctx->sz = sizeof(*vctx);
 	vctx->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
 	vctx->context.device = dev;
 	vctx->context.cmd_fd = cmd_fd;
 	vctx->context.async_fd = -1;
+	fake.nr_contexts++;
 	return whole;
 }
 
@@ -164,6 +157,9 @@ void verbs_uninit_context(struct verbs_context *vctx)
 {
 	free(vctx->priv);
 	close(vctx->context.cmd_fd);
+	fake.ops->uninit_device(container_of(vctx->context.device,
+					     struct verbs_device, device));
+	fake.nr_contexts--;
 }
 
 void verbs_set_ops(struct verbs_context *vctx,
@@ -171,6 +167,10 @@ void verbs_set_ops(struct verbs_context *vctx,
 {
 	struct ibv_context_ops *pub = &vctx->context.ops;
 
+	if (vctx->context.device != device) {
+		fake_lower_set_ops(vctx, ops);
+		return;
+	}
 	vctx->priv->ops = *ops;
 	if (fake.skip_ops)
 		return;
@@ -197,7 +197,9 @@ int ibv_cmd_get_context(struct verbs_context *vctx,
 	    resp_size != sizeof(*resp) + sizeof(*drv))
 		return EINVAL;
 	drv->mode = fake.mode;
-	return 0;
+	if (fake.mode == HROCE_MODE_FACADE)
+		fake_lower_answer(drv);
+	return fake.connect_err;
 }
 
 int ibv_cmd_create_cq_ex(struct ibv_context *context,

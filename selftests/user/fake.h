@@ -27,13 +27,30 @@ struct fake_ring {
 };
 
 /**
+ * struct fake_lower - the hardware that a link stands for
+ * @absent: libibverbs does not list it
+ * @open_err: errno of its opening
+ * @foreign: what the library keeps of its context is not what it seems
+ * @nr_open: contexts that are open
+ */
+struct fake_lower {
+	bool absent;
+	int open_err;
+	bool foreign;
+	int nr_open;
+};
+
+/**
  * struct fake - knobs and records; cleared by fake_open()
  * @ops: what the provider registered
  * @mode: answered to alloc_ucontext
+ * @connect_err: errno value of alloc_ucontext
+ * @lower: what becomes of the lower device, see fake_lower.c
  * @layout_shift: bytes by which the library's struct verbs_qp is larger
  * @skip_ops: the library's verbs table has other offsets: it copies nothing
  * @spoil: changes the answer to a creation before the provider sees it
  * @kicked: called by hroce_kick()
+ * @nr_contexts: of the link, initialised and not yet released
  * @nr_objects: created and not yet destroyed
  * @nr_kicks: calls of hroce_kick()
  * @kicked_qpn: of the last one
@@ -48,10 +65,13 @@ struct fake_ring {
 struct fake {
 	const struct verbs_device_ops *ops;
 	uint32_t mode;
+	int connect_err;
+	struct fake_lower lower;
 	size_t layout_shift;
 	bool skip_ops;
 	void (*spoil)(struct hroce_ring_info *info);
 	void (*kicked)(uint32_t qpn);
+	int nr_contexts;
 	int nr_objects;
 	int nr_kicks;
 	uint32_t kicked_qpn;
@@ -87,5 +107,12 @@ void *fake_entry(const struct fake_ring *ring, uint32_t idx);
  */
 void fake_complete(const struct fake_ring *ring, uint32_t idx,
 		   const struct hroce_cqe *cqe);
+
+/* The kernel's answer for a link over the lower device. */
+void fake_lower_answer(struct hroce_alloc_ucontext_resp *answer);
+
+/* verbs_set_ops() for the lower device's context. */
+void fake_lower_set_ops(struct verbs_context *vctx,
+			const struct verbs_context_ops *ops);
 
 #endif /* HROCE_FAKE_H */

@@ -103,12 +103,66 @@ static void open_refuses_other_verbs_table(void)
 	fake.skip_ops = false;
 }
 
-static void open_refuses_facade(void)
+static void adopts_the_lower_context(void)
+{
+	struct ibv_context *first, *second;
+
+	fake.mode = HROCE_MODE_FACADE;
+	first = fake_open();
+	tap_ok(first && !strcmp(first->device->name, "lower0"));
+	tap_eq(fake.lower.nr_open, 1);
+	tap_eq(fake.nr_contexts, 1);
+	second = fake_open();
+	tap_ok(second && second != first);
+	tap_eq(fake.lower.nr_open, 2);
+	tap_eq(fake.nr_contexts, 2);
+	ibv_close_device(first);
+	tap_eq(fake.lower.nr_open, 1);
+	tap_eq(fake.nr_contexts, 1);
+	ibv_close_device(second);
+	tap_eq(fake.lower.nr_open, 0);
+	tap_eq(fake.nr_contexts, 0);
+	fake.mode = HROCE_MODE_SOFTWARE;
+}
+
+static void adopts_without_anchor_in_a_foreign_library(void)
+{
+	struct ibv_context *context;
+
+	fake.mode = HROCE_MODE_FACADE;
+	fake.lower.foreign = true;
+	context = fake_open();
+	tap_ok(context);
+	tap_eq(fake.nr_contexts, 0);
+	ibv_close_device(context);
+	tap_eq(fake.lower.nr_open, 0);
+	fake.lower.foreign = false;
+	fake.mode = HROCE_MODE_SOFTWARE;
+}
+
+static void open_fails_with_the_lower_device(void)
 {
 	fake.mode = HROCE_MODE_FACADE;
+	fake.lower.open_err = ENOMEM;
 	errno = 0;
 	tap_ok(!fake_open());
-	tap_eq(errno, EOPNOTSUPP);
+	tap_eq(errno, ENOMEM);
+	tap_eq(fake.nr_contexts, 0);
+	fake.lower.open_err = 0;
+
+	fake.lower.absent = true;
+	errno = 0;
+	tap_ok(!fake_open());
+	tap_eq(errno, ENODEV);
+	tap_eq(fake.nr_contexts, 0);
+	fake.lower.absent = false;
+
+	fake.connect_err = ENODEV;
+	errno = 0;
+	tap_ok(!fake_open());
+	tap_eq(errno, ENODEV);
+	tap_eq(fake.nr_contexts, 0);
+	fake.connect_err = 0;
 	fake.mode = HROCE_MODE_SOFTWARE;
 }
 
@@ -291,7 +345,7 @@ static void rt_values_are_monotonic(void)
 
 int main(void)
 {
-	tap_plan(13);
+	tap_plan(15);
 	tap_run(layout_sizes);
 	tap_run(layout_verbs_table);
 	tap_run(layout_rings);
@@ -299,7 +353,9 @@ int main(void)
 	tap_run(match_refuses_foreign_and_other_abi);
 	tap_run(match_refuses_other_library);
 	tap_run(open_refuses_other_verbs_table);
-	tap_run(open_refuses_facade);
+	tap_run(adopts_the_lower_context);
+	tap_run(adopts_without_anchor_in_a_foreign_library);
+	tap_run(open_fails_with_the_lower_device);
 	tap_run(open_and_close);
 	tap_run(create_refuses_bad_geometry);
 	tap_run(create_reports_granted_caps);

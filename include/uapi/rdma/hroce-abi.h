@@ -332,6 +332,12 @@ struct hroce_alloc_ucontext_req {
  * @lower_index: RDMA_NLDEV_ATTR_DEV_INDEX of the lower device (FACADE)
  * @lower_port: its port (FACADE)
  * @max_inline: largest ibv_qp_cap.max_inline_data (SOFTWARE)
+ * @lower_driver_id: enum rdma_driver_id of the lower device (FACADE)
+ * @reserved: zero
+ * @lower_name: its name, ends with a zero byte (FACADE)
+ *
+ * What follows @max_inline is missing in answers of older modules, which know
+ * SOFTWARE alone.
  */
 struct hroce_alloc_ucontext_resp {
 	__aligned_u64 comp_mask;
@@ -339,6 +345,9 @@ struct hroce_alloc_ucontext_resp {
 	__u32 lower_index;
 	__u32 lower_port;
 	__u32 max_inline;
+	__u32 lower_driver_id;
+	__u32 reserved;
+	char lower_name[64];
 };
 
 /**

@@ -258,6 +258,17 @@ struct verbs_context_ops {
 	void (*unimport_pd)(void);
 };
 
+/*
+ * What libibverbs keeps for itself behind a context: who reads it makes sure
+ * first that it looks so.
+ */
+struct verbs_ex_private {
+	unsigned long unsupported_ioctls[2];
+	uint32_t driver_id;
+	bool use_ioctl_write;
+	struct verbs_context_ops ops;
+};
+
 /* Commands: the header of the write() interface, then the kernel's structure */
 #define HROCE_DECLARE_CORE_CMD(name)					\
 	struct ibv_##name {						\
@@ -405,6 +416,7 @@ static_assert(sizeof(struct verbs_sysfs_dev) == 992, "private ABI 34");
 static_assert(sizeof(struct verbs_device_ops) == 72, "private ABI 34");
 static_assert(sizeof(struct verbs_device) == 712, "private ABI 34");
 static_assert(sizeof(struct verbs_context) == 648, "private ABI 34");
+static_assert(offsetof(struct verbs_ex_private, ops) == 24, "private ABI 34");
 static_assert(sizeof(struct verbs_cq) == 288, "private ABI 34");
 static_assert(sizeof(struct verbs_srq) == 160, "private ABI 34");
 static_assert(sizeof(struct verbs_mr) == 56, "private ABI 34");

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Lower devices, found by their GIDs.
+ *
+ * ib_core gives the ports of RoCE devices a GID for each address of their
+ * netdev and of what is above it, VLANs and bonds, and notes the netdev of the
+ * address. That is the one relation that all drivers have in common. A port
+ * whose RoCE is switched off (devlink enable_roce) does not claim to speak
+ * RoCEv2, or has no GIDs.
+ *
+ * Callbacks of ib_core come with its locks held. They change the list and no
+ * more; the links are looked at by a work item (link.c).
+ */
+#include <linux/if_vlan.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <rdma/hroce-abi.h>
+#include <rdma/ib_cache.h>
+#include "../link.h"
+#include "drivers.h"
+#include "lower.h"
+
+/**
+ * struct candidate - an RDMA device that is not ours
+ * @node: in @candidates
+ * @ibdev: valid as long as this is in the list
+ * @handler: of its events
+ * @name: of the device
+ */
+struct candidate {
+	struct list_head node;
+	struct ib_device *ibdev;
+	struct ib_event_handler handler;
+	char name[IB_DEVICE_NAME_MAX];
+};
+
+static LIST_HEAD(candidates);
+
+/* Guards @candidates; innermost, so that callbacks may take it. */
+static DEFINE_MUTEX(candidates_lock);
+
+/* A VLAN belongs to whom the device below belongs to, even without address. */
+static bool netdev_is_on(const struct net_device *ndev,
+			 const struct net_device *below)
+{
+	return ndev == below ||
+	       (is_vlan_dev(ndev) && vlan_dev_real_dev(ndev) == below);
+}
+
+static bool gid_is_on(const struct ib_gid_attr *attr,
+		      const struct net_device *ndev)
+{
+	const struct net_device *gid_dev;
+	bool is_on;
+
+	rcu_read_lock();
+	gid_dev = rcu_dereference(attr->ndev);
+	is_on = attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP && gid_dev &&
+		netdev_is_on(ndev, gid_dev);
+	rcu_read_unlock();
+	return is_on;
+}
+
+static bool port_is_on(struct ib_device *ibdev, u32 port,
+		       const struct net_device *ndev)
+{
+	int len = ibdev->port_data[port].immutable.gid_tbl_len;
+	const struct ib_gid_attr *attr;
+	bool is_on = false;
+	int i;
+
+	if (!rdma_protocol_roce_udp_encap(ibdev, port))
+		return false;
+	for (i = 0; i < len && !is_on; i++) {
+		attr = rdma_get_gid_attr(ibdev, port, i);
+		if (IS_ERR(attr))
+			continue;
+		is_on = gid_is_on(attr, ndev);
+		rdma_put_gid_attr(attr);
+	}
+	return is_on;
+}
+
+static void lower_fill(struct hroce_lower *lower, const struct candidate *it,
+		       u32 port)
+{
+	const struct device *parent = it->ibdev->dev.parent;
+
+	memset(lower, 0, sizeof(*lower));
+	lower->index = it->ibdev->index;
+	lower->port = port;
+	lower->driver_id = it->ibdev->ops.driver_id;
+	strscpy(lower->name, it->name, sizeof(lower->name));
+	if (parent && parent->bus)
+		snprintf(lower->parent, sizeof(lower->parent), "%s/%s",
+			 parent->bus->name, dev_name(parent));
+}
+
+bool hroce_lower_find(const struct net_device *ndev,
+		      const struct hroce_lower *prefer,
+		      struct hroce_lower *lower)
+{
+	bool found = false, kept = false;
+	struct candidate *it;
+	u32 port;
+
+	mutex_lock(&candidates_lock);
+	list_for_each_entry(it, &candidates, node) {
+		if (!hroce_driver_is_eligible(it->ibdev->ops.driver_id))
+			continue;
+		rdma_for_each_port(it->ibdev, port) {
+			if (kept || !port_is_on(it->ibdev, port, ndev))
+				continue;
+			kept = prefer && prefer->index == it->ibdev->index &&
+			       prefer->port == port;
+			if (kept || !found)
+				lower_fill(lower, it, port);
+			found = true;
+		}
+	}
+	mutex_unlock(&candidates_lock);
+	return found;
+}
+
+bool hroce_lower_exists(struct hroce_lower *lower)
+{
+	struct candidate *it;
+	bool found = false;
+
+	mutex_lock(&candidates_lock);
+	list_for_each_entry(it, &candidates, node) {
+		if (it->ibdev->index != lower->index)
+			continue;
+		strscpy(lower->name, it->name, sizeof(lower->name));
+		found = true;
+		break;
+	}
+	mutex_unlock(&candidates_lock);
+	return found;
+}
+
+void hroce_lower_remedy(const struct hroce_lower *lower, char *buf, size_t len)
+{
+	switch (lower->driver_id) {
+	case RDMA_DRIVER_MLX5:
+		snprintf(buf, len,
+			 "devlink dev param set %s name enable_roce value false cmode driverinit && devlink dev reload %s",
+			 lower->parent, lower->parent);
+		break;
+	case RDMA_DRIVER_MLX4:
+		snprintf(buf, len, "modprobe -r mlx4_ib");
+		break;
+	default:
+		snprintf(buf, len, "rdma link delete %s", lower->name);
+		break;
+	}
+}
+
+static void lower_event(struct ib_event_handler *handler,
+			struct ib_event *event)
+{
+	if (event->event == IB_EVENT_GID_CHANGE)
+		hroce_links_reconsider();
+}
+
+static struct ib_client lower_client;
+
+static int lower_add(struct ib_device *ibdev)
+{
+	struct candidate *it;
+
+	if (ibdev->ops.driver_id == (enum rdma_driver_id)HROCE_DRIVER_ID)
+		return -EOPNOTSUPP;
+	it = kzalloc(sizeof(*it), GFP_KERNEL);
+	if (!it)
+		return -ENOMEM;
+	it->ibdev = ibdev;
+	strscpy(it->name, dev_name(&ibdev->dev), sizeof(it->name));
+	ib_set_client_data(ibdev, &lower_client, it);
+	mutex_lock(&candidates_lock);
+	list_add_tail(&it->node, &candidates);
+	mutex_unlock(&candidates_lock);
+	INIT_IB_EVENT_HANDLER(&it->handler, ibdev, lower_event);
+	ib_register_event_handler(&it->handler);
+	hroce_links_reconsider();
+	return 0;
+}
+
+/*
+ * Clients hear in the reverse order of their registration, so this comes
+ * before the users of the device are sent away: who is, and opens the link
+ * anew, does not meet the old device again.
+ */
+static void lower_remove(struct ib_device *ibdev, void *client_data)
+{
+	struct candidate *it = client_data;
+
+	ib_unregister_event_handler(&it->handler);
+	mutex_lock(&candidates_lock);
+	list_del(&it->node);
+	mutex_unlock(&candidates_lock);
+	kfree(it);
+	hroce_links_reconsider();
+}
+
+static void lower_rename(struct ib_device *ibdev, void *client_data)
+{
+	struct candidate *it = client_data;
+
+	mutex_lock(&candidates_lock);
+	strscpy(it->name, dev_name(&ibdev->dev), sizeof(it->name));
+	mutex_unlock(&candidates_lock);
+	hroce_links_reconsider();
+}
+
+static struct ib_client lower_client = {
+	.name = "hroce",
+	.add = lower_add,
+	.remove = lower_remove,
+	.rename = lower_rename,
+	.no_kverbs_req = true,
+};
+
+int hroce_lower_init(void)
+{
+	return ib_register_client(&lower_client);
+}
+
+void hroce_lower_exit(void)
+{
+	ib_unregister_client(&lower_client);
+}

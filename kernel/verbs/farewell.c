@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What processes see of a device that goes. ib_core tells them by an event,
+ * IBV_EVENT_DEVICE_FATAL, and destroys what they have; but who polls looks at
+ * the CQ alone, which then never says anything any more. So queue pairs are
+ * flushed before.
+ *
+ * This is a client of ib_core, since clients hear first, whatever the reason,
+ * and in the reverse order of their registration: ib_uverbs, which was loaded
+ * before, comes later.
+ */
+#include <linux/rcupdate.h>
+#include "../offload/facade.h"
+#include "device.h"
+#include "farewell.h"
+#include "qp.h"
+
+static int farewell_add(struct ib_device *ibdev)
+{
+	if (ibdev->ops.driver_id != RDMA_DRIVER_HROCE || hroce_is_facade(ibdev))
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+/* Those of the kernel are flushed by who owns them. */
+static void farewell_remove(struct ib_device *ibdev, void *client_data)
+{
+	struct hroce_dev *dev = to_hdev(ibdev);
+	struct hroce_qp *qp;
+	unsigned long qpn;
+
+	rcu_read_lock();
+	xa_for_each(&dev->qps, qpn, qp)
+		if (qp->owner)
+			hroce_qp_error(qp);
+	rcu_read_unlock();
+}
+
+static struct ib_client farewell_client = {
+	.name = "hroce_farewell",
+	.add = farewell_add,
+	.remove = farewell_remove,
+};
+
+int hroce_farewell_init(void)
+{
+	return ib_register_client(&farewell_client);
+}
+
+void hroce_farewell_exit(void)
+{
+	ib_unregister_client(&farewell_client);
+}

@@ -1,0 +1,454 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Links over RDMA hardware, for which rdma_rxe stands in.
+#
+#	initial namespace                        namespace neB-PID
+#	+--------------------------------+       +---------------------------+
+#	| ofl   hroce: software, or a    |       | ofp  hroce, software      |
+#	|       facade of ofx (rdma_rxe) |       |                           |
+#	| veth  ia  10.96.0.1            |<----->| veth ib  10.96.0.2        |
+#	| vlan  ia.7  10.97.0.1          |       | vlan ib.7  10.97.0.2      |
+#	+--------------------------------+       +---------------------------+
+#
+# Run it where there is neither link nor module (run --no-load), as the module is loaded here, and rdma_rxe takes port
+# 4791 when it is loaded. Arguments: the parts to run, of those at the end of this file.
+
+. "$(dirname "$0")/../net/lib.sh"
+
+parts=${*:-detect policy fatal use cm flips unload}
+programs=${OFFLOAD_BUILD:-$PWD/build/selftests-offload}
+sysfs=/sys/class/infiniband/ofl/offload
+drivers=/sys/module/hroce/parameters/offload_drivers
+log=/tmp/offload-$id
+
+trap 'rdma link del ofx 2>/dev/null; ip link del ia 2>/dev/null; cleanup' EXIT
+
+setup() {
+	modprobe -a rdma_ucm ib_uverbs rdma_rxe hroce || return
+	new_ns "$nsB" || return
+	ip link add ia mtu 4200 type veth peer name ib netns "$nsB" mtu 4200 || return
+	ip link set ia up && ip address add 10.96.0.1/24 dev ia || return
+	address "$nsB" ib 2 96 || return
+	add_link "$nsB" ofp ib && rdma link add ofl type hroce netdev ia && links+=(ofl)
+}
+
+# usage: is NAME VALUE: what the link says of itself; its files are away for a moment when it flips
+is() { [ "$(cat "$sysfs/$1" 2>/dev/null)" = "$2" ]; }
+
+# usage: becomes software|hardware
+becomes() { wait_for 20 is mode "$1" || { grep . $sysfs/*; return 1; }; }
+
+admit() { echo "$1" >$drivers; }
+
+hardware_comes() { rdma link add ofx type rxe netdev ia; }
+
+# The end of rdma_rxe's device waits for its users.
+hardware_goes() { rdma link del ofx; }
+
+# usage: says TEXT...: has the kernel said all that since mark_log?
+says() {
+	local text
+
+	for text; do
+		log_since offload | grep -qF "$text" || { log_since offload; echo "not said: $text"; return 1; }
+	done
+}
+
+# Detection.
+
+knob_off() {
+	[ "$(cat $drivers)" = mlx5,mlx4 ] && is mode software || return
+	hardware_comes && wait_for 10 bash -c "ibv_devinfo -v -d ofx | grep -q 10.96.0.1" || return
+	is mode software && is lower none && [ "$("$programs/opened" ofl name)" = ofl ]
+}
+
+knob_on() {
+	mark_log offload
+	admit mlx5,rxe && becomes hardware && is lower ofx/1 && is flips 1 || return
+	says "ofl: hardware (policy auto; ofx port 1 offers RoCEv2 on ia)" || return
+	[ "$("$programs/opened" ofl name)" = ofx ]
+}
+
+knob_refuses() {
+	! admit rxe,nonesuch && ! admit 0 && ! admit 0x68726f63 && [ "$(cat $drivers)" = mlx5,rxe ] || return
+	admit 14 && [ "$(cat $drivers)" = 14 ] && admit " mlx5, rxe " && [ "$(cat $drivers)" = "mlx5, rxe" ]
+}
+
+goes_and_comes() {
+	local i
+
+	for i in 1 2 3; do
+		hardware_goes && becomes software && [ "$("$programs/opened" ofl name)" = ofl ] || return
+		hardware_comes && becomes hardware && [ "$("$programs/opened" ofl name)" = ofx ] || return
+	done
+}
+
+# Milliseconds from the call that makes the hardware come or go to the new device, without those of the call.
+flip_time() {
+	local begin end
+
+	hardware_goes
+	becomes software || return
+	hardware_comes
+	begin=${EPOCHREALTIME/./}
+	becomes hardware || return
+	end=${EPOCHREALTIME/./}
+	echo "# software to hardware after $(((end - begin) / 1000)) ms"
+	hardware_goes
+	begin=${EPOCHREALTIME/./}
+	becomes software || return
+	end=${EPOCHREALTIME/./}
+	echo "# hardware to software after $(((end - begin) / 1000)) ms"
+	hardware_comes && becomes hardware
+}
+
+seen_everywhere() {
+	rdma link show ofl/1 | grep -q "link ofl/1 state ACTIVE .*netdev ia" &&
+		rdma dev show ofl | grep -q "fw of-ofx/1" && ibv_devices | grep -q "ofl" &&
+		ibv_devinfo -d ofl | grep -q PORT_ACTIVE || return
+	rdma dev set ofx name ofy && wait_for 5 is lower ofy/1 && ibv_devinfo -d ofl >/dev/null &&
+		rdma dev set ofy name ofx && wait_for 5 is lower ofx/1
+}
+
+# What a facade must not have: a CM agent, umad, addresses, counters, a socket of its own.
+nothing_of_its_own() {
+	local node
+
+	for node in /sys/class/infiniband_mad/umad*/ibdev; do
+		[ ! -e "$node" ] || ! grep -q '^ofl$' "$node" || { echo "has MADs: $node"; return 1; }
+	done
+	[ "$(cat /sys/class/infiniband/ofl/ports/1/gids/*)" = 0000:0000:0000:0000:0000:0000:0000:0000 ] &&
+		[ ! -e /sys/class/infiniband/ofl/ports/1/hw_counters/rx_packets ]
+}
+
+# A VLAN belongs to the hardware below, with and without address; so does what is made when the hardware is there.
+vlan() {
+	ip link add link ia name ia.7 type vlan id 7 && ip link set ia.7 up || return
+	rdma link add ofv type hroce netdev ia.7 && links+=(ofv) || return
+	[ "$(cat /sys/class/infiniband/ofv/offload/mode)" = hardware ] || return
+	ip address add 10.97.0.1/24 dev ia.7 || return
+	ip -n "$nsB" link add link ib name ib.7 type vlan id 7 && address "$nsB" ib.7 2 97 &&
+		add_link "$nsB" ofw ib.7 && reaches "$nsB" 10.97.0.1 || return
+	# rdma_rxe of 6.1 sends by way of the netdev below, for VLANs, too.
+	[[ $(uname -r) = 6.1.* ]] || pingpong rc ofw 10.97.0.2 ofv 10.97.0.1 || return
+	rdma link del ofv && ip -n "$nsB" link del ib.7 && ip link del ia.7
+}
+
+bond() {
+	ip link add ofbond type bond mode active-backup && ip link add ic type veth peer name id || return
+	ip link set ic master ofbond && ip link set id up && ip link set ofbond up &&
+		ip address add 10.95.0.1/24 dev ofbond || return
+	rdma link add ofbx type rxe netdev ic || return
+	wait_for 10 bash -c "ibv_devinfo -v -d ofbx | grep -q 10.95.0.1" || return
+	mark_log offload
+	! rdma link add ofc type hroce netdev ic || { echo "a port of the bond was taken"; return 1; }
+	says "ic is a port of ofbond, which belongs to ofbx: make the link there" || return
+	rdma link add ofc type hroce netdev ofbond &&
+		[ "$(cat /sys/class/infiniband/ofc/offload/lower)" = ofbx/1 ] || return
+	rdma link del ofc && rdma link del ofbx && ip link del ofbond && ip link del ic
+}
+
+run_detect() {
+	tap_case offload.driver_not_admitted knob_off
+	tap_case offload.driver_admitted knob_on
+	tap_case offload.bad_drivers_refused knob_refuses
+	tap_case offload.goes_and_comes goes_and_comes
+	tap_case offload.flips_by_itself flip_time
+	flip_time
+	tap_case offload.seen_by_usual_tools seen_everywhere
+	tap_case offload.nothing_of_its_own nothing_of_its_own
+	tap_case offload.vlan vlan
+	tap_case offload.bond bond
+}
+
+# Policy.
+
+software_refused() {
+	mark_log offload
+	! echo software >$sysfs/policy || { echo "accepted"; return 1; }
+	is policy auto && is mode hardware && says "ofx takes UDP port 4791: rdma link delete ofx"
+}
+
+policy_kept() {
+	hardware_goes && becomes software && echo software >$sysfs/policy || return
+	hardware_comes && wait_for 10 is lower ofx/1 && is mode software && is policy software || return
+	grep -q "but ofx takes UDP port 4791" $sysfs/reason || return
+	echo hardware >$sysfs/policy && becomes hardware && is policy hardware || return
+	hardware_goes && wait_for 10 is lower none && is mode hardware && is policy hardware
+}
+
+hardware_absent() {
+	! "$programs/opened" ofl name 2>"$log" || { echo "opened"; return 1; }
+	cat "$log"
+	grep -q "ofl stands for hardware that is not there" "$log" || return
+	hardware_comes && wait_for 10 is lower ofx/1 && [ "$("$programs/opened" ofl name)" = ofx ] || return
+	! echo nonesuch >$sysfs/policy || return
+	echo auto >$sysfs/policy && is mode hardware
+}
+
+run_policy() {
+	tap_case offload.software_refused_over_hardware software_refused
+	tap_case offload.policy_outlives_flips policy_kept
+	tap_case offload.hardware_or_nothing hardware_absent
+}
+
+# What programs with an open software context see.
+fatal() {
+	local pid status=0
+
+	hardware_goes && becomes software || return
+	rm -f "$log"
+	"$programs/opened" ofl fatal "$log" >"$log.out" 2>&1 &
+	pid=$!
+	wait_for 20 test -e "$log" || status=1
+	hardware_comes
+	wait $pid || status=1
+	cat "$log.out"
+	[ $status = 0 ] && [ "$(cat "$log.out")" = ofx ] && becomes hardware
+}
+
+run_fatal() {
+	tap_case offload.software_context_ends fatal
+}
+
+# Use of the hardware through the link.
+
+# usage: gid_of LINK ADDRESS: index of a RoCEv2 GID; that of a facade is in its lower device's table
+gid_of() { ibv_devinfo -v -d "$1" | sed -n "s/.*GID\[ *\([0-9]*\)\]:[[:space:]]*::ffff:${2//./\\.}.*/\1/p" | head -1; }
+
+# usage: at LINK COMMAND...: where the link's netdev is
+at() {
+	local where=()
+
+	[[ $1 != of[pw] ]] || where=(ip netns exec "$nsB")
+	shift
+	"${where[@]}" timeout 60 "$@"
+}
+
+# usage: two_programs PORT SERVER-LINK CLIENT-LINK -- SERVER... -- CLIENT...
+two_programs() {
+	local port=$1 server=$2 client=$3 pid status=0 command=() ns=()
+
+	shift 4
+	while [ "$1" != -- ]; do command+=("$1"); shift; done
+	shift
+	[ "$server" != ofp ] && [ "$server" != ofw ] || ns=(ip netns exec "$nsB")
+	at "$server" "${command[@]}" &
+	pid=$!
+	wait_for 15 bash -c "${ns[*]} ss -ltn | grep -q ':$port '" && at "$client" "$@" || status=1
+	[ $status = 0 ] || kill $pid 2>/dev/null
+	wait $pid || status=1
+	return $status
+}
+
+# usage: pingpong KIND SERVER ADDRESS CLIENT ADDRESS [OPTION...]
+pingpong() {
+	local port=$((18900 + RANDOM % 1000)) options
+
+	options=(-n 50 -p "$port" "${@:6}")
+	two_programs "$port" "$2" "$4" -- "ibv_$1_pingpong" -d "$2" -g "$(gid_of "$2" "$3")" "${options[@]}" -- \
+		"ibv_$1_pingpong" -d "$4" -g "$(gid_of "$4" "$5")" "${options[@]}" "$3"
+}
+
+# usage: perftest PROGRAM SERVER ADDRESS CLIENT ADDRESS [OPTION...]
+perftest() {
+	local port=$((18900 + RANDOM % 1000)) options
+
+	options=(-F -n 100 -p "$port" "${@:6}")
+	two_programs "$port" "$2" "$4" -- "$1" -d "$2" -x "$(gid_of "$2" "$3")" "${options[@]}" -- \
+		"$1" -d "$4" -x "$(gid_of "$4" "$5")" "${options[@]}" "$3"
+}
+
+# While a program sits on the link: its objects are on the lower device, and nothing calls into the link any more.
+resources_are_the_hardwares() {
+	local port=18890 pid status=0 fds fd
+
+	strace -f -y -o "$log.strace" -e trace=ioctl,read,write,mmap,close \
+		ibv_rc_pingpong -d ofl -g "$(gid_of ofl 10.96.0.1)" -n 20 -p $port >"$log.out" 2>&1 &
+	pid=$!
+	wait_for 20 bash -c "ss -ltn | grep -q ':$port '" || status=1
+	rdma resource show ofl
+	rdma resource show ofx
+	rdma resource show qp link ofx/1 | grep -q pingpong && ! rdma resource show qp link ofl/1 | grep -q pingpong &&
+		rdma resource show mr dev ofx | grep -q pingpong && ! rdma resource show mr dev ofl | grep -q . &&
+		rdma resource show ctx dev ofl | grep -q pingpong || status=1
+	at ofp ibv_rc_pingpong -d ofp -g "$(gid_of ofp 10.96.0.2)" -n 20 -p $port 10.96.0.1 || status=1
+	[ $status = 0 ] || kill $pid
+	wait $pid || status=1
+	# Descriptors of the link: the uverbs node, and the events that came from it. The lower device is opened next.
+	fds=$(uverbs_of ofl)
+	grep -n "<$fds>" "$log.strace" | tail -n 4
+	fd=$(grep -n "</dev/infiniband/$(basename "$fds")>" "$log.strace" | grep -v close | tail -n 1 | cut -d: -f1)
+	[ -n "$fd" ] || { echo "the link was never opened"; return 1; }
+	[ "$fd" -lt "$(grep -n "<$(uverbs_of ofx)>" "$log.strace" | head -n 1 | cut -d: -f1)" ] ||
+		{ echo "the link was used after the lower device was opened"; status=1; }
+	return $status
+}
+
+# usage: uverbs_of LINK: its node
+uverbs_of() {
+	local it
+
+	for it in /sys/class/infiniband_verbs/uverbs*; do
+		[ "$(cat "$it/ibdev")" != "$1" ] || echo "/dev/infiniband/${it##*/}"
+	done
+}
+
+node_unreadable() {
+	local node status=0
+
+	node=$(uverbs_of ofx)
+	chmod 600 "$node" && chmod 666 "$(uverbs_of ofl)"
+	# shellcheck disable=SC2024
+	! setpriv --reuid 65534 --clear-groups "$programs/opened" ofl name 2>"$log" || { echo "opened"; status=1; }
+	chmod 666 "$node"
+	cat "$log"
+	grep -q "libhroce: ofl stands for ofx (port 1), but $node cannot be opened: Permission denied" "$log" || status=1
+	return $status
+}
+
+# What is to be run on real hardware runs on the stand-in as well.
+check_hw() {
+	local here
+
+	here=$(dirname "$0")
+	DRY_RUN=1 "$here/hw.sh" ia 10.96.0.2 | grep -c "^here: .*ib" | grep -qx 9 || return
+	REMOTE="ip netns exec $nsB bash -c" "$here/hw.sh" ia 10.96.0.2
+}
+
+run_use() {
+	becomes hardware >/dev/null
+	tap_case offload.resources_are_the_hardwares resources_are_the_hardwares
+	tap_case offload.srq_pingpong pingpong srq ofp 10.96.0.2 ofl 10.96.0.1
+	tap_case offload.rc_pingpong_with_events pingpong rc ofl 10.96.0.1 ofp 10.96.0.2 -e
+	tap_case offload.rc_pingpong_with_itself pingpong rc ofl 10.96.0.1 ofl 10.96.0.1
+	tap_case offload.ib_read_lat perftest ib_read_lat ofl 10.96.0.1 ofp 10.96.0.2
+	tap_case offload.ib_send_lat perftest ib_send_lat ofl 10.96.0.1 ofl 10.96.0.1
+	tap_case offload.check_hw check_hw
+	export HROCE_DEV=ofl HROCE_DEV2=ofp HROCE_NS='' HROCE_NS2=$nsB from=ofl to=ofp
+	tap_case offload.all_operations_every_byte traffic -n 100
+	tap_case offload.datagrams_every_byte traffic -t ud -n 50
+	unset from to HROCE_DEV HROCE_DEV2
+	tap_case offload.contexts_threads_fork timeout 60 "$programs/opened" ofl many
+	tap_case offload.node_unreadable node_unreadable
+}
+
+# rdma_cm finds the hardware by its address, whatever was there first.
+cm_listens() { rdma resource show cm_id | grep -q "LISTEN.*:$1 "; }
+
+rping_uses_hardware() {
+	local pid status=0
+
+	timeout 60 rping -s -a 10.96.0.1 -p 7191 -V -C 10 &
+	pid=$!
+	wait_for 15 cm_listens 7191 || status=1
+	[ $status != 0 ] || at ofp rping -c -a 10.96.0.1 -p 7191 -V -C 10 || status=$?
+	[ $status = 0 ] || kill $pid 2>/dev/null
+	wait $pid
+	[ $status = 0 ] || return
+	! rdma resource show cm_id | grep ofl
+}
+
+cm_link_first() {
+	hardware_goes && becomes software && hardware_comes && becomes hardware && rping_uses_hardware
+}
+
+cm_hardware_first() {
+	rdma link del ofl && rdma link add ofl type hroce netdev ia && becomes hardware && rping_uses_hardware
+}
+
+cm_software() {
+	hardware_goes && becomes software && rping_uses_software && hardware_comes && becomes hardware
+}
+
+rping_uses_software() {
+	local before
+
+	before=$(counter ofl rx_packets)
+	rping_uses_hardware
+	[ "$(counter ofl rx_packets)" -gt "$before" ]
+}
+
+run_cm() {
+	tap_case offload.rdma_cm_after_a_flip cm_link_first
+	tap_case offload.rdma_cm_hardware_first cm_hardware_first
+	tap_case offload.rdma_cm_software cm_software
+}
+
+# The reference client goes on through 50 flips.
+
+# usage: carry_begin PORT: from the link to the peer; sets server and client
+carry_begin() {
+	rm -f "$log.progress"
+	ip netns exec "$nsB" "$programs/carry" -S "$1" ofp 10.96.0.2 &
+	server=$!
+	wait_for 10 bash -c "ip netns exec $nsB ss -ltn | grep -q ':$1 '" || return
+	"$programs/carry" -C "10.96.0.2:$1" -p "$log.progress" ofl 10.96.0.1 &
+	client=$!
+	carry_on 1
+}
+
+carry_end() {
+	local status=0
+
+	kill -TERM "$client"
+	wait "$client" || { kill "$server"; status=1; }
+	wait "$server" || status=1
+	return $status
+}
+
+carried() { grep -s . "$log.progress" || echo 0; }
+carried_more() { [ "$(carried)" -gt "$1" ]; }
+
+# usage: carry_on BLOCKS: wait until so many more have been carried
+carry_on() { wait_for 20 carried_more $(($(carried) + $1)); }
+
+# The removal of rdma_rxe's device ends when the client has left.
+flip_under_traffic() {
+	local pid
+
+	hardware_goes &
+	pid=$!
+	becomes software && carry_on 50 && wait $pid && hardware_comes && becomes hardware && carry_on 50
+}
+
+flips() {
+	local i status=0
+
+	carry_begin 18700 || return
+	for ((i = 0; i < ${HROCE_FLIPS:-25} && status == 0; i++)); do
+		flip_under_traffic || status=1
+	done
+	carry_end || status=1
+	echo "$i times there and back, flips: $(cat $sysfs/flips)"
+	return $status
+}
+
+run_flips() {
+	becomes hardware >/dev/null
+	tap_case offload.client_outlives_50_flips flips
+}
+
+# The link, and the module, go while a program uses the hardware: that carries on.
+unload() {
+	carry_begin 18701 && rdma link del ofl && carry_on 100 && carry_end || return
+	rmmod hroce && [ ! -e /sys/class/infiniband/ofp ] && modprobe hroce offload_drivers=rxe &&
+		rdma link add ofl type hroce netdev ia && becomes hardware && rmmod hroce
+}
+
+run_unload() {
+	tap_case offload.traffic_outlives_the_link unload
+}
+
+status=0
+tap_case offload.setup setup
+# shellcheck disable=SC2154
+[ "$tap_failures" = 0 ] || { tap_done; exit 1; }
+# Parts other than the first find hardware below the link.
+[[ $parts = detect* ]] || { admit rxe; hardware_comes; becomes hardware; }
+for part in $parts; do
+	"run_$part"
+done
+tap_done || status=1
+exit $status
