@@ -222,10 +222,7 @@ free_mr:
 	return ERR_PTR(err);
 }
 
-/*
- * Let no window be bound any more. False if some are: they refer to the pages
- *.
- */
+/* Let no window be bound any more. False if some are: they use the pages. */
 static bool mr_close(struct hroce_mr *mr)
 {
 	return !atomic_cmpxchg(&mr->region.windows, 0, INT_MIN);

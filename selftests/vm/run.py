@@ -49,6 +49,7 @@ GRACE_SECONDS = 30
 # How often guests are booted at most. Emulated CPUs now and then execute code that another one has just patched (the
 # breakpoint of a static branch), which kills their kernel; most such code is patched while it boots.
 BOOTS = 3
+STALE_BREAKPOINT = re.compile(r"Oops: int3: 0000|\bint3: 0000 \[#")
 
 # Lines of the kernel log that mean a bug.
 REPORT = re.compile(
@@ -238,6 +239,9 @@ class Guest:
                 return file.read().splitlines()
         except FileNotFoundError:
             return []
+
+    def was_failed_by_machine(self):
+        return not self.run.kernel.uml and any(STALE_BREAKPOINT.search(line) for line in self.kernel_log())
 
     def kernel_reports(self):
         log = self.kernel_log()
@@ -533,6 +537,8 @@ def main():
         for guest in run.guests:
             found = guest.judge()
             status = status or found or 0
+        if any(guest.was_failed_by_machine() for guest in run.guests):
+            print("run: the machine failed: a CPU executed a breakpoint that was no longer there", file=sys.stderr)
         run.save_logs()
     finally:
         run.stop()
