@@ -118,11 +118,17 @@ void hrp_req_rearm(struct hrp_req *req, u64 now_ns)
 
 void hrp_req_complete(struct hrp_qp *qp)
 {
-	const struct hrp_sq *sq = &qp->req.sq;
+	struct hrp_req *req = &qp->req;
+	struct hrp_sq *sq = &req->sq;
 
 	do {
 		hrp_sq_complete(qp, HROCE_WC_SUCCESS);
 	} while (sq->tail != sq->head && hrp_sq_wqe(sq, sq->tail)->done);
+	/* Those that were executed before a rewind may lie ahead of us again. */
+	if (sq->next - sq->tail > sq->head - sq->tail) {
+		sq->next = sq->tail;
+		req->offset = 0;
+	}
 }
 
 static void req_stop(struct hrp_qp *qp, u8 state)

@@ -247,6 +247,29 @@ static void registration_is_done_once(void)
 	rig_end();
 }
 
+/* What was executed is not come back to, even if it completes before that. */
+static void registration_completes_while_resending(void)
+{
+	rig_begin(HRP_TYPE_RC, 0);
+	rig.kernel_queue = true;
+	rig_post_op(HROCE_WR_SEND, 1);
+	rig_post_op(HROCE_WR_REG_MR, 0);
+	tap_eq(rig_drain(), 1);
+	rig_ack(0, HRP_NAK_PSN_SEQ);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	rig_ack(0, 0);
+	rig_expect_cqe(0, HROCE_WC_SUCCESS);
+	rig_expect_cqe(1, HROCE_WC_SUCCESS);
+	tap_eq(rig.qp.req.sq.next, 2);
+	rig_post_op(HROCE_WR_SEND, 1);
+	tap_eq(rig_drain(), 1);
+	tap_eq(rig.burst.first.psn, 1);
+	tap_eq(rig.local_ops, 1);
+	rig_ack(1, 0);
+	rig_expect_cqe(2, HROCE_WC_SUCCESS);
+	rig_end();
+}
+
 /* An application that posts as fast as we execute does not hold us up. */
 static void endless_local_operations(void)
 {
@@ -622,7 +645,7 @@ static void no_state_but_rts_sends(void)
 
 int main(void)
 {
-	tap_plan(27);
+	tap_plan(28);
 	tap_run(send_of_one_packet);
 	tap_run(write_in_bursts);
 	tap_run(last_packet_alone);
@@ -634,6 +657,7 @@ int main(void)
 	tap_run(fence_waits_for_reads);
 	tap_run(local_invalidate_waits_for_all);
 	tap_run(registration_is_done_once);
+	tap_run(registration_completes_while_resending);
 	tap_run(endless_local_operations);
 	tap_run(local_operation_fails);
 	tap_run(memory_fails_in_the_middle);
