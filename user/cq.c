@@ -155,9 +155,8 @@ int hroce_destroy_cq(struct ibv_cq *ibcq)
 
 /*
  * The new ring takes effect. Who has armed the old one since the kernel moved
- * on, or does so before it sees the new header, arms the new one as well (see
- * hroce_req_notify_cq()); an event too many does no harm. It finds completions
- * that came before that as it polls, for which it has to wait for us.
+ * on, or does so before it sees the new header, is made up for by the kernel; an
+ * event too many does no harm.
  */
 static void cq_switch(struct hroce_cq *cq, const struct hroce_map *map,
 		      const struct hroce_ring_info *info)
@@ -167,7 +166,7 @@ static void cq_switch(struct hroce_cq *cq, const struct hroce_map *map,
 	hroce_cons_init(&cq->ring, map, info, &hdr->cons);
 	__atomic_store_n(&cq->hdr, hdr, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&old->arm, __ATOMIC_SEQ_CST) != HROCE_CQ_ARM_NONE)
-		hroce_store_release(&hdr->arm, HROCE_CQ_ARM_NEXT);
+		ibv_cmd_req_notify_cq(&cq->vcq.cq, 0);
 }
 
 static int cq_resize(struct hroce_cq *cq, int nr_cqes,

@@ -432,6 +432,29 @@ int hroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	return n;
 }
 
+/*
+ * User space arms its own queues without us, but for once: who armed a ring that
+ * had just been replaced was not heard, and is owed an event for what has come
+ * since.
+ */
+static void cq_arm_late(struct hroce_cq *cq)
+{
+	struct hroce_cq_hdr *hdr;
+	unsigned long flags;
+	bool notify;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	hdr = cq->ring->va;
+	notify = cq->prod != READ_ONCE(hdr->cons);
+	if (notify)
+		cq_fire(cq);
+	else
+		WRITE_ONCE(hdr->arm, HROCE_CQ_ARM_NEXT);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	if (notify)
+		hroce_cq_notify(cq);
+}
+
 int hroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
 {
 	struct hroce_cq *cq = to_hcq(ibcq);
@@ -440,9 +463,10 @@ int hroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
 	int missed = 0;
 	u32 arm;
 
-	/* User space arms its own queues without us. */
-	if (cq->user)
-		return -EOPNOTSUPP;
+	if (cq->user) {
+		cq_arm_late(cq);
+		return 0;
+	}
 
 	arm = (notify & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED ?
 	      HROCE_CQ_ARM_SOLICITED : HROCE_CQ_ARM_NEXT;

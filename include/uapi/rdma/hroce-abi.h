@@ -376,7 +376,9 @@ struct hroce_create_cq_resp {
  *
  * What was not polled has moved there, to entry 0 and following: indices begin
  * anew. The old ring must not be polled meanwhile, and its @cons be up to date.
- * @arm moves, too; what is stored in the old ring afterwards is not seen.
+ * @arm moves, too; what is stored in the old ring afterwards is not seen. Who
+ * finds something there in the end calls REQ_NOTIFY_CQ: that arms the new ring,
+ * or raises the event at once if an entry waits to be polled.
  */
 struct hroce_resize_cq_resp {
 	struct hroce_ring_info cq;
