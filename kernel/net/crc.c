@@ -15,6 +15,7 @@
 #include <linux/string.h>
 
 #include "crc.h"
+#include "crc_shift.h"
 
 #ifdef CONFIG_X86_64
 #include <asm/cpufeature.h>
@@ -91,6 +92,10 @@ static void crc_vector_end(void)
 
 static const struct hroce_crc_method crc_methods[] = {
 	{
+		.name = "shift",
+		.update = hroce_crc_shift_update,
+		.copy = hroce_crc_shift_copy,
+	}, {
 		.name = "table",
 		.update = hroce_crc_table_update,
 		.copy = hroce_crc_table_copy,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/crc_shift.h"
 #include "net/crc_table.h"
 #include "net/icrc.h"
 #include "tap.h"
@@ -177,6 +178,7 @@ int main(void)
 {
 	const struct method methods[] = {
 		{ "table", true, hroce_crc_table_update, hroce_crc_table_copy },
+		{ "shift", true, hroce_crc_shift_update, hroce_crc_shift_copy },
 #ifdef __x86_64__
 		{ "pclmul", __builtin_cpu_supports("pclmul"),
 		  hroce_crc_pclmul_update, hroce_crc_pclmul_copy },

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CRC-32 by shifts alone, for CPUs without carry-less multiplication.
+ *
+ * A message is a polynomial over GF(2), and modulo the CRC polynomial
+ * x^300 = x^155 + x^117 + x^89 + 1: a bit may be taken away if it is added 145,
+ * 183, 211 and 300 bits behind. That goes for all bits of a word at once, and
+ * all that it leaves of a message are the last five words, which tables reduce.
+ * No other sum of so few bits lies so near, so there is nothing but the message
+ * to be loaded. The idea is from "Chorba: A novel CRC32 implementation" (2024).
+ *
+ * Bits are reflected: behind is to the left in a little-endian word.
+ */
+#include <linux/compiler.h>
+#include <linux/types.h>
+#include <linux/unaligned.h>
+
+#include "crc_shift.h"
+#include "crc_table.h"
+
+#define WORDS		5
+#define BLOCK		(WORDS * sizeof(u64))
+
+/*
+ * The source may be memory that its owner changes meanwhile: every word is
+ * loaded once, so that what is stored and what is summed are the same.
+ */
+static __always_inline u64 load(bool copy, u8 *d, const u8 *s, size_t i)
+{
+	u64 v = get_unaligned_le64(s + i);
+
+	if (copy) {
+		OPTIMIZER_HIDE_VAR(v);
+		put_unaligned_le64(v, d + i);
+	}
+	return v;
+}
+
+/* What a word gets from those that are five, four, three and two before it. */
+static __always_inline u64 moved(u64 w5, u64 w4, u64 w3, u64 w2)
+{
+	return w5 >> 20 ^ w4 << 44 ^		/* 300 = 4 * 64 + 44 */
+	       w4 >> 45 ^ w3 << 19 ^		/* 211 = 3 * 64 + 19 */
+	       w3 >> 9 ^ w2 << 55 ^		/* 183 = 2 * 64 + 55 */
+	       w3 >> 47 ^ w2 << 17;		/* 145 = 2 * 64 + 17 */
+}
+
+/* Sum all whole blocks of @len bytes, at least two. */
+static __always_inline
+u32 sum_blocks(bool copy, u32 state, u8 *d, const u8 *s, size_t len)
+{
+	u64 v0 = 0, v1 = 0, v2 = 0, v3 = 0, v4 = 0, first = state;
+	__le64 last[WORDS];
+	size_t i;
+
+	for (i = 0; i + 2 * BLOCK <= len; i += BLOCK) {
+		v0 = load(copy, d, s, i) ^ moved(v0, v1, v2, v3) ^ first;
+		v1 = load(copy, d, s, i + 8) ^ moved(v1, v2, v3, v4);
+		v2 = load(copy, d, s, i + 16) ^ moved(v2, v3, v4, v0);
+		v3 = load(copy, d, s, i + 24) ^ moved(v3, v4, v0, v1);
+		v4 = load(copy, d, s, i + 32) ^ moved(v4, v0, v1, v2);
+		first = 0;
+	}
+	last[0] = cpu_to_le64(load(copy, d, s, i) ^ moved(v0, v1, v2, v3));
+	last[1] = cpu_to_le64(load(copy, d, s, i + 8) ^ moved(v1, v2, v3, v4));
+	last[2] = cpu_to_le64(load(copy, d, s, i + 16) ^ moved(v2, v3, v4, 0));
+	last[3] = cpu_to_le64(load(copy, d, s, i + 24) ^ moved(v3, v4, 0, 0));
+	last[4] = cpu_to_le64(load(copy, d, s, i + 32) ^ moved(v4, 0, 0, 0));
+	return hroce_crc_table_update(0, last, sizeof(last));
+}
+
+u32 hroce_crc_shift_update(u32 state, const void *p, size_t len)
+{
+	size_t blocks = len - len % BLOCK;
+
+	if (len < 2 * BLOCK)
+		return hroce_crc_table_update(state, p, len);
+	state = sum_blocks(false, state, NULL, p, len);
+	return hroce_crc_table_update(state, p + blocks, len - blocks);
+}
+
+u32 hroce_crc_shift_copy(u32 state, void *dst, const void *src, size_t len)
+{
+	size_t blocks = len - len % BLOCK;
+
+	if (len < 2 * BLOCK)
+		return hroce_crc_table_copy(state, dst, src, len);
+	state = sum_blocks(true, state, dst, src, len);
+	return hroce_crc_table_copy(state, dst + blocks, src + blocks,
+				    len - blocks);
+}
