@@ -158,19 +158,21 @@ int hroce_destroy_cq(struct ibv_cq *ibcq)
  * on, or does so before it sees the new header, is made up for by the kernel; an
  * event too many does no harm.
  */
-static void cq_switch(struct hroce_cq *cq, const struct hroce_map *map,
-		      const struct hroce_ring_info *info)
+static int cq_switch(struct hroce_cq *cq, const struct hroce_map *map,
+		     const struct hroce_ring_info *info)
 {
 	struct hroce_cq_hdr *old = cq->hdr, *hdr = map->base;
 
 	hroce_cons_init(&cq->ring, map, info, &hdr->cons);
 	__atomic_store_n(&cq->hdr, hdr, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&old->arm, __ATOMIC_SEQ_CST) != HROCE_CQ_ARM_NONE)
-		ibv_cmd_req_notify_cq(&cq->vcq.cq, 0);
+	if (__atomic_load_n(&old->arm, __ATOMIC_SEQ_CST) == HROCE_CQ_ARM_NONE)
+		return 0;
+	return ibv_cmd_req_notify_cq(&cq->vcq.cq, 0);
 }
 
+/* Takes *@retired, unless the ring stays the same. */
 static int cq_resize(struct hroce_cq *cq, int nr_cqes,
-		     struct hroce_retired *retired)
+		     struct hroce_retired **retired)
 {
 	struct hroce_cmd_resize_cq_resp resp = {};
 	struct ibv_cq *ibcq = &cq->vcq.cq;
@@ -190,13 +192,14 @@ static int cq_resize(struct hroce_cq *cq, int nr_cqes,
 	if (ret)
 		return ret;
 
-	cq_switch(cq, &map, &resp.drv.cq);
-	retired->map = cq->map;
-	retired->next = cq->retired;
-	cq->retired = retired;
-	hroce_map_trim(&retired->map);
+	ret = cq_switch(cq, &map, &resp.drv.cq);
+	(*retired)->map = cq->map;
+	(*retired)->next = cq->retired;
+	cq->retired = *retired;
+	*retired = NULL;
+	hroce_map_trim(&cq->retired->map);
 	cq->map = map;
-	return 0;
+	return ret;
 }
 
 int hroce_resize_cq(struct ibv_cq *ibcq, int nr_cqes)
@@ -212,10 +215,9 @@ int hroce_resize_cq(struct ibv_cq *ibcq, int nr_cqes)
 		return ENOMEM;
 
 	hroce_lock(&cq->lock);
-	ret = cq_resize(cq, nr_cqes, retired);
+	ret = cq_resize(cq, nr_cqes, &retired);
 	hroce_unlock(&cq->lock);
-	if (ret)
-		free(retired);
+	free(retired);
 	return ret;
 }
 

@@ -183,6 +183,8 @@ int hroce_dev_create(struct hroce_link *link, const char *name)
 	if (is_vlan_dev(ndev))
 		ib_set_device_ops(&dev->ib, &dev_vlan_ops);
 	dev->ib.driver_def = hroce_kick_defs;
+	/* ib_core lets few drivers be asked; see cq_arm_late(). */
+	dev->ib.uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
 
 	err = ib_device_set_netdev(&dev->ib, ndev, 1);
 	if (err)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Completion queues: sharing, notification, overrun, resizing, moderation. */
+#include <pthread.h>
 #include <unistd.h>
 
 #include "vt.h"
@@ -387,6 +388,50 @@ static void resize_while_armed(struct vt *t)
 	}
 }
 
+static void *resize_all_the_time(void *arg)
+{
+	struct ibv_cq *cq = arg;
+
+	for (int i = 0; i < 200; i++)
+		if (ibv_resize_cq(cq, 64 << (i % 4)))
+			return cq;
+	return NULL;
+}
+
+/* Another thread waits, arms and polls; no completion and no event is lost. */
+static void resize_under_traffic(struct vt *t)
+{
+	enum { NR = 2000, WIN = 16 };
+	struct ibv_comp_channel *chan = vt_channel(&t->b);
+	struct vt_opt o = { .chan = { NULL, chan } };
+	struct vt_pair *p = vt_pair(t, &o);
+	int sent = 0, got = 0, acked = 0;
+	struct ibv_wc wc;
+	pthread_t thread;
+	void *bad;
+
+	VT_EQ(ibv_req_notify_cq(p->rcq[1], 0), 0);
+	VT_EQ(pthread_create(&thread, NULL, resize_all_the_time, p->rcq[1]), 0);
+	recv_n(p, 0, WIN);
+	while (got < NR) {
+		while (sent < NR && sent - got < WIN)
+			send_n(p, sent++, 1, IBV_SEND_SIGNALED);
+		vt_cq_event(chan);
+		VT_EQ(ibv_req_notify_cq(p->rcq[1], 0), 0);
+		while (ibv_poll_cq(p->rcq[1], 1, &wc) == 1) {
+			VT_EQ(wc.status, IBV_WC_SUCCESS);
+			VT_EQ(wc.wr_id, got);
+			if (got + WIN < NR)
+				recv_n(p, got + WIN, 1);
+			got++;
+		}
+		while (acked < got)
+			vt_expect(p->scq[0], acked++, IBV_WC_SUCCESS);
+	}
+	VT_EQ(pthread_join(thread, &bad), 0);
+	VT_OK(!bad, "resizing failed");
+}
+
 static void moderate(struct ibv_cq *cq, uint16_t count, uint16_t period_us)
 {
 	struct ibv_modify_cq_attr attr = {
@@ -502,6 +547,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(resize_keeps_completions),
 	VT_CASE(resize_too_small),
 	VT_CASE(resize_while_armed),
+	VT_CASE(resize_under_traffic),
 	VT_CASE(moderation_is_offered),
 	VT_CASE(moderated_by_count),
 	VT_CASE(moderated_by_period),
