@@ -32,7 +32,7 @@ help:
 	@echo 'make demo               two machines talk RDMA: builds everything, then shows it'
 	@echo 'make check              all tests but those on the debug kernel'
 	@echo 'make check-debug        the tests on a kernel with KASAN, lockdep and kmemleak'
-	@echo 'make check-offload      the tests of links over hardware alone, with rdma_rxe for the hardware'
+	@echo 'make check-offload      the tests of links over hardware alone, with stand-ins for the hardware'
 	@echo 'make check-hw           the same on a real card: IFACE=... PEER=..., DRY_RUN=1 shows what it does'
 	@echo 'make check-vectors      every packet in the directory HROCE_VECTORS'
 	@echo 'make bench              measure, side by side with rdma_rxe, TCP, UDP and memcpy'
@@ -94,7 +94,7 @@ check-debug: prepare
 check-vectors: prepare
 	@selftests/lib/check -g '*vectors*' $(groups)
 
-check-offload: prepare
+check-offload: prepare modules-stock modules-uml user
 	@selftests/lib/check -g '*offload*' $(groups)
 
 check-hw:

@@ -7,7 +7,8 @@
 #
 # IFACE is a port of the card, with a link of hroce on it; PEER the IPv4 address of the other node, where a link of hroce
 # is on the netdev with that address, in either mode. Variables: REMOTE, how to give a command line to a shell there
-# (default ssh root@PEER); DRY_RUN=1 shows the commands and runs none.
+# (default ssh root@PEER); COUNT, how many messages each program sends (default its own); DRY_RUN=1 shows the commands and
+# runs none.
 
 . "$(dirname "$0")/../lib/tap.sh"
 
@@ -16,6 +17,7 @@ iface=$1
 peer=$2
 read -ra remote <<<"${REMOTE:-ssh root@$peer}"
 port=18515
+count=${COUNT:+-n $COUNT}
 
 # usage: there COMMAND-LINE
 there() { "${remote[@]}" "$1"; }
@@ -56,8 +58,8 @@ software_refused() {
 
 # usage: program NAME GID-OPTION OPTION...: there it serves, here it asks
 program() {
-	local server="$1 -d $there_dev $2 $there_gid -p $port ${*:3}" pid status=0
-	local client="$1 -d $here_dev $2 $here_gid -p $port ${*:3} $peer"
+	local server="$1 -d $there_dev $2 $there_gid -p $port $count ${*:3}" pid status=0
+	local client="$1 -d $here_dev $2 $here_gid -p $port $count ${*:3} $peer"
 
 	[ -z "${DRY_RUN:-}" ] || { printf '%s\n' "there: $server" "here:  $client"; return; }
 	there "timeout 60 $server" &

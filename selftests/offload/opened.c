@@ -7,6 +7,10 @@
  *					by several threads, and after fork()
  *	opened DEVICE fatal READY	hold it, create READY, and wait until it
  *					goes: event, flushed queues, EIO; reopen
+ *	opened DEVICE unplug READY [still]
+ *					the same for a card's own context: event,
+ *					EIO; reopen; when READY has been deleted,
+ *					dead doorbells (not rung when still)
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -120,20 +124,46 @@ static void wait_fd(int fd, const char *what)
 		DIE("waited in vain for %s", what);
 }
 
+static void wait_until_fatal(struct ibv_context *context)
+{
+	do
+		wait_fd(context->async_fd, "the event DEVICE_FATAL");
+	while (!device_is_fatal(context));
+}
+
+/* The event comes first; what is there is destroyed after it. */
+static void wait_until_eio(struct ibv_context *context)
+{
+	struct ibv_port_attr attr;
+
+	for (uint64_t end = now_ms() + 10000;; usleep(1000)) {
+		int ret = ibv_query_port(context, DEVICE_PORT, &attr);
+
+		if (ret == EIO)
+			break;
+		if (now_ms() > end)
+			DIE("query_port still returns %d", ret);
+	}
+}
+
+static void say_ready(const char *ready)
+{
+	close(open(ready, O_CREAT | O_WRONLY, 0600));
+}
+
 static void fatal(const char *name, const char *ready)
 {
 	struct ibv_context *context = must_open(name);
 	struct ibv_comp_channel *channel = ibv_create_comp_channel(context);
 	struct ibv_cq *cq = ibv_create_cq(context, 32, NULL, channel, 0);
 	struct ibv_pd *pd = ibv_alloc_pd(context);
-	struct ibv_port_attr attr;
 	struct ibv_wc wc;
 	int ret;
 
 	if (!channel || !cq || !pd || ibv_req_notify_cq(cq, 0))
 		DIE("no objects");
 	qp_with_receives(pd, cq);
-	close(open(ready, O_CREAT | O_WRONLY, 0600));
+	say_ready(ready);
 
 	wait_fd(channel->fd, "a completion event");
 	for (int i = 0; i < NR_RECVS; i++) {
@@ -142,17 +172,8 @@ static void fatal(const char *name, const char *ready)
 		    wc.status != IBV_WC_WR_FLUSH_ERR)
 			DIE("poll %d: %d, status %d", i, ret, wc.status);
 	}
-	do
-		wait_fd(context->async_fd, "the event DEVICE_FATAL");
-	while (!device_is_fatal(context));
-	/* The event comes first; what is there is destroyed after it. */
-	for (uint64_t end = now_ms() + 10000;; usleep(1000)) {
-		ret = ibv_query_port(context, DEVICE_PORT, &attr);
-		if (ret == EIO)
-			break;
-		if (now_ms() > end)
-			DIE("query_port still returns %d", ret);
-	}
+	wait_until_fatal(context);
+	wait_until_eio(context);
 	context = device_open_wait(name);
 	if (!context)
 		DIE("cannot open %s again", name);
@@ -160,18 +181,68 @@ static void fatal(const char *name, const char *ready)
 	printf("%s\n", ibv_get_device_name(context->device));
 }
 
+/*
+ * The library of the card rings by writing to a page of the card; one bit of
+ * what it writes says which completions are asked for.
+ */
+static void ring(struct ibv_cq *cq, bool solicited_only)
+{
+	if (ibv_req_notify_cq(cq, solicited_only))
+		DIE("req_notify_cq");
+}
+
+static void unplug(const char *name, const char *ready, bool still)
+{
+	struct ibv_context *context = must_open(name), *next;
+	struct ibv_cq *cq = ibv_create_cq(context, 8, NULL, NULL, 0);
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+
+	if (!cq || !pd)
+		DIE("no objects");
+	printf("%s\n", ibv_get_device_name(context->device));
+	ring(cq, false);
+	say_ready(ready);
+
+	wait_until_fatal(context);
+	wait_until_eio(context);
+	if (ibv_alloc_pd(context) || errno != EIO)
+		DIE("another PD");
+	if (ibv_create_cq(context, 8, NULL, NULL, 0) || errno != EIO)
+		DIE("another CQ");
+	next = device_open_wait(name);
+	if (!next)
+		DIE("cannot open %s again", name);
+	must_work(next);
+	/* Pages are taken away some time after the event. */
+	while (!access(ready, F_OK))
+		usleep(1000);
+	if (!still)
+		ring(cq, true);
+	if (ibv_destroy_cq(cq) || ibv_dealloc_pd(pd) ||
+	    ibv_close_device(context))
+		DIE("cannot close what has gone");
+	must_work(next);
+	printf("%s\n", ibv_get_device_name(next->device));
+	ibv_close_device(next);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[2] : "";
 
+	/* Lets what is gone already be destroyed. */
+	setenv("RDMAV_ALLOW_DISASSOC_DESTROY", "1", 1);
 	if (!strcmp(what, "name")) {
 		printf("%s\n", must_open(argv[1])->device->name);
 	} else if (!strcmp(what, "many")) {
 		many(argv[1]);
 	} else if (!strcmp(what, "fatal") && argc == 4) {
 		fatal(argv[1], argv[3]);
+	} else if (!strcmp(what, "unplug") && argc >= 4) {
+		unplug(argv[1], argv[3], argc > 4);
 	} else {
-		fprintf(stderr, "usage: opened DEVICE name|many|fatal READY\n");
+		fprintf(stderr,
+			"usage: opened DEVICE name|many|fatal READY|unplug READY [still]\n");
 		return 2;
 	}
 	return 0;
