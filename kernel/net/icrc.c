@@ -9,6 +9,7 @@
 #include <linux/compiler.h>
 #include <linux/string.h>
 #include <linux/types.h>
+#include <linux/unaligned.h>
 
 #include "crc_table.h"
 #include "icrc.h"
@@ -18,9 +19,11 @@
 
 #define IPV4_LEN	20
 #define IPV4_TOS	1
+#define IPV4_ID		4
 #define IPV4_ID_END	6
 #define IPV4_TTL	8
 #define IPV4_CHECK	10
+#define IPV4_ADDRS	12
 #define IPV6_LEN	40
 #define IPV6_HOP_LIMIT	7
 #define UDP_LEN		8
@@ -72,4 +75,51 @@ u32 hroce_icrc_headers(const void *l3, bool ipv6, const void *udp,
 	buf[len + BTH_RESV6] = 0xff;
 	len += BTH_LEN;
 	return hroce_crc_table_update(ICRC_SEED, buf, len);
+}
+
+/* Is all the same but ID, PSN, and what the ICRC leaves out anyway? */
+static __always_inline bool icrc_is_kind(const struct hroce_icrc_kind *kind,
+					 const u8 *l3, bool ipv6,
+					 const void *udp, const __be32 *bth)
+{
+	if (kind->bth[0] != bth[0] || kind->bth[1] != bth[1] ||
+	    memcmp(kind->udp, udp, sizeof(kind->udp)))
+		return false;
+	if (ipv6)
+		return !memcmp(kind->l3, l3, IPV6_LEN);
+	return !memcmp(kind->l3, l3, IPV4_ID) &&
+	       !memcmp(kind->l3 + IPV4_ID_END, l3 + IPV4_ID_END,
+		       IPV4_CHECK - IPV4_ID_END) &&
+	       !memcmp(kind->l3 + IPV4_ADDRS, l3 + IPV4_ADDRS,
+		       IPV4_LEN - IPV4_ADDRS);
+}
+
+u32 hroce_icrc_recall(struct hroce_icrc_known *known, const void *l3, bool ipv6,
+		      const void *udp, const void *bth)
+{
+	const __be32 *word = bth;
+	u32 nr = be32_to_cpu(word[0]) >> 24 ^ be32_to_cpu(word[1]);
+	struct hroce_icrc_kind *kind = &known->kinds[nr % HROCE_ICRC_KINDS];
+	const size_t l3_len = ipv6 ? IPV6_LEN : IPV4_LEN;
+	u16 id_change = 0;
+
+	if (likely(icrc_is_kind(kind, l3, ipv6, udp, word))) {
+		if (!ipv6)
+			id_change = get_unaligned_be16(kind->l3 + IPV4_ID) ^
+				    get_unaligned_be16(l3 + IPV4_ID);
+		kind->state = hroce_icrc_step(kind->state, id_change,
+					      be32_to_cpu(kind->bth[2] ^
+							  word[2]));
+	} else {
+		kind->state = hroce_icrc_headers(l3, ipv6, udp, bth);
+		memcpy(kind->l3, l3, l3_len);
+		memcpy(kind->udp, udp, sizeof(kind->udp));
+		kind->bth[0] = word[0];
+		kind->bth[1] = word[1];
+	}
+	if (!ipv6)
+		memcpy(kind->l3 + IPV4_ID, l3 + IPV4_ID,
+		       IPV4_ID_END - IPV4_ID);
+	kind->bth[2] = word[2];
+	return kind->state;
 }

@@ -52,8 +52,50 @@ struct hroce_icrc_last {
 	u16 id;
 };
 
+/* Kinds of packets that a CPU keeps in mind. A power of two. */
+#define HROCE_ICRC_KINDS	32
+
+/**
+ * struct hroce_icrc_kind - packets that differ in ID and PSN alone
+ * @l3: IP header of the last one; zero if there was none
+ * @udp: its UDP header, but for the checksum
+ * @bth: its base transport header
+ * @state: from hroce_icrc_headers()
+ */
+struct hroce_icrc_kind {
+	u8 l3[40] __aligned(8);
+	u8 udp[6];
+	__be32 bth[3];
+	u32 state;
+};
+
+/**
+ * struct hroce_icrc_known - kinds of packets seen lately
+ * @kinds: by opcode and destination; each as it was seen last
+ *
+ * Small messages come one by one, over and over again, and most of what their
+ * ICRC covers is headers. Zeroed at first; for one user at a time.
+ */
+struct hroce_icrc_known {
+	struct hroce_icrc_kind kinds[HROCE_ICRC_KINDS];
+};
+
+/**
+ * hroce_icrc_recall - the same as hroce_icrc_headers(), from memory if possible
+ * @known: kinds of packets seen lately
+ * @l3: see hroce_icrc_headers()
+ * @ipv6: which of the two
+ * @udp: UDP header
+ * @bth: base transport header, 4-byte aligned
+ *
+ * Return: CRC state, as of hroce_icrc_headers().
+ */
+u32 hroce_icrc_recall(struct hroce_icrc_known *known, const void *l3, bool ipv6,
+		      const void *udp, const void *bth);
+
 /**
  * hroce_icrc_begin - the same as hroce_icrc_headers() for packets in a row
+ * @known: kinds of packets seen lately
  * @last: of the packet before, if there was one; becomes that of this one
  * @l3: IP header, which differs from the one before in length and ID at most
  * @ipv6: which of the two
@@ -62,7 +104,8 @@ struct hroce_icrc_last {
  *
  * Return: CRC state, as of hroce_icrc_headers().
  */
-static inline u32 hroce_icrc_begin(struct hroce_icrc_last *last, const void *l3,
+static inline u32 hroce_icrc_begin(struct hroce_icrc_known *known,
+				   struct hroce_icrc_last *last, const void *l3,
 				   bool ipv6, const void *udp, const void *bth)
 {
 	__be16 udp_len = *(const __be16 *)(udp + 4);
@@ -77,7 +120,7 @@ static inline u32 hroce_icrc_begin(struct hroce_icrc_last *last, const void *l3,
 					      be32_to_cpu(last->bth[2] ^
 							  word[2]));
 	else
-		last->state = hroce_icrc_headers(l3, ipv6, udp, bth);
+		last->state = hroce_icrc_recall(known, l3, ipv6, udp, bth);
 	last->bth[0] = word[0];
 	last->bth[1] = word[1];
 	last->bth[2] = word[2];

@@ -9,6 +9,7 @@
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/percpu.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
 #include <net/checksum.h>
@@ -44,6 +45,8 @@ struct rx_frame {
 		u8 bytes[sizeof(struct ipv6hdr) + sizeof(struct udphdr)];
 	} hdr;
 };
+
+static DEFINE_PER_CPU(struct hroce_icrc_known, rx_icrc_known);
 
 static struct udphdr *rx_udp(struct rx_frame *f)
 {
@@ -214,8 +217,9 @@ static void rx_packet(struct rx_frame *f, struct hroce_rx *rx)
 		if (skb_is_gso(f->skb))
 			rx_restore_headers(f, rx,
 					   sizeof(struct udphdr) + rx->len);
-		state = hroce_icrc_begin(&f->icrc, f->hdr.bytes, rx->ipv6,
-					 rx_udp(f), rx->bth);
+		state = hroce_icrc_begin(this_cpu_ptr(&rx_icrc_known), &f->icrc,
+					 f->hdr.bytes, rx->ipv6, rx_udp(f),
+					 rx->bth);
 		rx->icrc = rx_icrc_extended(rx, state);
 	}
 	hroce_rx_packet(rx);

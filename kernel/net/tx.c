@@ -20,6 +20,7 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>
+#include <linux/percpu.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
 #include <net/ip.h>
@@ -47,6 +48,8 @@
  */
 #define TX_GSO_BYTES	(15 * (4096 + (u32)HRW_MAX_HDR_LEN + HRW_ICRC_LEN))
 #define TX_GSO_PKTS	64
+
+static DEFINE_PER_CPU(struct hroce_icrc_known, tx_icrc_known);
 
 /* Packets that a frame may have. */
 static u32 tx_max_pkts(const struct hroce_tx *tx)
@@ -93,7 +96,8 @@ static u32 tx_icrc_begin(struct hroce_tx *tx)
 	u32 state;
 
 	hroce_headers_set(&tx->hdr, tx_packet_len(tx), tx->ip_id + tx->nr_pkts);
-	state = hroce_icrc_begin(&tx->icrc, tx->hdr.bytes, tx->hdr.ipv6,
+	state = hroce_icrc_begin(this_cpu_ptr(&tx_icrc_known), &tx->icrc,
+				 tx->hdr.bytes, tx->hdr.ipv6,
 				 hroce_headers_udp(&tx->hdr), tx->bth);
 	if (tx->bth_len == sizeof(struct hrw_bth))
 		return state;

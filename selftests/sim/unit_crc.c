@@ -145,6 +145,7 @@ static void icrc_step_is_a_shortcut(void)
 /* What the packet before says must not show, whatever differs from it. */
 static void icrc_after_another_packet(void)
 {
+	static struct hroce_icrc_known known;
 	struct hroce_icrc_last last = {};
 	u8 hdr[40] __aligned(4);
 	u32 i, k, psn;
@@ -159,7 +160,8 @@ static void icrc_after_another_packet(void)
 			hdr[k] ^= 1 << rand() % 8;
 		for (k = 36; k < 40; k++)
 			hdr[k] = rand();
-		tap_eq(hroce_icrc_begin(&last, hdr, false, hdr + 20, hdr + 28),
+		tap_eq(hroce_icrc_begin(&known, &last, hdr, false, hdr + 20,
+					hdr + 28),
 		       hroce_icrc_headers(hdr, false, hdr + 20, hdr + 28));
 	}
 	for (i = 0; i < 1000; i++) {
@@ -172,6 +174,47 @@ static void icrc_after_another_packet(void)
 		tap_eq(hroce_icrc_next(&last, false, hdr + 28),
 		       hroce_icrc_headers(hdr, false, hdr + 20, hdr + 28));
 	}
+}
+
+/* Two kinds of packets in turn; one bit of one of them changes now and then. */
+static void icrc_recalls(bool ipv6)
+{
+	static struct hroce_icrc_known known;
+	const u32 l3_len = ipv6 ? 40 : 20, len = l3_len + 8 + 12;
+	u8 hdr[2][60] __aligned(4);
+	u32 i, k;
+
+	for (i = 0; i < len; i++) {
+		hdr[0][i] = rand();
+		hdr[1][i] = rand();
+	}
+	hdr[0][0] = ipv6 ? 0x60 : 0x45;
+	hdr[1][0] = hdr[0][0];
+	for (i = 0; i < 20000; i++) {
+		u8 *h = hdr[rand() % 2];
+
+		if (!(rand() % 4))
+			h[rand() % len] ^= 1 << rand() % 4;
+		if (!ipv6) {
+			h[4] = rand();	/* ID */
+			h[5] = rand();
+		}
+		for (k = len - 4; k < len; k++)
+			h[k] = rand();
+		tap_eq(hroce_icrc_recall(&known, h, ipv6, h + l3_len,
+					 h + l3_len + 8),
+		       hroce_icrc_headers(h, ipv6, h + l3_len, h + l3_len + 8));
+	}
+}
+
+static void icrc_recalls_ipv4(void)
+{
+	icrc_recalls(false);
+}
+
+static void icrc_recalls_ipv6(void)
+{
+	icrc_recalls(true);
 }
 
 int main(void)
@@ -192,7 +235,7 @@ int main(void)
 	};
 	size_t i, nr = ARRAY_SIZE(methods);
 
-	tap_plan(nr + 5);
+	tap_plan(nr + 7);
 	for (i = 0; i < nr; i++)
 		test_method(&methods[i]);
 	tap_run(icrc_headers_ipv4);
@@ -200,5 +243,7 @@ int main(void)
 	tap_run(icrc_headers_ones);
 	tap_run(icrc_step_is_a_shortcut);
 	tap_run(icrc_after_another_packet);
+	tap_run(icrc_recalls_ipv4);
+	tap_run(icrc_recalls_ipv6);
 	return tap_exit();
 }
