@@ -69,23 +69,34 @@ u32 sum_blocks(bool copy, u32 state, u8 *d, const u8 *s, size_t len)
 	return hroce_crc_table_update(0, last, sizeof(last));
 }
 
-u32 hroce_crc_shift_update(u32 state, const void *p, size_t len)
+/* Out of line: what is too short for blocks must not save registers for them. */
+static noinline u32 long_update(u32 state, const u8 *s, size_t len)
 {
 	size_t blocks = len - len % BLOCK;
 
+	state = sum_blocks(false, state, NULL, s, len);
+	return hroce_crc_table_update(state, s + blocks, len - blocks);
+}
+
+static noinline u32 long_copy(u32 state, u8 *d, const u8 *s, size_t len)
+{
+	size_t blocks = len - len % BLOCK;
+
+	state = sum_blocks(true, state, d, s, len);
+	return hroce_crc_table_copy(state, d + blocks, s + blocks,
+				    len - blocks);
+}
+
+u32 hroce_crc_shift_update(u32 state, const void *p, size_t len)
+{
 	if (len < 2 * BLOCK)
 		return hroce_crc_table_update(state, p, len);
-	state = sum_blocks(false, state, NULL, p, len);
-	return hroce_crc_table_update(state, p + blocks, len - blocks);
+	return long_update(state, p, len);
 }
 
 u32 hroce_crc_shift_copy(u32 state, void *dst, const void *src, size_t len)
 {
-	size_t blocks = len - len % BLOCK;
-
 	if (len < 2 * BLOCK)
 		return hroce_crc_table_copy(state, dst, src, len);
-	state = sum_blocks(true, state, dst, src, len);
-	return hroce_crc_table_copy(state, dst + blocks, src + blocks,
-				    len - blocks);
+	return long_copy(state, dst, src, len);
 }
