@@ -12,15 +12,19 @@
  * To yield would not do: the scheduler gives the CPU to nobody who has had more
  * than his share of it, however often he is offered it.
  */
-#include <linux/hrtimer.h>
+#include <linux/sched.h>
 #include <linux/sched/stat.h>
 #include <linux/sched/task.h>
 #include "cq.h"
 #include "qp.h"
 #include "turn.h"
 
-/* Several times what it takes to switch processes twice and to answer. */
-#define TURN_NS		(500 * NSEC_PER_USEC)
+/*
+ * Much longer than it takes to switch processes twice and to answer. Anything
+ * shorter would need a clock event of its own, set and cancelled with each
+ * message; and who cannot be helped waits for ticks anyway.
+ */
+#define TURN_TICKS	1
 /* So often in vain it may be by accident. */
 #define PATIENCE	5
 #define MAX_IN_VAIN	15
@@ -78,9 +82,7 @@ bool hroce_turn_end(struct hroce_qp *qp, const struct hroce_turn_mark *mark)
 
 void hroce_turn_wait(void)
 {
-	ktime_t time = ns_to_ktime(TURN_NS);
-
-	schedule_hrtimeout_range(&time, 0, HRTIMER_MODE_REL);
+	schedule_timeout(TURN_TICKS);
 }
 
 void hroce_turn_over(struct hroce_qp *qp)
