@@ -15,6 +15,7 @@
 
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/tap.sh
+. selftests/ulp/lib.sh
 . selftests/ulp/nvme.sh
 
 link=ulp0
@@ -34,7 +35,7 @@ link_down() {
 	local disk begin io status=0
 
 	disk=$(host_disk) && begin=$(requests "$disk") || return
-	"$blockio" -b 65536 -q 8 -n "$bytes" -T 8 "$disk" &
+	blockio -b 65536 -q 8 -n "$bytes" -T 8 "$disk" &
 	io=$!
 	wait_for 20 requests_beyond "$((begin + 100))" "$disk" || status=1
 	ip link set eth0 down && wait_for 40 host_state connecting || status=1
@@ -77,8 +78,8 @@ session() {
 	fi
 }
 
-nvme_need nvme-rdma nvmet-rdma null_blk
-[ "$peer_type" = hroce ] || nvme_need rdma_rxe
+ulp_need nvme-rdma nvmet-rdma null_blk
+[ "$peer_type" = hroce ] || ulp_need rdma_rxe
 tap_case "nvme_nodes.${peer_type}_add_link_$NODE" add_link
 session "to_$peer_type" 2
 [ "$peer_type" = hroce ] || session "from_$peer_type" 1

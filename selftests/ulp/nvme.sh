@@ -1,27 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# NVMe over RDMA without nvme-cli: target and host by configfs, sysfs and /dev/nvme-fabrics. Source it after tap.sh, at
-# the top of the tree.
+# NVMe over RDMA without nvme-cli: target and host by configfs, sysfs and /dev/nvme-fabrics. Source it after lib.sh,
+# at the top of the tree.
 
-blockio=build/selftests-ulp/blockio
 nvme_nqn=hroce-selftest
 nvme_port=4420
 nvmet=/sys/kernel/config/nvmet
 nullb=/sys/kernel/config/nullb/nullb0
-
-# usage: nvme_need MODULE...
-# Skip everything, naming them, if modules are missing.
-nvme_need() {
-	local module missing=()
-
-	for module in "$@"; do
-		modprobe -n -q "$module" || missing+=("$module")
-	done
-	[ ${#missing[@]} -gt 0 ] || return 0
-	echo "1..0 # SKIP no module ${missing[*]}"
-	exit 0
-}
 
 # usage: target_up MEGABYTES ADDRESS...
 # Offer a disk in memory at each address.
@@ -121,7 +107,7 @@ host_io() {
 	local n=$1 disk run
 
 	disk=$(host_disk) || return
-	run="$blockio -n $n"
+	run="blockio -n $n"
 	# Data within the command, in one and in several pieces; then by RDMA READ and WRITE.
 	$run -b 512 -q 8 -s 1 -n $((n / 32)) "$disk" &&
 		$run -b 4096 -q 16 -s 2 -n $((n / 4)) -o 512 "$disk" &&
@@ -138,7 +124,7 @@ host_discard() {
 	local disk
 
 	disk=$(host_disk) || return
-	"$blockio" -b 65536 -n 1048576 -s 6 "$disk" && blkdiscard -l 1048576 "$disk" &&
+	blockio -b 65536 -n 1048576 -s 6 "$disk" && blkdiscard -l 1048576 "$disk" &&
 		blkdiscard -z -o 524288 -l 1048576 "$disk" &&
 		cmp -n 1048576 "$disk" /dev/zero
 }
@@ -153,18 +139,3 @@ requests() {
 
 # usage: requests_beyond NUMBER DISK
 requests_beyond() { [ "$(requests "$2")" -gt "$1" ]; }
-
-# usage: resources LINK
-# What exists on a link, less the CQs, which ib_core keeps for the next who asks.
-resources() { rdma resource show "$1" | sed 's/ cq [0-9]*//'; }
-
-# usage: nothing_left LINK RESOURCES
-nothing_left() {
-	wait_for 10 same_resources "$@" && return
-	rdma resource show "$1"
-	rdma resource show qp
-	rdma resource show cm_id
-	return 1
-}
-
-same_resources() { [ "$(resources "$1")" = "$2" ]; }

@@ -7,6 +7,7 @@
 
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/tap.sh
+. selftests/ulp/lib.sh
 . selftests/ulp/nvme.sh
 
 link=hroce0
@@ -37,7 +38,7 @@ del_in_use() {
 	local disk begin io status=0
 
 	disk=$(host_disk) && begin=$(requests "$disk") || return
-	"$blockio" -b 65536 -q 16 -n "$bytes" -T 60 "$disk" &
+	blockio -b 65536 -q 16 -n "$bytes" -T 60 "$disk" &
 	io=$!
 	wait_for 20 requests_beyond "$((begin + 100))" "$disk" || return
 	rdma link del "$link" || return
@@ -53,7 +54,7 @@ reload_force_mr() {
 }
 
 trap cleanup EXIT
-nvme_need nvme-rdma nvmet-rdma null_blk
+ulp_need nvme-rdma nvmet-rdma null_blk
 tap_case nvme_self.target_up target_up 64 10.77.0.1 fd77::1
 [ "$tap_failures" = 0 ] || { tap_done; exit 1; }
 session ipv4 10.77.0.1
