@@ -107,10 +107,32 @@ int hroce_link_set_policy(struct hroce_link *link, enum hroce_policy policy)
 	return 0;
 }
 
-void hroce_link_device_gone(struct hroce_link *link)
+static void link_net_put(struct hroce_link *link)
+{
+	if (link->rdma_net)
+		put_net(link->rdma_net);
+	link->rdma_net = NULL;
+}
+
+/* A namespace on its way out gives its devices to the initial one. */
+static void link_net_get(struct hroce_link *link, const possible_net_t *pnet)
+{
+	struct net *net;
+
+	rcu_read_lock();
+	net = maybe_get_net(read_pnet(pnet));
+	rcu_read_unlock();
+	link_net_put(link);
+	link->rdma_net = net ?: get_net(&init_net);
+}
+
+void hroce_link_device_gone(struct hroce_link *link,
+			    const struct ib_device *ibdev)
 {
 	if (READ_ONCE(link->mover) == current) {
 		link->moved = true;
+		/* ib_core's lock keeps it from moving any more. */
+		link_net_get(link, &ibdev->coredev.rdma_net);
 		return;
 	}
 	/* Nothing of the link is touched after this; see links_reap(). */
@@ -156,6 +178,7 @@ static bool link_is_stale(const struct hroce_link *link)
 
 static void link_free(struct hroce_link *link)
 {
+	link_net_put(link);
 	netdev_put(link->ndev, &link->dev_tracker);
 	kfree(link);
 }
@@ -189,8 +212,8 @@ static bool link_unregister(struct hroce_link *link)
 	return link->moved;
 }
 
-/* The caller is the mover. What somebody else deletes at once has been there. */
-static int link_register(struct hroce_link *link)
+/* The namespace cannot go before the device is there to be moved by ib_core. */
+static int link_create_device(struct hroce_link *link)
 {
 	int err;
 
@@ -198,6 +221,15 @@ static int link_register(struct hroce_link *link)
 		err = hroce_facade_create(link, link->name);
 	else
 		err = hroce_dev_create(link, link->name);
+	link_net_put(link);
+	return err;
+}
+
+/* The caller is the mover. What somebody else deletes at once has been there. */
+static int link_register(struct hroce_link *link)
+{
+	int err = link_create_device(link);
+
 	if (err || !link_is_stale(link))
 		return err;
 	return link_unregister(link) ? -ENODEV : 0;
@@ -316,6 +348,7 @@ static int link_add(const char *name, struct net_device *ndev)
 		return -ENOMEM;
 	hroce_choice_make(&link->choice, ndev);
 	link->mover = current;
+	link_net_get(link, &ndev->nd_net);
 	err = link_register(link);
 	if (err) {
 		link_free(link);

@@ -17,6 +17,8 @@ struct task_struct;
  * @dev_tracker: of that reference
  * @net: namespace of @ndev when the link was made
  * @name: of the device, when it was registered last [link_mutex]
+ * @rdma_net: namespace in which the next device is to be seen, if RDMA devices
+ *	belong to one; NULL while there is a device [mover]
  * @lock: guards @choice; process context
  * @choice: software or hardware, and why
  * @flips: changes of the mode since the link was made
@@ -31,6 +33,7 @@ struct hroce_link {
 	netdevice_tracker dev_tracker;
 	struct net *net;
 	char name[IB_DEVICE_NAME_MAX];
+	struct net *rdma_net;
 	spinlock_t lock;
 	struct hroce_choice choice;
 	u32 flips;
@@ -50,10 +53,12 @@ struct hroce_link *hroce_link_of(struct ib_device *ibdev);
 /**
  * hroce_link_device_gone - a device of the link is being freed
  * @link: link; not to be used any more
+ * @ibdev: device; where it was seen, the next one is
  *
  * Context: process, may hold locks of ib_core.
  */
-void hroce_link_device_gone(struct hroce_link *link);
+void hroce_link_device_gone(struct hroce_link *link,
+			    const struct ib_device *ibdev);
 
 /* What the link is just now. Context: process. */
 void hroce_link_choice(struct hroce_link *link, struct hroce_choice *choice);

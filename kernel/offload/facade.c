@@ -107,7 +107,7 @@ static void facade_fw_str(struct ib_device *ibdev, char *str)
 
 static void facade_dealloc(struct ib_device *ibdev)
 {
-	hroce_link_device_gone(to_hfacade(ibdev)->link);
+	hroce_link_device_gone(to_hfacade(ibdev)->link, ibdev);
 }
 
 static const struct ib_device_ops facade_ops = {
@@ -145,7 +145,7 @@ int hroce_facade_create(struct hroce_link *link, const char *name)
 	if (!facade)
 		return -ENOMEM;
 	facade->link = link;
-	hroce_ibdev_setup(&facade->ib, link->ndev);
+	hroce_ibdev_setup(&facade->ib, link);
 	ib_set_device_ops(&facade->ib, &facade_ops);
 	err = ib_device_set_netdev(&facade->ib, link->ndev, 1);
 	if (err)

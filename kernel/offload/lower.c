@@ -170,8 +170,14 @@ static int lower_add(struct ib_device *ibdev)
 {
 	struct candidate *it;
 
-	if (ibdev->ops.driver_id == (enum rdma_driver_id)HROCE_DRIVER_ID)
+	/*
+	 * Devices are away for a moment when they move to another namespace; a
+	 * link that was to change then could not.
+	 */
+	if (ibdev->ops.driver_id == (enum rdma_driver_id)HROCE_DRIVER_ID) {
+		hroce_links_reconsider();
 		return -EOPNOTSUPP;
+	}
 	it = kzalloc(sizeof(*it), GFP_KERNEL);
 	if (!it)
 		return -ENOMEM;

@@ -101,9 +101,17 @@ static const struct ib_device_ops dev_vlan_ops = {
 	.get_netdev = hroce_port_vlan_netdev,
 };
 
-void hroce_ibdev_setup(struct ib_device *ibdev, const struct net_device *ndev)
+void hroce_ibdev_setup(struct ib_device *ibdev, const struct hroce_link *link)
 {
+	const struct net_device *ndev = link->ndev;
 	u8 *guid = (u8 *)&ibdev->node_guid;
+
+	/*
+	 * In exclusive mode a device is seen in one namespace, which ib_core
+	 * takes to be the initial one until it is told otherwise.
+	 */
+	if (!rdma_dev_access_netns(ibdev, link->rdma_net))
+		write_pnet(&ibdev->coredev.rdma_net, link->rdma_net);
 
 	ibdev->node_type = RDMA_NODE_IB_CA;
 	ibdev->phys_port_cnt = 1;
@@ -121,9 +129,9 @@ void hroce_ibdev_setup(struct ib_device *ibdev, const struct net_device *ndev)
 }
 
 /* Everything that holds no memory and needs no undoing. */
-static void dev_setup(struct hroce_dev *dev, const struct net_device *ndev)
+static void dev_setup(struct hroce_dev *dev)
 {
-	hroce_ibdev_setup(&dev->ib, ndev);
+	hroce_ibdev_setup(&dev->ib, dev->link);
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	INIT_LIST_HEAD(&dev->mcast);
@@ -152,7 +160,7 @@ static void hroce_dev_dealloc(struct ib_device *ibdev)
 	hroce_recent_fini(&dev->recent_qps);
 	xa_destroy(&dev->ahs);
 	hroce_keys_fini(&dev->keys);
-	hroce_link_device_gone(dev->link);
+	hroce_link_device_gone(dev->link, ibdev);
 }
 
 int hroce_dev_create(struct hroce_link *link, const char *name)
@@ -165,7 +173,7 @@ int hroce_dev_create(struct hroce_link *link, const char *name)
 	if (!dev)
 		return -ENOMEM;
 	dev->link = link;
-	dev_setup(dev, ndev);
+	dev_setup(dev);
 	err = hroce_keys_init(&dev->keys);
 	if (err)
 		goto dealloc;

@@ -91,9 +91,9 @@ static inline struct hroce_dev *port_to_hdev(struct hroce_port *port)
 /**
  * hroce_ibdev_setup - tell ib_core who we are
  * @ibdev: device with one port, not registered yet
- * @ndev: netdev of the link
+ * @link: link that it is to serve
  */
-void hroce_ibdev_setup(struct ib_device *ibdev, const struct net_device *ndev);
+void hroce_ibdev_setup(struct ib_device *ibdev, const struct hroce_link *link);
 
 /**
  * hroce_dev_create - register the software device of a link

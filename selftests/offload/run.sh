@@ -16,7 +16,7 @@
 
 . "$(dirname "$0")/../net/lib.sh"
 
-parts=${*:-detect time policy fatal cards open use cost hw cm flips unload}
+parts=${*:-detect time policy fatal cards open use cost hw cm flips unload exclusive}
 programs=${OFFLOAD_BUILD:-$PWD/build/selftests-offload}
 sysfs=/sys/class/infiniband/ofl/offload
 drivers=/sys/module/hroce/parameters/offload_drivers
@@ -592,6 +592,70 @@ unload() {
 
 run_unload() {
 	tap_case offload.traffic_outlives_the_link unload
+}
+
+# RDMA devices that belong to one namespace each. The mode of the system can be changed while there is only one; so this
+# comes last.
+
+there() { ip netns exec "$nsB" "$@"; }
+
+# usage: is_there NAME: is the device in the other namespace, and in no other?
+is_there() { there rdma dev show "$1" && ! rdma dev show "$1"; }
+
+# usage: mode_there SOFTWARE|HARDWARE
+mode_there() { [ "$(there cat $sysfs/mode)" = "$1" ]; }
+
+go_exclusive() {
+	rdma link del ofl
+	rdma link del ofp
+	hardware_goes
+	ip netns del "$nsB"
+	wait_for 10 rdma system set netns exclusive && modprobe hroce offload_drivers=rxe && new_ns "$nsB" &&
+		ip link add ia type veth peer name ic && ip link set ic up && ip link set ia up &&
+		ip address add 10.96.0.1/24 dev ia && ip -n "$nsB" link add ib type veth peer name id && address "$nsB" ib 2 96
+}
+
+# A link is seen where it was made.
+made_there() {
+	there rdma link add ofp type hroce netdev ib && links+=(ofp) && is_there ofp && there ibv_devinfo -d ofp &&
+		! ibv_devinfo -d ofp
+}
+
+moved_there() {
+	rdma link add ofl type hroce netdev ia && links+=(ofl) && rdma dev show ofl && rdma dev set ofl netns "$nsB" &&
+		is_there ofl || return
+	hardware_comes && wait_for 20 mode_there hardware && is_there ofl || return
+	hardware_goes && wait_for 20 mode_there software && is_there ofl
+}
+
+# Its namespace ends: it is found in the initial one, and stays.
+comes_home() {
+	ip netns del "$nsB" && becomes software && rdma dev show ofl || return
+	hardware_comes && becomes hardware && rdma dev show ofl && hardware_goes && becomes software
+}
+
+# It moves to and fro while it flips: no change is missed.
+moves_while_flipping() {
+	local i
+
+	# A name for the initial namespace.
+	new_ns "$nsB" && ip netns attach "$nsA" $$ || return
+	for i in 1 2 3 4 5; do
+		hardware_comes &
+		wait_for 10 rdma dev set ofl netns "$nsB"
+		wait $! && wait_for 20 mode_there hardware && is_there ofl || return
+		hardware_goes &
+		wait_for 10 there rdma dev set ofl netns "$nsA"
+		wait $! && becomes software && rdma dev show ofl || return
+	done
+}
+
+run_exclusive() {
+	tap_case offload.exclusive go_exclusive
+	tap_case offload.link_is_where_it_was_made made_there
+	tap_case offload.flips_stay_in_their_namespace moved_there
+	tap_case offload.outlives_its_namespace comes_home
+	tap_case offload.moves_while_flipping moves_while_flipping
 }
 
 status=0
