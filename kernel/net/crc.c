@@ -61,9 +61,10 @@ static bool crc_has_avx512(void)
 	       cpu_has_xfeatures(XFEATURE_MASK_AVX512, NULL);
 }
 
+/* Spin locks are taken within sections, so they must not sleep. */
 static bool crc_vector_usable(void)
 {
-	return irq_fpu_usable();
+	return !IS_ENABLED(CONFIG_PREEMPT_RT) && irq_fpu_usable();
 }
 
 static void crc_vector_begin(void)

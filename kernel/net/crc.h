@@ -55,7 +55,8 @@ void hroce_crc_show(struct seq_file *file);
  * @len: bytes that are going to be summed
  *
  * Disables preemption if it returns true. Sections do not nest: an interrupting
- * softirq gets false. One section may serve a whole super-packet.
+ * softirq, or a receiver that answers meanwhile, gets false. One section serves
+ * a whole super-packet, and all that is done for its packets.
  * Context: any but hard interrupt.
  * Return: what to pass to the other functions as @vector.
  */

@@ -261,12 +261,14 @@ static void rx_frame(struct rx_frame *f, struct hroce_rx *rx)
 	rx->l3 = f->hdr.bytes;
 	rx->trusted = hroce_flow_trusts(f->skb);
 	rx->end = begin + len;
+	rx->vector = !rx->trusted && hroce_crc_begin(len);
 	do {
 		rx_seek(f, rx, offset);
 		rx->len = min(seg_len, rx->end - offset);
 		rx_packet(f, rx);
 		offset = begin + ++rx->seg * seg_len;
 	} while (offset < rx->end);
+	hroce_crc_end(rx->vector);
 	hroce_count_add(rx->port, HROCE_EV_RX_PACKETS, rx->seg);
 	if (rx->held)
 		hroce_rx_end(rx->held);

@@ -23,6 +23,7 @@ struct sk_buff;
  * @mcast: @daddr is a multicast address
  * @trusted: the frame never left this host and carries no ICRC
  * @id_fixed: all packets of this super-packet have the same IPv4 ID
+ * @vector: see hroce_crc_begin(); one section for the whole frame
  * @held: for the upcalls: state kept from packet to packet of one frame, NULL
  *	at the first one
  * @skb: the frame; never written to; NULL: there is none, see @src
@@ -47,6 +48,7 @@ struct hroce_rx {
 	u8 mcast:1;
 	u8 trusted:1;
 	u8 id_fixed:1;
+	u8 vector:1;
 	void *held;
 	struct sk_buff *skb;
 	const struct hroce_mem_iter *src;

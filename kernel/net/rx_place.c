@@ -38,7 +38,7 @@ static __always_inline bool rx_icrc_matches(const struct hroce_rx *rx,
 	       icrc == hroce_icrc_final(state);
 }
 
-static bool rx_icrc_check(const struct hroce_rx *rx, bool vector)
+static bool rx_icrc_check(const struct hroce_rx *rx)
 {
 	struct hroce_cursor c = rx->payload;
 	u32 left = rx->pkt.payload_len;
@@ -50,7 +50,7 @@ static bool rx_icrc_check(const struct hroce_rx *rx, bool vector)
 		n = hroce_cursor_get(&c, left, &data);
 		if (!n)
 			return false;
-		state = hroce_crc_update(vector, state, data, n);
+		state = hroce_crc_update(rx->vector, state, data, n);
 	}
 	return rx_icrc_matches(rx, &c, state);
 }
@@ -59,7 +59,7 @@ static bool rx_icrc_check(const struct hroce_rx *rx, bool vector)
  * GRO merges packets with increasing IPv4 IDs, and packets with all the same
  * ID, and does not tell. Try the other one.
  */
-static bool rx_icrc_retry(struct hroce_rx *rx, bool vector)
+static bool rx_icrc_retry(struct hroce_rx *rx)
 {
 	struct iphdr *ip = rx->l3;
 
@@ -67,20 +67,13 @@ static bool rx_icrc_retry(struct hroce_rx *rx, bool vector)
 		return false;
 	ip->id = htons(ntohs(ip->id) - rx->seg);
 	rx->icrc = hroce_rx_icrc_begin(rx);
-	rx->id_fixed = rx_icrc_check(rx, vector);
+	rx->id_fixed = rx_icrc_check(rx);
 	return rx->id_fixed;
 }
 
 bool hroce_rx_icrc_ok(struct hroce_rx *rx)
 {
-	bool vector, ok;
-
-	if (rx->trusted)
-		return true;
-	vector = hroce_crc_begin(rx->pkt.payload_len);
-	ok = rx_icrc_check(rx, vector) || rx_icrc_retry(rx, vector);
-	hroce_crc_end(vector);
-	return ok;
+	return rx->trusted || rx_icrc_check(rx) || rx_icrc_retry(rx);
 }
 
 /* Destinations are always pages. */
@@ -91,8 +84,7 @@ static void *rx_extent_va(const struct hroce_extent *ext)
 
 /* The same as rx_copy() if the payload is one piece here and there. */
 static bool rx_copy_piece(const struct hroce_rx *rx, struct hroce_cursor *c,
-			  struct hroce_mem_iter *it, bool sum, bool vector,
-			  u32 *state)
+			  struct hroce_mem_iter *it, bool sum, u32 *state)
 {
 	u32 len = rx->pkt.payload_len, offset;
 	struct page *page;
@@ -107,7 +99,7 @@ static bool rx_copy_piece(const struct hroce_rx *rx, struct hroce_cursor *c,
 		return false;
 	dst = page_address(page) + offset;
 	if (sum)
-		*state = hroce_crc_copy(vector, *state, dst, c->data, len);
+		*state = hroce_crc_copy(rx->vector, *state, dst, c->data, len);
 	else
 		memcpy(dst, c->data, len);
 	hroce_cursor_step(c, len);
@@ -119,15 +111,14 @@ static bool rx_copy_piece(const struct hroce_rx *rx, struct hroce_cursor *c,
  * false if it is not complete.
  */
 static bool rx_copy(const struct hroce_rx *rx, struct hroce_cursor *c,
-		    struct hroce_mem_iter *it, bool sum, bool vector,
-		    u32 *state)
+		    struct hroce_mem_iter *it, bool sum, u32 *state)
 {
 	struct hroce_extent ext __uninitialized;
 	u32 left = rx->pkt.payload_len;
 	const void *data;
 	u32 n;
 
-	if (likely(rx_copy_piece(rx, c, it, sum, vector, state)))
+	if (likely(rx_copy_piece(rx, c, it, sum, state)))
 		return true;
 	while (left) {
 		if (!hroce_mem_next(it, left, &ext))
@@ -138,7 +129,7 @@ static bool rx_copy(const struct hroce_rx *rx, struct hroce_cursor *c,
 			if (!n)
 				return false;
 			if (sum)
-				*state = hroce_crc_copy(vector, *state,
+				*state = hroce_crc_copy(rx->vector, *state,
 							rx_extent_va(&ext),
 							data, n);
 			else
@@ -199,13 +190,12 @@ static u32 rx_icrc_next(const struct hroce_rx *rx, u32 nr)
  * the last one then, or somewhere in the one that ends the run.
  */
 static u32 rx_place_run(struct hroce_rx *rx, struct hroce_cursor *c,
-			struct hroce_mem_iter *it, bool sum, bool vector,
-			u32 max)
+			struct hroce_mem_iter *it, bool sum, u32 max)
 {
 	u32 state = rx->icrc, nr = 0;
 
 	for (;;) {
-		if (!rx_copy(rx, c, it, sum, vector, &state))
+		if (!rx_copy(rx, c, it, sum, &state))
 			return nr;
 		if (!sum)
 			hroce_cursor_skip(c, rx->pkt.pad + HRW_ICRC_LEN);
@@ -251,20 +241,16 @@ u8 hroce_rx_place(struct hroce_rx *rx, struct hroce_mem_iter *it, bool fuse,
 	struct hroce_cursor c = rx->payload;
 	u8 status = HROCE_WC_SUCCESS;
 	u32 max = *nr_pkts, nr;
-	bool vector;
 
-	vector = sum && hroce_crc_begin(rx->pkt.payload_len);
 	nr = rx->src ? rx_place_local(rx, it, max) :
-		       rx_place_run(rx, &c, it, sum, vector, max);
+		       rx_place_run(rx, &c, it, sum, max);
 	if (unlikely(!nr)) {
 		/* That it cannot be placed counts if the packet is right. */
 		status = it->status;
 		nr = status != HROCE_WC_SUCCESS;
 		if (sum)
-			nr = (nr && rx_icrc_check(rx, vector)) ||
-			     rx_icrc_retry(rx, vector);
+			nr = (nr && rx_icrc_check(rx)) || rx_icrc_retry(rx);
 	}
-	hroce_crc_end(vector);
 	if (likely(status == HROCE_WC_SUCCESS))
 		hroce_count_add(rx->port, HROCE_EV_RX_BYTES,
 				nr * rx->pkt.payload_len);

@@ -309,6 +309,14 @@ static u32 tx_copy_len(const struct hroce_tx *tx)
 	return min(min_t(u32, left, TX_GSO_PKTS) * len, TX_GSO_BYTES);
 }
 
+/* Bytes of payload that a new frame is likely to have. */
+static u32 tx_sum_len(const struct hroce_tx *tx)
+{
+	u32 left = tx->burst->nr_pkts - tx->next + tx->burst->more;
+
+	return min(left, tx_max_pkts(tx)) * tx->pkt.payload_len;
+}
+
 static bool tx_elides(const struct hroce_tx *tx)
 {
 	if (tx->route.mcast)
@@ -322,6 +330,7 @@ static bool tx_elides(const struct hroce_tx *tx)
 static int tx_open(struct hroce_tx *tx)
 {
 	u32 l4_len = hroce_headers_len(&tx->hdr);
+	int err;
 
 	tx->gso_size = tx_packet_len(tx);
 	/* The route may have become narrower than the path MTU. */
@@ -333,9 +342,12 @@ static int tx_open(struct hroce_tx *tx)
 	tx->ip_id = atomic_fetch_add(tx_max_pkts(tx), &tx->flow->ip_id);
 	tx->nr_pkts = 0;
 	tx->payload = 0;
-	return hroce_tx_frame_begin(&tx->frame,
-				    LL_RESERVED_SPACE(tx->route.dev) + l4_len,
-				    tx_copy_len(tx), tx->route.sg);
+	err = hroce_tx_frame_begin(&tx->frame,
+				   LL_RESERVED_SPACE(tx->route.dev) + l4_len,
+				   tx_copy_len(tx), tx->route.sg);
+	if (!err && tx->frame.sum)
+		tx->frame.vector = hroce_crc_begin(tx_sum_len(tx));
+	return err;
 }
 
 /* May the packet that is loaded follow those in the open frame? */
@@ -356,7 +368,6 @@ static int tx_fill(struct hroce_tx *tx, struct hroce_mem_iter *it)
 	u32 len;
 	int err;
 
-	f->vector = f->sum && hroce_crc_begin(min(it->left, TX_GSO_BYTES));
 	do {
 		len = f->skb->len;
 		err = tx_append(tx, it);
@@ -370,7 +381,6 @@ static int tx_fill(struct hroce_tx *tx, struct hroce_mem_iter *it)
 		tx_load_packet(tx);
 		tx_append_run(tx, it);
 	} while (tx_may_append(tx));
-	hroce_crc_end(f->vector);
 	if (err)
 		tx_cut(tx, len);
 	return err;

@@ -263,6 +263,7 @@ int hroce_tx_frame_payload(struct hroce_tx_frame *f, struct hroce_mem_iter *it,
 
 struct sk_buff *hroce_tx_frame_end(struct hroce_tx_frame *f)
 {
+	hroce_crc_end(f->vector);
 	frame_drop_chunk(f);
 	return f->skb;
 }

@@ -26,7 +26,7 @@ struct hroce_mem_iter;
  * @chunk_left: bytes free at @chunk
  * @last: the last page frag, if it ends at @chunk, or NULL
  * @sum: continue @state
- * @vector: see hroce_crc_begin()
+ * @vector: see hroce_crc_begin(); one section for the whole frame
  * @state: CRC state
  * @copied: payload bytes copied
  */
