@@ -102,6 +102,11 @@ static int qp_create_sq(struct hroce_qp *qp, struct ib_qp_cap *cap)
 	u32 stride;
 
 	stride = hrp_sq_stride(cap->max_send_sge, cap->max_inline_data);
+	/*
+	 * All that there is room for: hardware does so, too, and some programs
+	 * send a little inline without having asked for it (rdma_xclient).
+	 */
+	cap->max_inline_data = stride - sizeof(struct hroce_sq_wqe);
 	qp->sq = hroce_ring_create(max(cap->max_send_wr, 1U), stride);
 	if (IS_ERR(qp->sq))
 		return PTR_ERR(qp->sq);
