@@ -26,6 +26,7 @@
 #include "rq.h"
 #include "sq.h"
 #include "srq.h"
+#include "xrcd.h"
 
 static int query_device_ex(struct ibv_context *context,
 			   const struct ibv_query_device_ex_input *input,
@@ -96,12 +97,14 @@ static const struct verbs_context_ops context_ops = {
 	.alloc_td = hroce_alloc_td,
 	.attach_mcast = ibv_cmd_attach_mcast,
 	.bind_mw = hroce_bind_mw,
+	.close_xrcd = hroce_close_xrcd,
 	.create_ah = hroce_create_ah,
 	.create_cq = hroce_create_cq,
 	.create_cq_ex = hroce_create_cq_ex,
 	.create_qp = hroce_create_qp,
 	.create_qp_ex = hroce_create_qp_ex,
 	.create_srq = hroce_create_srq,
+	.create_srq_ex = hroce_create_srq_ex,
 	.dealloc_mw = hroce_dealloc_mw,
 	.dealloc_pd = hroce_dealloc_pd,
 	.dealloc_td = hroce_dealloc_td,
@@ -112,9 +115,12 @@ static const struct verbs_context_ops context_ops = {
 	.destroy_srq = hroce_destroy_srq,
 	.detach_mcast = ibv_cmd_detach_mcast,
 	.free_context = free_context,
+	.get_srq_num = hroce_get_srq_num,
 	.modify_cq = hroce_modify_cq,
 	.modify_qp = hroce_modify_qp,
 	.modify_srq = hroce_modify_srq,
+	.open_qp = hroce_open_qp,
+	.open_xrcd = hroce_open_xrcd,
 	.poll_cq = hroce_poll_cq,
 	.post_recv = hroce_post_recv,
 	.post_send = hroce_post_send,

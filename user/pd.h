@@ -31,10 +31,10 @@ struct hroce_pd {
 	atomic_uint nr_users;
 };
 
-/* Is what belongs to @pd used by one thread at a time? */
+/* Is what belongs to @pd, if to any, used by one thread at a time? */
 static inline bool hroce_pd_is_single_threaded(const struct ibv_pd *pd)
 {
-	return container_of(pd, struct hroce_pd, pd)->domain;
+	return pd && container_of(pd, struct hroce_pd, pd)->domain;
 }
 
 struct ibv_pd *hroce_alloc_pd(struct ibv_context *context);

@@ -7,7 +7,8 @@
 #include "pd.h"
 #include "qp.h"
 
-#define QP_EX_ATTRS	(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+#define QP_EX_ATTRS	(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD | \
+			 IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 
 /* No flag is known, but it may be said that none is wanted. */
 static bool qp_check_attrs(const struct ibv_qp_init_attr_ex *attr)
@@ -23,11 +24,11 @@ static int qp_map(struct hroce_qp *qp, int cmd_fd,
 		  const struct hroce_create_qp_resp *resp,
 		  const struct ibv_qp_init_attr_ex *attr)
 {
+	bool single_threaded = attr->comp_mask & IBV_QP_INIT_ATTR_PD &&
+			       hroce_pd_is_single_threaded(attr->pd);
 	bool own_rq = !attr->srq;
-	bool single_threaded;
 	int ret;
 
-	single_threaded = hroce_pd_is_single_threaded(attr->pd);
 	ret = hroce_sq_open(&qp->sq, cmd_fd, &resp->sq, &attr->cap,
 			    attr->sq_sig_all, single_threaded);
 	if (ret)
@@ -108,6 +109,38 @@ struct ibv_qp *hroce_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	if (ibqp)
 		attr->cap = attr_ex.cap;
 	return ibqp;
+}
+
+/* What another process has made: its queues, if any, are not ours. */
+struct ibv_qp *hroce_open_qp(struct ibv_context *context,
+			     struct ibv_qp_open_attr *attr)
+{
+	const struct hroce_create_qp_resp no_queues = {};
+	const struct ibv_qp_init_attr_ex no_attr = {};
+	struct ib_uverbs_create_qp_resp resp = {};
+	struct ibv_open_qp cmd = {};
+	struct hroce_qp *qp;
+	int ret;
+
+	qp = calloc(1, sizeof(*qp));
+	if (!qp)
+		return NULL;
+
+	ret = ibv_cmd_open_qp(context, &qp->vqp, sizeof(qp->vqp), attr, &cmd,
+			      sizeof(cmd), &resp, sizeof(resp));
+	if (ret)
+		goto free_qp;
+	ret = qp_map(qp, context->cmd_fd, &no_queues, &no_attr);
+	if (ret)
+		goto destroy_qp;
+	return &qp->vqp.qp;
+
+destroy_qp:
+	ibv_cmd_destroy_qp(&qp->vqp.qp);
+free_qp:
+	free(qp);
+	errno = ret;
+	return NULL;
 }
 
 static void qp_forget_completions(struct ibv_qp *ibqp)

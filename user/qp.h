@@ -17,8 +17,8 @@
  * struct hroce_qp - queue pair
  * @vqp: what libibverbs knows
  * @spare: not used by us
- * @sq: send queue
- * @rq: receive queue; without a ring if a shared one is used
+ * @sq: send queue; without a ring if it is an XRC target
+ * @rq: receive queue; without a ring if a shared one is used, or XRC
  * @wr: list being built by the ibv_wr_* calls
  */
 struct hroce_qp {
@@ -38,6 +38,8 @@ struct ibv_qp *hroce_create_qp(struct ibv_pd *pd,
 			       struct ibv_qp_init_attr *attr);
 struct ibv_qp *hroce_create_qp_ex(struct ibv_context *context,
 				  struct ibv_qp_init_attr_ex *attr);
+struct ibv_qp *hroce_open_qp(struct ibv_context *context,
+			     struct ibv_qp_open_attr *attr);
 int hroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 		    int attr_mask);
 int hroce_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,

@@ -102,6 +102,12 @@ int hroce_rq_add(struct hroce_rq *rq, struct ibv_recv_wr *wr,
 	return 0;
 }
 
+static bool has_rq(const struct ibv_qp *ibqp)
+{
+	return !ibqp->srq && ibqp->qp_type != IBV_QPT_XRC_SEND &&
+	       ibqp->qp_type != IBV_QPT_XRC_RECV;
+}
+
 /* Only a queue pair in the error state wants a kick, to flush what comes. */
 int hroce_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		    struct ibv_recv_wr **bad_wr)
@@ -111,7 +117,7 @@ int hroce_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 	uint32_t before;
 	int ret;
 
-	if (ibqp->srq || ibqp->state == IBV_QPS_RESET) {
+	if (!has_rq(ibqp) || ibqp->state == IBV_QPS_RESET) {
 		*bad_wr = wr;
 		return EINVAL;
 	}

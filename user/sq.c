@@ -16,6 +16,7 @@
 #include "sq.h"
 
 #define QPT(type)	(1U << IBV_QPT_##type)
+#define RELIABLE	(QPT(RC) | QPT(XRC_SEND))
 
 /* What a request has besides its wr_id and its data */
 #define HAS_REMOTE	(1U << 0)	/* address and key at the peer */
@@ -41,24 +42,24 @@ struct send_op {
 #define NR_SEND_OPS	(IBV_WR_SEND_WITH_INV + 1)
 
 static const struct send_op send_ops[NR_SEND_OPS] = {
-	[IBV_WR_RDMA_WRITE] = { QPT(RC) | QPT(UC), HROCE_WR_WRITE,
+	[IBV_WR_RDMA_WRITE] = { RELIABLE | QPT(UC), HROCE_WR_WRITE,
 				HAS_REMOTE | HAS_PAYLOAD },
-	[IBV_WR_RDMA_WRITE_WITH_IMM] = { QPT(RC) | QPT(UC), HROCE_WR_WRITE_IMM,
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = { RELIABLE | QPT(UC), HROCE_WR_WRITE_IMM,
 					 HAS_REMOTE | HAS_PAYLOAD | HAS_IMM },
-	[IBV_WR_SEND] = { QPT(RC) | QPT(UC) | QPT(UD), HROCE_WR_SEND,
+	[IBV_WR_SEND] = { RELIABLE | QPT(UC) | QPT(UD), HROCE_WR_SEND,
 			  HAS_PAYLOAD },
-	[IBV_WR_SEND_WITH_IMM] = { QPT(RC) | QPT(UC) | QPT(UD),
+	[IBV_WR_SEND_WITH_IMM] = { RELIABLE | QPT(UC) | QPT(UD),
 				   HROCE_WR_SEND_IMM, HAS_PAYLOAD | HAS_IMM },
-	[IBV_WR_SEND_WITH_INV] = { QPT(RC), HROCE_WR_SEND_INV,
+	[IBV_WR_SEND_WITH_INV] = { RELIABLE, HROCE_WR_SEND_INV,
 				   HAS_PAYLOAD | HAS_KEY },
-	[IBV_WR_RDMA_READ] = { QPT(RC), HROCE_WR_READ, HAS_REMOTE },
-	[IBV_WR_ATOMIC_CMP_AND_SWP] = { QPT(RC), HROCE_WR_CMP_SWAP,
+	[IBV_WR_RDMA_READ] = { RELIABLE, HROCE_WR_READ, HAS_REMOTE },
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = { RELIABLE, HROCE_WR_CMP_SWAP,
 					HAS_ATOMIC },
-	[IBV_WR_ATOMIC_FETCH_AND_ADD] = { QPT(RC), HROCE_WR_FETCH_ADD,
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = { RELIABLE, HROCE_WR_FETCH_ADD,
 					  HAS_ATOMIC },
-	[IBV_WR_LOCAL_INV] = { QPT(RC) | QPT(UC), HROCE_WR_LOCAL_INV,
+	[IBV_WR_LOCAL_INV] = { RELIABLE | QPT(UC), HROCE_WR_LOCAL_INV,
 			       HAS_KEY | HAS_NO_DATA },
-	[IBV_WR_BIND_MW] = { QPT(RC) | QPT(UC), HROCE_WR_BIND_MW,
+	[IBV_WR_BIND_MW] = { RELIABLE | QPT(UC), HROCE_WR_BIND_MW,
 			     HAS_BIND | HAS_NO_DATA },
 };
 
@@ -216,6 +217,8 @@ static int sq_add(struct hroce_qp *qp, const struct ibv_send_wr *wr)
 		wqe->ud.ah = to_hah(wr->wr.ud.ah)->id;
 		wqe->ud.qpn = wr->wr.ud.remote_qpn;
 		wqe->ud.qkey = wr->wr.ud.remote_qkey;
+	} else if (type == IBV_QPT_XRC_SEND) {
+		wqe->srqn = wr->qp_type.xrc.remote_srqn;
 	}
 
 	ret = wqe_set_data(sq, wqe, wr, op->parts);

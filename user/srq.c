@@ -38,6 +38,54 @@ free_srq:
 	return NULL;
 }
 
+/* XRC: one that target queue pairs of its domain find by number. */
+struct ibv_srq *hroce_create_srq_ex(struct ibv_context *context,
+				    struct ibv_srq_init_attr_ex *attr)
+{
+	struct hroce_cmd_create_srq_resp resp = {};
+	struct ibv_create_xsrq cmd = {};
+	struct hroce_srq *srq;
+	int ret;
+
+	if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) ||
+	    attr->srq_type != IBV_SRQT_XRC) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	srq = calloc(1, sizeof(*srq));
+	if (!srq)
+		return NULL;
+
+	ret = ibv_cmd_create_srq_ex(context, &srq->vsrq, attr, &cmd,
+				    sizeof(cmd), &resp.core, sizeof(resp));
+	if (ret)
+		goto free_srq;
+
+	ret = hroce_rq_open(&srq->rq, context->cmd_fd, &resp.drv.srq,
+			    attr->attr.max_wr, attr->attr.max_sge,
+			    hroce_pd_is_single_threaded(attr->pd));
+	if (ret)
+		goto destroy_srq;
+	return &srq->vsrq.srq;
+
+destroy_srq:
+	ibv_cmd_destroy_srq(&srq->vsrq.srq);
+free_srq:
+	free(srq);
+	errno = ret;
+	return NULL;
+}
+
+int hroce_get_srq_num(struct ibv_srq *ibsrq, uint32_t *number)
+{
+	const struct verbs_srq *vsrq = &to_hsrq(ibsrq)->vsrq;
+
+	if (vsrq->srq_type != IBV_SRQT_XRC)
+		return EOPNOTSUPP;
+	*number = vsrq->srq_num;
+	return 0;
+}
+
 static int srq_resize(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
 		      int attr_mask)
 {

@@ -22,6 +22,9 @@ static inline struct hroce_srq *to_hsrq(struct ibv_srq *ibsrq)
 
 struct ibv_srq *hroce_create_srq(struct ibv_pd *pd,
 				 struct ibv_srq_init_attr *attr);
+struct ibv_srq *hroce_create_srq_ex(struct ibv_context *context,
+				    struct ibv_srq_init_attr_ex *attr);
+int hroce_get_srq_num(struct ibv_srq *ibsrq, uint32_t *number);
 int hroce_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
 		     int attr_mask);
 int hroce_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr);

@@ -177,6 +177,14 @@ static void wr_set_ud_addr(struct ibv_qp_ex *qp_ex, struct ibv_ah *ah,
 	wqe->ud.qkey = remote_qkey;
 }
 
+static void wr_set_xrc_srqn(struct ibv_qp_ex *qp_ex, uint32_t remote_srqn)
+{
+	struct hroce_sq_wqe *wqe = ex_to_hqp(qp_ex)->wr.wqe;
+
+	if (wqe)
+		wqe->srqn = remote_srqn;
+}
+
 static void wr_set_sge_list(struct ibv_qp_ex *qp_ex, size_t nr_sges,
 			    const struct ibv_sge *sges)
 {
@@ -276,6 +284,7 @@ static uint64_t service_ops(enum ibv_qp_type type)
 {
 	switch ((int)type) {
 	case IBV_QPT_RC:
+	case IBV_QPT_XRC_SEND:
 		return RC_OPS;
 	case IBV_QPT_UC:
 		return UC_OPS;
@@ -289,6 +298,8 @@ bool hroce_wr_supports(enum ibv_qp_type type, uint64_t send_ops)
 {
 	uint64_t known = service_ops(type);
 
+	if (type == IBV_QPT_XRC_RECV)
+		return !send_ops;
 	return known && !(send_ops & ~known);
 }
 
@@ -305,6 +316,8 @@ void hroce_wr_set_ops(struct ibv_qp_ex *qp_ex, enum ibv_qp_type type)
 	qp_ex->wr_set_inline_data_list = wr_set_inline_data_list;
 	if (type == IBV_QPT_UD)
 		qp_ex->wr_set_ud_addr = wr_set_ud_addr;
+	else if (type == IBV_QPT_XRC_SEND)
+		qp_ex->wr_set_xrc_srqn = wr_set_xrc_srqn;
 
 	qp_ex->wr_send = wr_send;
 	qp_ex->wr_send_imm = wr_send_imm;

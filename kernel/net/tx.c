@@ -139,7 +139,8 @@ static int tx_append(struct hroce_tx *tx, struct hroce_mem_iter *it)
 /* Packets of a run, the one that is loaded first, that may be appended. */
 static u32 tx_run_len(const struct hroce_tx *tx)
 {
-	if (!tx->in_run || tx->copy || tx->last_len != tx->gso_size)
+	if (!tx->in_run || tx->copy || tx->last_len != tx->gso_size ||
+	    tx->bth_len != sizeof(struct hrw_bth))
 		return 0;
 	return min3(tx->burst->nr_pkts - 1 - tx->next,
 		    tx_max_pkts(tx) - tx->nr_pkts,

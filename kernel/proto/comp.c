@@ -163,7 +163,8 @@ void hrp_comp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	u32 dist = comp_distance(req, pkt->psn);
 
 	hrp_rx_begin(rx, HRP_RX_DROP);
-	if (qp->type != HRP_TYPE_RC || !(pkt->info & HRP_OI_RESPONSE)) {
+	if (!hrp_qp_is_reliable(qp) || !hrp_qp_sends(qp) ||
+	    !(pkt->info & HRP_OI_RESPONSE)) {
 		rx_drop(rx, HROCE_DROP_OPCODE);
 		return;
 	}

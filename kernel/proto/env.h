@@ -63,6 +63,20 @@ void hrp_env_recv_done(struct hrp_qp *qp, const struct hroce_cqe *cqe,
 		       bool solicited);
 
 /**
+ * hrp_env_srq_find - XRC: may the peer name this SRQ?
+ * @qp: queue pair
+ * @srqn: number of an SRQ
+ *
+ * What is done with the request afterwards, up to its completion, happens in
+ * the name of the SRQ @qp->resp.srqn, that is, this one: memory keys are those
+ * of its protection domain, receive entries are its own.
+ *
+ * Return: true if there is an XRC SRQ of this number in the XRC domain of the
+ * queue pair.
+ */
+bool hrp_env_srq_find(struct hrp_qp *qp, u32 srqn);
+
+/**
  * hrp_env_recv_take - take the next receive entry from the RQ or SRQ
  * @qp: queue pair
  * @rwqe: filled in

@@ -9,6 +9,7 @@
 #define HDR_LEN(oi) \
 	(sizeof(struct hrw_bth) + \
 	 HDR(oi, HRP_OI_DETH, struct hrw_deth) + \
+	 HDR(oi, HRP_OI_XRCETH, struct hrw_xrceth) + \
 	 HDR(oi, HRP_OI_RETH, struct hrw_reth) + \
 	 HDR(oi, HRP_OI_ATOMICETH, struct hrw_atomiceth) + \
 	 HDR(oi, HRP_OI_AETH, struct hrw_aeth) + \
@@ -28,41 +29,48 @@
 #define OI_ATOMIC_REQ	(HRP_OI_ATOMIC | HRP_OI_ATOMICETH)
 #define OI_ACK		(HRP_OI_RESPONSE | HRP_OI_AETH)
 
-/* What RC and UC have in common. */
-#define OPS_CONNECTED(svc) \
-	[(svc) | HRP_OP_SEND_FIRST] = FIRST(OI_SEND), \
-	[(svc) | HRP_OP_SEND_MIDDLE] = MIDDLE(OI_SEND), \
-	[(svc) | HRP_OP_SEND_LAST] = LAST(OI_SEND), \
-	[(svc) | HRP_OP_SEND_LAST_IMM] = LAST(OI_SEND | HRP_OI_IMM), \
-	[(svc) | HRP_OP_SEND_ONLY] = ONLY(OI_SEND), \
-	[(svc) | HRP_OP_SEND_ONLY_IMM] = ONLY(OI_SEND | HRP_OI_IMM), \
-	[(svc) | HRP_OP_WRITE_FIRST] = FIRST(OI_WRITE | HRP_OI_RETH), \
-	[(svc) | HRP_OP_WRITE_MIDDLE] = MIDDLE(OI_WRITE), \
-	[(svc) | HRP_OP_WRITE_LAST] = LAST(OI_WRITE), \
-	[(svc) | HRP_OP_WRITE_LAST_IMM] = LAST(OI_WRITE | HRP_OI_IMM), \
-	[(svc) | HRP_OP_WRITE_ONLY] = ONLY(OI_WRITE | HRP_OI_RETH), \
-	[(svc) | HRP_OP_WRITE_ONLY_IMM] = ONLY(OI_WRITE | HRP_OI_RETH | HRP_OI_IMM)
+/* What RC, UC and XRC have in common; @oi comes with all requests. */
+#define OPS_CONNECTED(svc, oi) \
+	[(svc) | HRP_OP_SEND_FIRST] = FIRST(OI_SEND | (oi)), \
+	[(svc) | HRP_OP_SEND_MIDDLE] = MIDDLE(OI_SEND | (oi)), \
+	[(svc) | HRP_OP_SEND_LAST] = LAST(OI_SEND | (oi)), \
+	[(svc) | HRP_OP_SEND_LAST_IMM] = LAST(OI_SEND | HRP_OI_IMM | (oi)), \
+	[(svc) | HRP_OP_SEND_ONLY] = ONLY(OI_SEND | (oi)), \
+	[(svc) | HRP_OP_SEND_ONLY_IMM] = ONLY(OI_SEND | HRP_OI_IMM | (oi)), \
+	[(svc) | HRP_OP_WRITE_FIRST] = FIRST(OI_WRITE | HRP_OI_RETH | (oi)), \
+	[(svc) | HRP_OP_WRITE_MIDDLE] = MIDDLE(OI_WRITE | (oi)), \
+	[(svc) | HRP_OP_WRITE_LAST] = LAST(OI_WRITE | (oi)), \
+	[(svc) | HRP_OP_WRITE_LAST_IMM] = LAST(OI_WRITE | HRP_OI_IMM | (oi)), \
+	[(svc) | HRP_OP_WRITE_ONLY] = ONLY(OI_WRITE | HRP_OI_RETH | (oi)), \
+	[(svc) | HRP_OP_WRITE_ONLY_IMM] = ONLY(OI_WRITE | HRP_OI_RETH | \
+					       HRP_OI_IMM | (oi))
+
+/* What RC and XRC have in common; so are the answers. */
+#define OPS_RELIABLE(svc, oi) \
+	OPS_CONNECTED(svc, oi), \
+	[(svc) | HRP_OP_READ_REQ] = ONLY(HRP_OI_READ | HRP_OI_RETH | (oi)), \
+	[(svc) | HRP_OP_READ_RESP_FIRST] = FIRST(OI_READ_RESP | HRP_OI_AETH), \
+	[(svc) | HRP_OP_READ_RESP_MIDDLE] = MIDDLE(OI_READ_RESP), \
+	[(svc) | HRP_OP_READ_RESP_LAST] = LAST(OI_READ_RESP | HRP_OI_AETH), \
+	[(svc) | HRP_OP_READ_RESP_ONLY] = ONLY(OI_READ_RESP | HRP_OI_AETH), \
+	[(svc) | HRP_OP_ACK] = ONLY(OI_ACK), \
+	[(svc) | HRP_OP_ATOMIC_ACK] = ONLY(OI_ACK | HRP_OI_ATOMIC | \
+					   HRP_OI_ATOMICACKETH), \
+	[(svc) | HRP_OP_CMP_SWAP] = ONLY(OI_ATOMIC_REQ | (oi)), \
+	[(svc) | HRP_OP_FETCH_ADD] = ONLY(OI_ATOMIC_REQ | (oi)), \
+	[(svc) | HRP_OP_SEND_LAST_INV] = LAST(OI_SEND | HRP_OI_INV | (oi)), \
+	[(svc) | HRP_OP_SEND_ONLY_INV] = ONLY(OI_SEND | HRP_OI_INV | (oi))
 
 const u32 hrp_opcode_infos[256] = {
-	OPS_CONNECTED(HRP_SVC_RC),
-	[HRP_SVC_RC | HRP_OP_READ_REQ] = ONLY(HRP_OI_READ | HRP_OI_RETH),
-	[HRP_SVC_RC | HRP_OP_READ_RESP_FIRST] = FIRST(OI_READ_RESP | HRP_OI_AETH),
-	[HRP_SVC_RC | HRP_OP_READ_RESP_MIDDLE] = MIDDLE(OI_READ_RESP),
-	[HRP_SVC_RC | HRP_OP_READ_RESP_LAST] = LAST(OI_READ_RESP | HRP_OI_AETH),
-	[HRP_SVC_RC | HRP_OP_READ_RESP_ONLY] = ONLY(OI_READ_RESP | HRP_OI_AETH),
-	[HRP_SVC_RC | HRP_OP_ACK] = ONLY(OI_ACK),
-	[HRP_SVC_RC | HRP_OP_ATOMIC_ACK] = ONLY(OI_ACK | HRP_OI_ATOMIC |
-						HRP_OI_ATOMICACKETH),
-	[HRP_SVC_RC | HRP_OP_CMP_SWAP] = ONLY(OI_ATOMIC_REQ),
-	[HRP_SVC_RC | HRP_OP_FETCH_ADD] = ONLY(OI_ATOMIC_REQ),
-	[HRP_SVC_RC | HRP_OP_SEND_LAST_INV] = LAST(OI_SEND | HRP_OI_INV),
-	[HRP_SVC_RC | HRP_OP_SEND_ONLY_INV] = ONLY(OI_SEND | HRP_OI_INV),
+	OPS_RELIABLE(HRP_SVC_RC, 0),
 
-	OPS_CONNECTED(HRP_SVC_UC),
+	OPS_CONNECTED(HRP_SVC_UC, 0),
 
 	[HRP_SVC_UD | HRP_OP_SEND_ONLY] = ONLY(OI_SEND | HRP_OI_DETH),
 	[HRP_SVC_UD | HRP_OP_SEND_ONLY_IMM] = ONLY(OI_SEND | HRP_OI_DETH |
 						   HRP_OI_IMM),
+
+	OPS_RELIABLE(HRP_SVC_XRC, HRP_OI_XRCETH),
 
 	/* Its 16 reserved bytes pass as payload. */
 	[HRP_OPCODE_CNP] = ONLY(HRP_OI_PAYLOAD | HRP_OI_CNP),

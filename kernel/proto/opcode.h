@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Opcodes of the base transport header: IBTA table 38 and A17 (CNP). */
+/* Opcodes of the base transport header: IBTA table 38, A14 (XRC), A17 (CNP). */
 #ifndef HRP_OPCODE_H
 #define HRP_OPCODE_H
 
@@ -9,6 +9,7 @@
 #define HRP_SVC_RC	0x00
 #define HRP_SVC_UC	0x20
 #define HRP_SVC_UD	0x60
+#define HRP_SVC_XRC	0xa0
 #define HRP_SVC_MASK	0xe0
 
 /* Lower five bits: the operation. */
@@ -40,6 +41,12 @@ enum hrp_op {
 
 #define HRP_OPCODE_CNP	0x81
 
+/* The operation in a BTH opcode. */
+static inline enum hrp_op hrp_opcode_op(u8 opcode)
+{
+	return (enum hrp_op)(opcode & ~HRP_SVC_MASK);
+}
+
 /* Properties of an opcode, as found by hrp_opcode_info(). */
 #define HRP_OI_VALID		(1u << 0)
 #define HRP_OI_RESPONSE		(1u << 1)	/* goes to the requester */
@@ -58,6 +65,7 @@ enum hrp_op {
 #define HRP_OI_IMM		(1u << 14)
 #define HRP_OI_INV		(1u << 15)
 #define HRP_OI_CNP		(1u << 16)
+#define HRP_OI_XRCETH		(1u << 17)
 #define HRP_OI_HDR_LEN_SHIFT	24		/* see hrp_opcode_hdr_len() */
 
 /* For hrp_opcode_info(). */
@@ -67,7 +75,7 @@ extern const u32 hrp_opcode_infos[256];
  * hrp_opcode_info - look an opcode up
  * @opcode: BTH opcode, all eight bits
  *
- * Return: HRP_OI_* of the opcode; 0 if it is not one of RC, UC, UD or CNP.
+ * Return: HRP_OI_* of the opcode; 0 if it is not one of RC, UC, UD, XRC or CNP.
  */
 static inline u32 hrp_opcode_info(u8 opcode)
 {

@@ -35,6 +35,12 @@ static void pkt_parse_extended(struct hrp_pkt *pkt, const void *p)
 		pkt->sqpn = be32_to_cpu(deth->sqpn) & HRW_MASK_24;
 		p = deth + 1;
 	}
+	if (info & HRP_OI_XRCETH) {
+		const struct hrw_xrceth *xrceth = p;
+
+		pkt->srqn = be32_to_cpu(xrceth->srqn) & HRW_MASK_24;
+		p = xrceth + 1;
+	}
 	if (info & HRP_OI_RETH) {
 		const struct hrw_reth *reth = p;
 
@@ -140,6 +146,12 @@ static void pkt_build_extended(const struct hrp_pkt *pkt, void *p)
 		deth->sqpn = cpu_to_be32(pkt->sqpn & HRW_MASK_24);
 		p = deth + 1;
 	}
+	if (info & HRP_OI_XRCETH) {
+		struct hrw_xrceth *xrceth = p;
+
+		xrceth->srqn = cpu_to_be32(pkt->srqn & HRW_MASK_24);
+		p = xrceth + 1;
+	}
 	if (info & HRP_OI_RETH) {
 		struct hrw_reth *reth = p;
 
@@ -185,7 +197,7 @@ u32 hrp_pkt_build(const struct hrp_pkt *pkt, void *buf)
 	struct hrw_bth *bth = buf;
 
 	BUILD_BUG_ON(sizeof(*bth) != 12);
-	BUILD_BUG_ON(HRW_MAX_HDR_LEN != 40);
+	BUILD_BUG_ON(HRW_MAX_HDR_LEN != 44);
 
 	bth->opcode = pkt->opcode;
 	bth->flags = (pkt->se ? HRW_BTH_SE : 0) |

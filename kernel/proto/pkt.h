@@ -30,6 +30,7 @@
  * @msn: AETH message sequence number, 24 bits
  * @qkey: DETH
  * @sqpn: DETH, 24 bits
+ * @srqn: XRCETH, 24 bits
  * @rkey: RETH and AtomicETH
  * @va: RETH and AtomicETH
  * @dmalen: RETH
@@ -60,6 +61,7 @@ struct hrp_pkt {
 	u32 msn;
 	u32 qkey;
 	u32 sqpn;
+	u32 srqn;
 	u32 rkey;
 	u64 va;
 	u32 dmalen;

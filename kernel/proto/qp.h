@@ -11,12 +11,15 @@
 
 #include <linux/types.h>
 #include "mem.h"
+#include "opcode.h"
 #include "sq.h"
 
 enum hrp_type {
 	HRP_TYPE_RC,
 	HRP_TYPE_UC,
 	HRP_TYPE_UD,	/* and GSI */
+	HRP_TYPE_XRC_INI,	/* sends only */
+	HRP_TYPE_XRC_TGT,	/* receives only, into SRQs that packets name */
 };
 
 /* The numbers are those of enum ib_qp_state. */
@@ -122,6 +125,7 @@ struct hrp_rwqe {
  * @va: READ: start of what was asked for
  * @rkey: READ: remote key, checked anew with each burst
  * @len: READ: bytes
+ * @srqn: XRC: SRQ that the request has named
  * @msn: MSN to answer with
  * @orig: atomic: value before the operation
  * @first: response packet that the present answer began with; not 0 if a
@@ -139,6 +143,7 @@ struct hrp_rdres {
 	u64 va;
 	u32 rkey;
 	u32 len;
+	u32 srqn;
 	u64 orig;
 	u32 msn;
 	u32 first;
@@ -162,6 +167,7 @@ struct hrp_rdres {
  * @write_va: WRITE in progress: address of its first byte
  * @write_rkey: WRITE in progress: remote key
  * @write_len: WRITE in progress: length announced by the RETH
+ * @srqn: XRC: SRQ that the present, or last, message has named
  * @nak_sent: sequence NAK sent for @psn; no further one until progress
  * @ack_due: an acknowledgement of @ack_psn and everything before is to be sent
  * @comm_est: a first packet has been accepted
@@ -187,6 +193,7 @@ struct hrp_resp {
 	u32 write_rkey;
 	u64 write_va;
 	u32 write_len;
+	u32 srqn;
 	u32 in_msg;
 	u8 have_rwqe:1;
 	u8 nak_sent:1;
@@ -215,7 +222,7 @@ struct hrp_resp {
  * @pkey: P_Key of this queue pair
  * @gsi: QP1: each request says with which P_Key it is sent
  * @qpn: own number
- * @dest_qpn: peer (RC, UC)
+ * @dest_qpn: peer (RC, UC, XRC)
  * @qkey: UD
  * @req: requester
  * @resp: responder
@@ -233,6 +240,38 @@ struct hrp_qp {
 	struct hrp_req req;
 	struct hrp_resp resp;
 };
+
+/* Upper three bits of the opcodes that the queue pair sends and receives. */
+static inline u8 hrp_qp_service(const struct hrp_qp *qp)
+{
+	static const u8 services[] = {
+		[HRP_TYPE_RC] = HRP_SVC_RC,
+		[HRP_TYPE_UC] = HRP_SVC_UC,
+		[HRP_TYPE_UD] = HRP_SVC_UD,
+		[HRP_TYPE_XRC_INI] = HRP_SVC_XRC,
+		[HRP_TYPE_XRC_TGT] = HRP_SVC_XRC,
+	};
+
+	return services[qp->type];
+}
+
+/* Is what is sent acknowledged, and sent again if it is not? */
+static inline bool hrp_qp_is_reliable(const struct hrp_qp *qp)
+{
+	return qp->type != HRP_TYPE_UC && qp->type != HRP_TYPE_UD;
+}
+
+/* Is there a requester, and with it a send queue? */
+static inline bool hrp_qp_sends(const struct hrp_qp *qp)
+{
+	return qp->type != HRP_TYPE_XRC_TGT;
+}
+
+/* Is there a responder? */
+static inline bool hrp_qp_receives(const struct hrp_qp *qp)
+{
+	return qp->type != HRP_TYPE_XRC_INI;
+}
 
 /* Bytes of payload in a full packet. */
 static inline u32 hrp_qp_mtu(const struct hrp_qp *qp)

@@ -65,12 +65,13 @@ u32 hrp_rdres_add(struct hrp_qp *qp, const struct hrp_pkt *pkt, u64 orig)
 		.nr_pkts = 1,
 		.msn = resp->msn,
 		.orig = orig,
-		.opcode = pkt->opcode,
+		.opcode = hrp_opcode_op(pkt->opcode),
 	};
 	if (pkt->info & HRP_OI_READ) {
 		res->va = pkt->va;
 		res->rkey = pkt->rkey;
 		res->len = pkt->dmalen;
+		res->srqn = resp->srqn;
 		res->stop = pkt->dmalen;
 		res->nr_pkts = rdres_pkts(qp, pkt->dmalen);
 	}
@@ -104,7 +105,7 @@ static bool rdres_find(const struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		if (((pkt->psn - res->psn) & HRP_PSN_MASK) >= res->nr_pkts)
 			continue;
 		*found = resp->rd_head - n;
-		return res->opcode == pkt->opcode &&
+		return res->opcode == hrp_opcode_op(pkt->opcode) &&
 		       (!(pkt->info & HRP_OI_READ) ||
 			rdres_covers(qp, res, pkt));
 	}
@@ -152,11 +153,14 @@ static u8 rdres_opcode(const struct hrp_rdres *res, u32 i)
 static void rdres_read(struct hrp_qp *qp, const struct hrp_rdres *res,
 		       struct hrp_burst *b)
 {
-	hrp_burst_begin(b, qp, rdres_opcode(res, res->sent),
+	u8 svc = hrp_qp_service(qp);
+
+	hrp_burst_begin(b, qp, svc | rdres_opcode(res, res->sent),
 			hrp_psn_add(res->psn, res->sent));
+	b->first.srqn = res->srqn;
 	b->nr_pkts = min(res->end - res->sent, qp->resp.burst_pkts);
-	b->op_middle = HRP_OP_READ_RESP_MIDDLE;
-	b->op_last = rdres_opcode(res, res->sent + b->nr_pkts - 1);
+	b->op_middle = svc | HRP_OP_READ_RESP_MIDDLE;
+	b->op_last = svc | rdres_opcode(res, res->sent + b->nr_pkts - 1);
 	b->mem.one.addr = res->va;
 	b->mem.one.length = res->len;
 	b->mem.one.lkey = res->rkey;
@@ -181,7 +185,9 @@ bool hrp_rdres_next(struct hrp_qp *qp, struct hrp_burst *b)
 		if (res->opcode == HRP_OP_READ_REQ) {
 			rdres_read(qp, res, b);
 		} else {
-			hrp_burst_begin(b, qp, HRP_OP_ATOMIC_ACK, res->psn);
+			hrp_burst_begin(b, qp,
+					hrp_qp_service(qp) | HRP_OP_ATOMIC_ACK,
+					res->psn);
 			b->first.orig = res->orig;
 		}
 		b->first.msn = res->msn;

@@ -61,15 +61,10 @@ static const struct req_ops data_ops[] = {
 	},
 };
 
-static const u8 services[] = {
-	[HRP_TYPE_RC] = HRP_SVC_RC,
-	[HRP_TYPE_UC] = HRP_SVC_UC,
-	[HRP_TYPE_UD] = HRP_SVC_UD,
-};
-
 void hrp_req_reset(struct hrp_qp *qp)
 {
-	hrp_sq_reset(&qp->req.sq);
+	if (hrp_qp_sends(qp))
+		hrp_sq_reset(&qp->req.sq);
 	hrp_req_start(qp, 0);
 }
 
@@ -143,7 +138,7 @@ void hrp_req_fail(struct hrp_qp *qp, u8 status)
 	hrp_sq_complete(qp, status);
 	qp->req.psn_una = qp->req.psn_max;
 	hrp_req_rewind(&qp->req);
-	req_stop(qp, qp->type == HRP_TYPE_RC ? HRP_ERR : HRP_SQE);
+	req_stop(qp, hrp_qp_is_reliable(qp) ? HRP_ERR : HRP_SQE);
 }
 
 bool hrp_req_retry(struct hrp_qp *qp, u64 now_ns)
@@ -279,6 +274,7 @@ static void req_set_headers(const struct hrp_qp *qp, const struct hrp_wqe *w,
 	first->dmalen = w->length;
 	first->imm = (__force __be32)wqe->imm_data;
 	first->inv_rkey = wqe->imm_data;
+	first->srqn = wqe->srqn;
 	if (qp->type != HRP_TYPE_UD)
 		return;
 	first->dqpn = wqe->ud.qpn & HRP_PSN_MASK;
@@ -309,13 +305,13 @@ static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
 {
 	const struct req_ops *ops = &data_ops[w->wqe.opcode];
 	u32 n = min(w->nr_pkts - qp->req.offset, qp->req.burst_pkts);
-	u8 svc = services[qp->type];
+	u8 svc = hrp_qp_service(qp);
 	struct hrp_req *req = &qp->req;
 	bool begin = !req->offset;
 	bool end, reliable;
 	u32 room = n;
 
-	reliable = qp->type == HRP_TYPE_RC;
+	reliable = hrp_qp_is_reliable(qp);
 	if (reliable) {
 		room = req_room(req);
 		if (!room)
@@ -371,10 +367,11 @@ static enum req_step req_read(struct hrp_qp *qp, struct hrp_wqe *w,
 	if (into_chunk)
 		req->restart_psn = req->psn;
 
-	hrp_burst_begin(b, qp, HRP_SVC_RC | HRP_OP_READ_REQ, req->psn);
+	hrp_burst_begin(b, qp, hrp_qp_service(qp) | HRP_OP_READ_REQ, req->psn);
 	b->ackreq_last = 1;
 	b->first.va = w->wqe.rdma.remote_addr + start;
 	b->first.rkey = w->wqe.rdma.rkey;
+	b->first.srqn = w->wqe.srqn;
 	b->first.dmalen = len;
 
 	/* With an offset, this entry alone is outstanding. */
@@ -396,12 +393,14 @@ static enum req_step req_atomic(struct hrp_qp *qp, struct hrp_wqe *w,
 		return STEP_WAIT;
 	req_start_message(req, w);
 
-	hrp_burst_begin(b, qp, HRP_SVC_RC | (cas ? HRP_OP_CMP_SWAP :
-						   HRP_OP_FETCH_ADD),
+	hrp_burst_begin(b, qp,
+			hrp_qp_service(qp) | (cas ? HRP_OP_CMP_SWAP :
+						    HRP_OP_FETCH_ADD),
 			req->psn);
 	b->ackreq_last = 1;
 	b->first.va = w->wqe.rdma.remote_addr;
 	b->first.rkey = w->wqe.rdma.rkey;
+	b->first.srqn = w->wqe.srqn;
 	if (cas) {
 		b->first.swap_add = w->wqe.rdma.swap;
 		b->first.compare = w->wqe.rdma.compare_add;
@@ -560,7 +559,8 @@ enum hrp_next hrp_req_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 {
 	enum hrp_next ret = HRP_NEXT_WAIT;
 
-	if (qp->state != HRP_RTS && qp->state != HRP_SQD)
+	if ((qp->state != HRP_RTS && qp->state != HRP_SQD) ||
+	    !hrp_qp_sends(qp))
 		return HRP_NEXT_IDLE;
 	if (qp->req.timer != HRP_TIMER_RNR)
 		ret = req_run(qp, now_ns, b);
@@ -594,7 +594,7 @@ void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
 	u32 idx = req->burst_idx;
 	struct hrp_wqe *w;
 
-	if (qp->type == HRP_TYPE_RC && status == HROCE_WC_SUCCESS)
+	if (hrp_qp_is_reliable(qp) && status == HROCE_WC_SUCCESS)
 		return;
 	/* Complete meanwhile, or the queue pair was reset? */
 	if (idx - sq->tail >= sq->head - sq->tail)
@@ -606,7 +606,7 @@ void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
 		return;
 	}
 	w->status = status;
-	if (qp->type == HRP_TYPE_RC) {
+	if (hrp_qp_is_reliable(qp)) {
 		if (!req_ask_again(req, idx))
 			req_return_to(req, b, w);
 		return;
@@ -650,6 +650,8 @@ void hrp_req_flush(struct hrp_qp *qp)
 {
 	struct hrp_sq *sq = &qp->req.sq;
 
+	if (!hrp_qp_sends(qp))
+		return;
 	qp->req.timer = HRP_TIMER_OFF;
 	while (sq->tail != sq->head)
 		hrp_sq_complete(qp, HROCE_WC_WR_FLUSH_ERR);

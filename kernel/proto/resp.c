@@ -70,6 +70,7 @@ void hrp_resp_reset(struct hrp_qp *qp)
 
 	resp->in_msg = 0;
 	resp->offset = 0;
+	resp->srqn = 0;
 	resp->have_rwqe = 0;
 	resp->nak_sent = 0;
 	resp->nak_due = 0;
@@ -98,14 +99,8 @@ static bool resp_is_up(const struct hrp_qp *qp)
 
 static bool resp_serves(const struct hrp_qp *qp, const struct hrp_pkt *pkt)
 {
-	static const u8 svc[] = {
-		[HRP_TYPE_RC] = HRP_SVC_RC,
-		[HRP_TYPE_UC] = HRP_SVC_UC,
-		[HRP_TYPE_UD] = HRP_SVC_UD,
-	};
-
 	return pkt->info && !(pkt->info & (HRP_OI_RESPONSE | HRP_OI_CNP)) &&
-	       (pkt->opcode & HRP_SVC_MASK) == svc[qp->type];
+	       (pkt->opcode & HRP_SVC_MASK) == hrp_qp_service(qp);
 }
 
 void hrp_resp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
@@ -122,6 +117,7 @@ void hrp_resp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	}
 	switch ((enum hrp_type)qp->type) {
 	case HRP_TYPE_RC:
+	case HRP_TYPE_XRC_TGT:
 		hrp_resp_rc_begin(qp, pkt, rx);
 		break;
 	case HRP_TYPE_UC:
@@ -129,6 +125,9 @@ void hrp_resp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		break;
 	case HRP_TYPE_UD:
 		hrp_resp_ud_begin(qp, pkt, rx);
+		break;
+	case HRP_TYPE_XRC_INI:
+		rx->drop = HROCE_DROP_OPCODE;
 		break;
 	}
 }
@@ -138,6 +137,7 @@ void hrp_resp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 {
 	switch ((enum hrp_type)qp->type) {
 	case HRP_TYPE_RC:
+	case HRP_TYPE_XRC_TGT:
 		hrp_resp_rc_commit(qp, pkt, rx, status);
 		break;
 	case HRP_TYPE_UC:
@@ -145,6 +145,8 @@ void hrp_resp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		break;
 	case HRP_TYPE_UD:
 		hrp_resp_ud_commit(qp, pkt, rx, status);
+		break;
+	case HRP_TYPE_XRC_INI:
 		break;
 	}
 }
@@ -180,11 +182,13 @@ static bool resp_next_ack(struct hrp_qp *qp, struct hrp_burst *b)
 	struct hrp_resp *resp = &qp->resp;
 
 	if (resp->nak_due) {
-		hrp_burst_begin(b, qp, HRP_OP_ACK, resp->nak_psn);
+		hrp_burst_begin(b, qp, hrp_qp_service(qp) | HRP_OP_ACK,
+				resp->nak_psn);
 		b->first.msn = resp->nak_msn;
 		b->first.syndrome = resp->nak_due;
 	} else if (resp->ack_due) {
-		hrp_burst_begin(b, qp, HRP_OP_ACK, resp->ack_psn);
+		hrp_burst_begin(b, qp, hrp_qp_service(qp) | HRP_OP_ACK,
+				resp->ack_psn);
 		b->first.msn = resp->msn;
 		b->first.syndrome = HRP_SYN_ACK | HRP_SYN_CREDIT_INVALID;
 	} else {
@@ -239,6 +243,8 @@ void hrp_resp_flush(struct hrp_qp *qp)
 	struct hrp_resp *resp = &qp->resp;
 	u32 n;
 
+	if (!hrp_qp_receives(qp))
+		return;
 	for (n = 0; n < RESP_MAX_FLUSH; n++) {
 		if (!resp->have_rwqe && (resp->srq || !hrp_resp_take(qp)))
 			break;

@@ -28,9 +28,24 @@ void hrp_resp_reset(struct hrp_qp *qp);
 void hrp_resp_start(struct hrp_qp *qp, u32 psn);
 
 /**
+ * hrp_resp_is_delicate - must the ICRC be known before anything is decided?
+ * @pkt: request
+ *
+ * XRC: what begins or ends a message may take a receive entry, and says itself
+ * from which SRQ. With a damaged number it would take one of somebody else's.
+ *
+ * Return: true if hrp_resp_begin() is only to be called with a correct ICRC.
+ */
+static inline bool hrp_resp_is_delicate(const struct hrp_pkt *pkt)
+{
+	return pkt->info & HRP_OI_XRCETH &&
+	       pkt->info & (HRP_OI_FIRST | HRP_OI_LAST);
+}
+
+/**
  * hrp_resp_begin - a request arrived: decide
  * @qp: queue pair
- * @pkt: request, its ICRC perhaps not yet checked
+ * @pkt: request, its ICRC perhaps not yet checked, unless it is delicate
  * @rx: decision; see struct hrp_rx
  *
  * Changes nothing, except that it may take a receive entry into

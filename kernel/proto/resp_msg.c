@@ -29,11 +29,14 @@ static bool msg_length_ok(const struct hrp_qp *qp, const struct hrp_pkt *pkt)
 	return pkt->payload_len || (pkt->info & HRP_OI_FIRST);
 }
 
-/* Packets in the middle differ in nothing but the PSN; @room is behind them. */
+/*
+ * Packets in the middle differ in nothing but the PSN; @room is behind them. With
+ * XRC there is more to look at than the BTH, so that they come one by one.
+ */
 static void msg_more(const struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		     struct hrp_rx *rx, u32 room)
 {
-	if (!(pkt->info & (HRP_OI_FIRST | HRP_OI_LAST)))
+	if (!(pkt->info & (HRP_OI_FIRST | HRP_OI_LAST | HRP_OI_XRCETH)))
 		rx->more = room >> qp->mtu_shift;
 }
 
@@ -93,7 +96,7 @@ static enum hrp_fault msg_write_begin(struct hrp_qp *qp,
 		mem->one.lkey = resp->write_rkey;
 		mem->offset = resp->offset;
 		/* Without retransmission nothing would undo the damage. */
-		rx->fuse = qp->type == HRP_TYPE_RC;
+		rx->fuse = hrp_qp_is_reliable(qp);
 	}
 	room = mem->one.length - mem->offset;
 	if (pkt->payload_len > room)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Responder of a reliable connection (IBTA 9.7.4, 9.7.5).
+ * Responder of a reliable connection (IBTA 9.7.4, 9.7.5), XRC too (A14).
  *
  * Where the PSN of a request lies decides what becomes of it: before the
  * expected one it is a duplicate and answered again, after it something was
@@ -84,11 +84,44 @@ static enum hrp_fault rc_rdatomic_begin(struct hrp_qp *qp,
 	return rc_atomic_begin(qp, pkt);
 }
 
+/*
+ * XRC: each packet names the SRQ that it is for, those of a message the same
+ * one. It must be in the domain of the queue pair.
+ */
+static enum hrp_fault rc_select_srq(struct hrp_qp *qp,
+				    const struct hrp_pkt *pkt)
+{
+	struct hrp_resp *resp = &qp->resp;
+
+	if (resp->in_msg && pkt->srqn != resp->srqn)
+		return HRP_FAULT_SEQUENCE;
+	if (!hrp_env_srq_find(qp, pkt->srqn))
+		return HRP_FAULT_DENIED;
+	resp->srqn = pkt->srqn;
+	return HRP_FAULT_NONE;
+}
+
+/* The packet that was expected. */
+static enum hrp_fault rc_request_begin(struct hrp_qp *qp,
+				       const struct hrp_pkt *pkt,
+				       struct hrp_rx *rx)
+{
+	enum hrp_fault fault;
+
+	if (unlikely(pkt->info & HRP_OI_XRCETH)) {
+		fault = rc_select_srq(qp, pkt);
+		if (fault)
+			return fault;
+	}
+	if (pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC))
+		return rc_rdatomic_begin(qp, pkt);
+	return hrp_resp_msg_begin(qp, pkt, qp->resp.in_msg, rx);
+}
+
 void hrp_resp_rc_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		       struct hrp_rx *rx)
 {
 	s32 ahead = hrp_psn_diff(pkt->psn, qp->resp.psn);
-	bool rdatomic = pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC);
 
 	if (unlikely(ahead > 0)) {
 		if (qp->resp.nak_sent)
@@ -96,15 +129,13 @@ void hrp_resp_rc_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		else
 			rc_nak(rx, HRP_NAK_PSN_SEQ, 0);
 	} else if (unlikely(ahead < 0)) {
-		if (rdatomic && !hrp_rdres_known(qp, pkt))
+		if ((pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC)) &&
+		    !hrp_rdres_known(qp, pkt))
 			rc_drop(rx);
 		else
 			rx->verdict = HRP_RX_DUPLICATE;
-	} else if (rdatomic) {
-		rc_fault(qp, rx, rc_rdatomic_begin(qp, pkt));
 	} else {
-		rc_fault(qp, rx, hrp_resp_msg_begin(qp, pkt, qp->resp.in_msg,
-						    rx));
+		rc_fault(qp, rx, rc_request_begin(qp, pkt, rx));
 	}
 }
 
@@ -185,7 +216,8 @@ static void rc_rdatomic_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 
 	if ((pkt->info & HRP_OI_ATOMIC) &&
 	    !hrp_env_atomic(qp, pkt->rkey, pkt->va,
-			    pkt->opcode == HRP_OP_CMP_SWAP, pkt->compare,
+			    hrp_opcode_op(pkt->opcode) == HRP_OP_CMP_SWAP,
+			    pkt->compare,
 			    pkt->swap_add, &orig)) {
 		rc_fail(qp, pkt, HRP_NAK_REM_ACCESS, HROCE_WC_LOC_ACCESS_ERR);
 		return;

@@ -37,6 +37,7 @@ static const u32 ops_offered[] = {
 	[HRP_TYPE_RC] = OPS_RC,
 	[HRP_TYPE_UC] = OPS_UC,
 	[HRP_TYPE_UD] = OPS_UD,
+	[HRP_TYPE_XRC_INI] = OPS_RC,
 };
 
 static const u8 wc_opcodes[HROCE_WR_NR] = {

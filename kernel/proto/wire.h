@@ -38,6 +38,11 @@ struct hrw_deth {
 	__be32 sqpn;		/* upper 8 bits reserved */
 };
 
+/* XRC Extended Transport Header, A14.3.2 */
+struct hrw_xrceth {
+	__be32 srqn;		/* upper 8 bits reserved */
+};
+
 /* RDMA Extended Transport Header, 9.3.3.1 */
 struct hrw_reth {
 	__be32 va_hi;
@@ -70,7 +75,8 @@ struct hrw_atomicacketh {
 
 /* Immediate Data, 9.3.6, and Invalidate, 9.3.7, are one 32-bit word each. */
 
-/* The longest run of headers: BTH and AtomicETH. */
-#define HRW_MAX_HDR_LEN	(sizeof(struct hrw_bth) + sizeof(struct hrw_atomiceth))
+/* The longest run of headers: BTH, XRCETH and AtomicETH. */
+#define HRW_MAX_HDR_LEN	(sizeof(struct hrw_bth) + sizeof(struct hrw_xrceth) + \
+			 sizeof(struct hrw_atomiceth))
 
 #endif /* HRP_WIRE_H */

@@ -179,7 +179,7 @@ void hroce_cq_forget(struct hroce_cq *cq, u32 qpn)
 	unsigned long flags;
 	u32 idx;
 
-	if (cq->user)
+	if (!cq || cq->user)
 		return;
 	spin_lock_irqsave(&cq->lock, flags);
 	for (idx = cq->cons; idx != cq->prod; idx++) {

@@ -90,7 +90,7 @@ void hroce_cq_notify(struct hroce_cq *cq);
 
 /**
  * hroce_cq_forget - disown the completions of a queue pair
- * @cq: completion queue; those of user space are left alone
+ * @cq: completion queue, or NULL; those of user space are left alone
  * @qpn: its number, which may soon be that of another one
  *
  * Context: process; nobody completes requests of that queue pair any more.

@@ -26,6 +26,7 @@
 #include "ring.h"
 #include "srq.h"
 #include "ucontext.h"
+#include "xrcd.h"
 
 static void hroce_dev_dealloc(struct ib_device *ibdev);
 
@@ -42,6 +43,7 @@ static const struct ib_device_ops dev_ops = {
 	.alloc_mw = hroce_mw_alloc,
 	.alloc_pd = hroce_pd_alloc,
 	.alloc_ucontext = hroce_ucontext_alloc,
+	.alloc_xrcd = hroce_xrcd_alloc,
 	.attach_mcast = hroce_mcast_attach,
 	.create_ah = hroce_ah_create,
 	.create_cq = HROCE_CREATE_CQ_OP(hroce_cq_create),
@@ -52,6 +54,7 @@ static const struct ib_device_ops dev_ops = {
 	.dealloc_mw = hroce_mw_dealloc,
 	.dealloc_pd = hroce_pd_dealloc,
 	.dealloc_ucontext = hroce_ucontext_dealloc,
+	.dealloc_xrcd = hroce_xrcd_dealloc,
 	.del_gid = hroce_port_del_gid,
 	.dereg_mr = hroce_mr_dereg,
 	.destroy_ah = hroce_ah_destroy,
@@ -95,6 +98,7 @@ static const struct ib_device_ops dev_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_qp, hroce_qp, ib),
 	INIT_RDMA_OBJ_SIZE(ib_srq, hroce_srq, ib),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, hroce_ucontext, ib),
+	INIT_RDMA_OBJ_SIZE(ib_xrcd, hroce_xrcd, ib),
 };
 
 static const struct ib_device_ops dev_vlan_ops = {
@@ -133,6 +137,7 @@ static void dev_setup(struct hroce_dev *dev)
 {
 	hroce_ibdev_setup(&dev->ib, dev->link);
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
+	xa_init_flags(&dev->xrc_srqs, XA_FLAGS_ALLOC1);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	INIT_LIST_HEAD(&dev->mcast);
 	spin_lock_init(&dev->mcast_lock);
@@ -145,7 +150,7 @@ static void dev_setup(struct hroce_dev *dev)
 static void hroce_dev_dealloc(struct ib_device *ibdev)
 {
 	struct hroce_dev *dev = to_hdev(ibdev);
-	unsigned long qp = 0, ah = 0;
+	unsigned long qp = 0, srq = 0, ah = 0;
 
 	hroce_debug_del(dev);
 	hroce_poller_set(dev, 0);
@@ -155,9 +160,11 @@ static void hroce_dev_dealloc(struct ib_device *ibdev)
 	hroce_port_fini(&dev->port);
 	/* Not xa_empty(): an addition that failed may leave empty nodes. */
 	WARN_ON_ONCE(xa_find(&dev->qps, &qp, ULONG_MAX, XA_PRESENT) ||
+		     xa_find(&dev->xrc_srqs, &srq, ULONG_MAX, XA_PRESENT) ||
 		     xa_find(&dev->ahs, &ah, ULONG_MAX, XA_PRESENT));
 	xa_destroy(&dev->qps);
 	hroce_recent_fini(&dev->recent_qps);
+	xa_destroy(&dev->xrc_srqs);
 	xa_destroy(&dev->ahs);
 	hroce_keys_fini(&dev->keys);
 	hroce_link_device_gone(dev->link, ibdev);

@@ -18,6 +18,7 @@
 #define HROCE_MAX_QPN		0xfffffe	/* the next one means multicast */
 #define HROCE_MAX_CQ		(1 << 20)
 #define HROCE_MAX_SRQ		(1 << 20)
+#define HROCE_MAX_SRQN		0xffffff	/* XRC; 24 bits on the wire */
 #define HROCE_MAX_AH		(1 << 20)
 #define HROCE_MAX_PD		(1 << 20)
 #define HROCE_MAX_MR		((1 << 24) - 1)	/* keys: 24 bits, not 0 */
@@ -43,6 +44,9 @@ struct hroce_link;
  *	its entry is gone
  * @recent_qps: those found lately
  * @qp_next: where the search for a free QPN goes on
+ * @xrc_srqs: XRC SRQs by number; RCU readers; an SRQ is freed a grace period
+ *	after its entry is gone
+ * @xrc_srq_next: where the search for a free number goes on
  * @ahs: address handles by hroce_create_ah_resp.ah_id; RCU readers
  * @ah_next: where the search for a free ah_id goes on
  * @mcast: multicast groups, see verbs/mcast.h; RCU readers
@@ -64,6 +68,8 @@ struct hroce_dev {
 	struct xarray qps;
 	struct hroce_recent recent_qps;
 	u32 qp_next;
+	struct xarray xrc_srqs;
+	u32 xrc_srq_next;
 	struct xarray ahs;
 	u32 ah_next;
 	struct list_head mcast;

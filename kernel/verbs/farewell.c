@@ -31,7 +31,7 @@ static void farewell_remove(struct ib_device *ibdev, void *client_data)
 
 	rcu_read_lock();
 	xa_for_each(&dev->qps, qpn, qp)
-		if (qp->owner)
+		if (qp->user)
 			hroce_qp_error(qp);
 	rcu_read_unlock();
 }

@@ -40,18 +40,29 @@ static int qp_check_init(const struct ib_qp_init_attr *init,
 	case IB_QPT_RC:
 	case IB_QPT_UC:
 	case IB_QPT_UD:
+	case IB_QPT_XRC_TGT:
+		break;
+	case IB_QPT_XRC_INI:
+		/* The kernel has no work request that names an SRQ. */
+		if (!udata)
+			return -EOPNOTSUPP;
 		break;
 	default:
 		return -EOPNOTSUPP;
 	}
 	if (init->create_flags || init->rwq_ind_tbl)
 		return -EOPNOTSUPP;
-	if (!init->send_cq || !init->recv_cq)
+	if (init->qp_type == IB_QPT_XRC_TGT)
+		return init->xrcd ? 0 : -EINVAL;
+	if (!init->send_cq ||
+	    (!init->recv_cq && init->qp_type != IB_QPT_XRC_INI))
 		return -EINVAL;
 	if (cap->max_send_wr > HROCE_MAX_WR ||
 	    cap->max_send_sge > HROCE_MAX_SGES ||
 	    cap->max_inline_data > HROCE_MAX_INLINE)
 		return -EINVAL;
+	if (init->qp_type == IB_QPT_XRC_INI)
+		return init->srq ? -EINVAL : 0;
 	if (!init->srq && (cap->max_recv_wr > HROCE_MAX_WR ||
 			   cap->max_recv_sge > HROCE_MAX_SGES))
 		return -EINVAL;
@@ -65,6 +76,10 @@ static u8 qp_proto_type(enum ib_qp_type type)
 		return HRP_TYPE_RC;
 	case IB_QPT_UC:
 		return HRP_TYPE_UC;
+	case IB_QPT_XRC_INI:
+		return HRP_TYPE_XRC_INI;
+	case IB_QPT_XRC_TGT:
+		return HRP_TYPE_XRC_TGT;
 	default:
 		return HRP_TYPE_UD;
 	}
@@ -78,12 +93,11 @@ static void qp_setup(struct hroce_qp *qp, const struct ib_qp_init_attr *init,
 	hroce_qp_send_init(qp);
 	hroce_qp_recv_init(qp);
 	qp->turn.cpu = HROCE_TURN_NOWHERE;
-	qp->owner = hroce_udata_context(udata);
 	qp->user = udata;
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->is_gsi = init->qp_type == IB_QPT_GSI;
-	qp->send_cq = to_hcq(init->send_cq);
-	qp->recv_cq = to_hcq(init->recv_cq);
+	qp->send_cq = init->send_cq ? to_hcq(init->send_cq) : NULL;
+	qp->recv_cq = init->recv_cq ? to_hcq(init->recv_cq) : NULL;
 	qp->srq = init->srq ? to_hsrq(init->srq) : NULL;
 	qp->proto.type = qp_proto_type(init->qp_type);
 	qp->proto.state = HRP_RESET;
@@ -94,6 +108,17 @@ static void qp_setup(struct hroce_qp *qp, const struct ib_qp_init_attr *init,
 	qp->proto.req.burst_pkts = BURST_PKTS;
 	qp->proto.resp.burst_pkts = BURST_PKTS;
 	qp->proto.resp.srq = !!qp->srq;
+	if (init->qp_type != IB_QPT_XRC_TGT) {
+		qp->owner = hroce_udata_context(udata);
+		return;
+	}
+	/*
+	 * Nobody's in particular: whoever is in the domain may open it, and who
+	 * has created it may be gone. So ib_core calls it one of the kernel, but
+	 * SRQs are of user space alone.
+	 */
+	qp->user = true;
+	qp->proto.resp.srq = 1;
 }
 
 static int qp_create_sq(struct hroce_qp *qp, struct ib_qp_cap *cap)
@@ -101,6 +126,12 @@ static int qp_create_sq(struct hroce_qp *qp, struct ib_qp_cap *cap)
 	struct hrp_sq *sq = &qp->proto.req.sq;
 	u32 stride;
 
+	if (!hrp_qp_sends(&qp->proto)) {
+		cap->max_send_wr = 0;
+		cap->max_send_sge = 0;
+		cap->max_inline_data = 0;
+		return 0;
+	}
 	stride = hrp_sq_stride(cap->max_send_sge, cap->max_inline_data);
 	/*
 	 * All that there is room for: hardware does so, too, and some programs
@@ -136,16 +167,32 @@ static void qp_destroy_sq(struct hroce_qp *qp)
 	hroce_ring_destroy(qp->sq);
 }
 
+static bool qp_has_rq(const struct hroce_qp *qp)
+{
+	return hrp_qp_receives(&qp->proto) && !qp->proto.resp.srq;
+}
+
+/* Pieces that a receive entry may have; XRC: one of any SRQ. */
+static u32 qp_max_recv_sges(const struct hroce_qp *qp,
+			    const struct ib_qp_cap *cap)
+{
+	if (qp->srq)
+		return qp->srq->max_sge;
+	return qp_has_rq(qp) ? cap->max_recv_sge : HROCE_MAX_SGES;
+}
+
 static int qp_create_rq(struct hroce_qp *qp, struct ib_qp_cap *cap)
 {
-	u32 max_sges = qp->srq ? qp->srq->max_sge : cap->max_recv_sge;
 	struct hrp_resp *resp = &qp->proto.resp;
 
-	resp->rwqe = kzalloc(struct_size(resp->rwqe, sges, max_sges),
-			     GFP_KERNEL_ACCOUNT);
-	if (!resp->rwqe)
-		return -ENOMEM;
-	if (qp->srq) {
+	if (hrp_qp_receives(&qp->proto)) {
+		resp->rwqe = kzalloc(struct_size(resp->rwqe, sges,
+						 qp_max_recv_sges(qp, cap)),
+				     GFP_KERNEL_ACCOUNT);
+		if (!resp->rwqe)
+			return -ENOMEM;
+	}
+	if (!qp_has_rq(qp)) {
 		cap->max_recv_wr = 0;
 		cap->max_recv_sge = 0;
 		return 0;
@@ -192,11 +239,12 @@ static int qp_answer(struct hroce_qp *qp, struct ib_udata *udata)
 {
 	struct ib_ucontext *ctx = hroce_udata_context(udata);
 	struct hroce_create_qp_resp resp = {};
-	int err;
+	int err = 0;
 
 	if (!udata)
 		return 0;
-	err = hroce_ring_export(qp->sq, ctx, &resp.sq);
+	if (qp->sq)
+		err = hroce_ring_export(qp->sq, ctx, &resp.sq);
 	if (!err && qp->rq)
 		err = hroce_ring_export(qp->rq, ctx, &resp.rq);
 	if (err)

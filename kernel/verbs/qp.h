@@ -54,21 +54,22 @@ enum hroce_qp_pending {
 /**
  * struct hroce_qp - queue pair
  * @ib: what ib_core knows
- * @owner: user context that created it, by identity; NULL: the kernel
+ * @owner: user context that created it, by identity; NULL: the kernel, or, XRC
+ *	target, nobody
  * @modify_lock: one modify_qp() at a time
  * @proto: protocol state; @proto.req is guarded by @send.lock, @proto.resp by
  *	@recv.lock
  * @turn: taking turns with the peer's process on one CPU
  * @send: requester side
  * @recv: responder side
- * @sq: send queue memory
- * @rq: receive queue memory, or NULL with an SRQ
+ * @sq: send queue memory; XRC target: NULL
+ * @rq: receive queue memory, or NULL with an SRQ and XRC
  * @post_lock: queues of the kernel: guards posting to @sq and @rq; any context;
  *	queues of user space are posted to without us
  * @rq_head: receive entries taken, private [recv.lock]
- * @srq: shared receive queue or NULL
- * @send_cq: completions of the requester
- * @recv_cq: completions of the responder
+ * @srq: shared receive queue or NULL; XRC: NULL, found by number
+ * @send_cq: completions of the requester; XRC target: NULL
+ * @recv_cq: completions of the responder; XRC: NULL, each SRQ has its own
  * @pending: bits of enum hroce_qp_pending, set under a lock, handled without
  * @timer: for @proto.req.deadline_ns; armed lazily, never moved on progress
  * @timer_ns: when @timer will fire, 0 if it is not armed [send.lock]

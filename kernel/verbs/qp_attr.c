@@ -212,7 +212,7 @@ int hroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	mutex_lock(&qp->modify_lock);
 	*attr = (struct ib_qp_attr) {
 		.cap = {
-			.max_send_wr = qp->sq->nr_entries,
+			.max_send_wr = qp->sq ? qp->sq->nr_entries : 0,
 			.max_recv_wr = qp->rq ? qp->rq->nr_entries : 0,
 			.max_send_sge = qp->max_send_sge,
 			.max_recv_sge = qp->max_recv_sge,

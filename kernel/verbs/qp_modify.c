@@ -99,7 +99,7 @@ static int change_prepare_rd(struct hroce_qp *qp, struct qp_change *c)
 {
 	u32 nr = c->attr->max_dest_rd_atomic;
 
-	if (qp->proto.type != HRP_TYPE_RC)
+	if (!hrp_qp_is_reliable(&qp->proto))
 		return 0;
 	/* Resources in use stay where they are. */
 	if (c->from != IB_QPS_INIT)

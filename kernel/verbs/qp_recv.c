@@ -25,6 +25,56 @@
 
 #define QPN_MULTICAST	0xffffff
 
+/* XRC. */
+
+static struct hroce_srq *recv_find_srq(const struct hroce_qp *qp, u32 srqn)
+{
+	return hroce_srq_find(hqp_dev(qp), qp->ib.xrcd, srqn);
+}
+
+/*
+ * In whose name memory is accessed for the peer; XRC: in that of SRQ @srqn, NULL
+ * if that is gone.
+ */
+static struct ib_pd *recv_pd(const struct hroce_qp *qp, u32 srqn)
+{
+	const struct hroce_srq *srq;
+
+	if (likely(qp->proto.type != HRP_TYPE_XRC_TGT))
+		return qp->ib.pd;
+	srq = recv_find_srq(qp, srqn);
+	return srq ? srq->ib.pd : NULL;
+}
+
+/* The same for the request that is being worked on. */
+static struct ib_pd *recv_request_pd(const struct hroce_qp *qp)
+{
+	return recv_pd(qp, qp->proto.resp.srqn);
+}
+
+/*
+ * Completions go where the SRQ wants them. The handler is called at once, as
+ * more than one CQ may be concerned by the time that locks are dropped: it is
+ * one of uverbs, which only wakes.
+ */
+static void recv_done_xrc(struct hroce_qp *qp, const struct hroce_cqe *cqe,
+			  bool solicited)
+{
+	struct hroce_srq *srq = recv_find_srq(qp, qp->proto.resp.srqn);
+	struct hroce_cq *cq;
+
+	/* Who destroys an SRQ does not want to hear of it any more. */
+	if (!srq)
+		return;
+	cq = to_hcq(srq->ib.ext.cq);
+	if (cqe->status != HROCE_WC_SUCCESS)
+		solicited = true;
+	if (hroce_cq_push(cq, cqe, solicited))
+		hroce_cq_notify(cq);
+	if (unlikely(READ_ONCE(cq->overrun)))
+		hroce_qp_fatal(qp);
+}
+
 /* Answers. */
 
 /* Lets the frame stay open if another burst follows. */
@@ -35,7 +85,8 @@ static u8 recv_burst(struct hroce_qp *qp, struct hroce_tx *tx,
 	u8 status;
 
 	trace_hroce_tx(qp->proto.qpn, b);
-	hroce_mem_begin(&it, &hqp_dev(qp)->keys, qp->ib.pd, &b->mem);
+	hroce_mem_begin(&it, &hqp_dev(qp)->keys, recv_pd(qp, b->first.srqn),
+			&b->mem);
 	status = hroce_tx_add(tx, &qp->flow, b, &it);
 	hroce_mem_end(&it);
 	if (!b->more)
@@ -154,24 +205,26 @@ static u8 recv_place_grh(const struct hroce_rx *rx, struct hroce_mem_iter *it)
 
 /*
  * Check the ICRC and place the payload, that of packets behind this one, too,
- * if the decision is good for them. False if the ICRC was wrong.
+ * if the decision is good for them. False if the ICRC was wrong; @checked: it is
+ * known to be right.
  */
 static bool recv_place(struct hroce_qp *qp, struct hroce_rx *rx,
-		       struct hrp_rx *d, u8 *status)
+		       struct hrp_rx *d, struct ib_pd *pd, bool checked,
+		       u8 *status)
 {
 	const struct hroce_keys *keys = &hqp_dev(qp)->keys;
 	struct hroce_mem_iter it __uninitialized;
-	bool fuse = d->fuse && d->mem.len;
+	bool fuse = d->fuse && d->mem.len && !checked;
 
 	*status = HROCE_WC_SUCCESS;
-	if (!fuse && !hroce_rx_icrc_ok(rx))
+	if (!fuse && !checked && !hroce_rx_icrc_ok(rx))
 		return false;
 
 	if (d->mem.len) {
 		if (fuse)
 			d->nr_pkts += d->more;
 		d->mem.len *= d->nr_pkts;
-		hroce_mem_begin(&it, keys, qp->ib.pd, &d->mem);
+		hroce_mem_begin(&it, keys, pd, &d->mem);
 		if (rx->pkt.info & HRP_OI_ATOMICACKETH)
 			*status = recv_place_orig(&it, rx->pkt.orig);
 		else
@@ -183,7 +236,7 @@ static bool recv_place(struct hroce_qp *qp, struct hroce_rx *rx,
 
 		mem.offset = 0;
 		mem.len = HRW_GRH_LEN;
-		hroce_mem_begin(&it, keys, qp->ib.pd, &mem);
+		hroce_mem_begin(&it, keys, pd, &mem);
 		*status = recv_place_grh(rx, &it);
 		hroce_mem_end(&it);
 	}
@@ -192,10 +245,13 @@ static bool recv_place(struct hroce_qp *qp, struct hroce_rx *rx,
 
 static int recv_request(struct hroce_qp *qp, struct hroce_rx *rx)
 {
+	bool checked = hrp_resp_is_delicate(&rx->pkt);
 	int drop = HROCE_DROP_QP_STATE;
 	struct hrp_rx d __uninitialized;
 	u8 status;
 
+	if (unlikely(checked) && !hroce_rx_icrc_ok(rx))
+		return HROCE_DROP_ICRC;
 	spin_lock(&qp->recv.lock);
 	if (qp->dead)
 		goto unlock;
@@ -204,7 +260,7 @@ static int recv_request(struct hroce_qp *qp, struct hroce_rx *rx)
 	if (d.verdict == HRP_RX_DROP)
 		goto unlock;
 	drop = HROCE_DROP_ICRC;
-	if (!recv_place(qp, rx, &d, &status))
+	if (!recv_place(qp, rx, &d, recv_request_pd(qp), checked, &status))
 		goto unlock;
 	hrp_resp_commit(&qp->proto, &rx->pkt, &d, status);
 	/* Who clears it will take the lock before looking. */
@@ -232,7 +288,7 @@ static int recv_response(struct hroce_qp *qp, struct hroce_rx *rx)
 	if (d.verdict == HRP_RX_DROP)
 		goto unlock;
 	drop = HROCE_DROP_ICRC;
-	if (!recv_place(qp, rx, &d, &status))
+	if (!recv_place(qp, rx, &d, qp->ib.pd, false, &status))
 		goto unlock;
 	if (hrp_comp_commit(&qp->proto, &rx->pkt, &d, ktime_get_ns(), status))
 		set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
@@ -257,14 +313,9 @@ static bool recv_pkey_ok(const struct hroce_qp *qp, struct hrp_pkt *pkt)
 /* Does the packet belong to this queue pair at all? */
 static int recv_check(const struct hroce_qp *qp, struct hroce_rx *rx)
 {
-	static const u8 service[] = {
-		[HRP_TYPE_RC] = HRP_SVC_RC,
-		[HRP_TYPE_UC] = HRP_SVC_UC,
-		[HRP_TYPE_UD] = HRP_SVC_UD,
-	};
 	struct hrp_pkt *pkt = &rx->pkt;
 
-	if ((pkt->opcode & HRP_SVC_MASK) != service[qp->proto.type])
+	if ((pkt->opcode & HRP_SVC_MASK) != hrp_qp_service(&qp->proto))
 		return HROCE_DROP_OPCODE;
 	switch ((enum hrp_state)READ_ONCE(qp->proto.state)) {
 	case HRP_RESET:
@@ -357,17 +408,31 @@ void hroce_rx_packet(struct hroce_rx *rx)
 void hrp_env_recv_done(struct hrp_qp *proto, const struct hroce_cqe *cqe,
 		       bool solicited)
 {
-	hroce_qp_complete(proto_to_hqp(proto), cqe, solicited,
-			  HROCE_PENDING_RECV_CQ);
+	struct hroce_qp *qp = proto_to_hqp(proto);
+
+	if (unlikely(proto->type == HRP_TYPE_XRC_TGT))
+		recv_done_xrc(qp, cqe, solicited);
+	else
+		hroce_qp_complete(qp, cqe, solicited, HROCE_PENDING_RECV_CQ);
+}
+
+bool hrp_env_srq_find(struct hrp_qp *proto, u32 srqn)
+{
+	return recv_find_srq(proto_to_hqp(proto), srqn);
 }
 
 bool hrp_env_recv_take(struct hrp_qp *proto, struct hrp_rwqe *rwqe)
 {
 	struct hroce_qp *qp = proto_to_hqp(proto);
 	bool corrupt = false, taken;
+	struct hroce_srq *srq;
 
 	if (qp->srq)
 		return hroce_srq_take(qp->srq, rwqe);
+	if (proto->type == HRP_TYPE_XRC_TGT) {
+		srq = recv_find_srq(qp, proto->resp.srqn);
+		return srq && hroce_srq_take(srq, rwqe);
+	}
 	taken = hroce_rq_copy(qp->rq, qp->max_recv_sge, &qp->rq_head, rwqe,
 			      &corrupt);
 	if (corrupt)
@@ -383,7 +448,7 @@ bool hrp_env_mem_check(struct hrp_qp *proto, u32 rkey, u64 va, u32 len,
 
 	region = hroce_keys_find(&hqp_dev(qp)->keys, rkey);
 	return region && hroce_region_is_for(region, proto->qpn) &&
-	       hroce_region_check(region, qp->ib.pd, va, len, access);
+	       hroce_region_check(region, recv_request_pd(qp), va, len, access);
 }
 
 bool hrp_env_atomic(struct hrp_qp *proto, u32 rkey, u64 va, bool cas,
@@ -399,7 +464,7 @@ bool hrp_env_atomic(struct hrp_qp *proto, u32 rkey, u64 va, bool cas,
 	struct hroce_extent ext;
 	bool ok = false;
 
-	hroce_mem_begin(&it, &hqp_dev(qp)->keys, qp->ib.pd, &mem);
+	hroce_mem_begin(&it, &hqp_dev(qp)->keys, recv_request_pd(qp), &mem);
 	if (hroce_mem_next(&it, sizeof(u64), &ext) == sizeof(u64) &&
 	    IS_ALIGNED(ext.offset, sizeof(u64)) &&
 	    hroce_region_is_for(it.region, proto->qpn)) {
@@ -416,6 +481,7 @@ bool hrp_env_atomic(struct hrp_qp *proto, u32 rkey, u64 va, bool cas,
 
 bool hrp_env_invalidate(struct hrp_qp *proto, u32 rkey)
 {
-	return hroce_mr_invalidate(proto_to_hqp(proto)->ib.pd, proto->qpn, rkey,
-				   true);
+	struct ib_pd *pd = recv_request_pd(proto_to_hqp(proto));
+
+	return pd && hroce_mr_invalidate(pd, proto->qpn, rkey, true);
 }

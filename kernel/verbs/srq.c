@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Shared receive queues, and taking entries out of receive rings. */
 #include <linux/align.h>
+#include <linux/rcupdate.h>
 #include "../proto/qp.h"
-#include "device.h"
 #include "ring.h"
 #include "srq.h"
 #include "ucontext.h"
@@ -90,22 +90,69 @@ unlock:
 	return taken;
 }
 
-int hroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init_attr,
-		     struct ib_udata *udata)
+static int srq_check_init(const struct ib_srq_init_attr *init,
+			  const struct ib_udata *udata)
 {
-	struct ib_srq_attr *attr = &init_attr->attr;
-	struct hroce_srq *srq = to_hsrq(ibsrq);
-	struct hroce_create_srq_resp resp = {};
-	int err;
+	const struct ib_srq_attr *attr = &init->attr;
 
-	err = hroce_udata_check(udata, sizeof(resp));
-	if (err)
-		return err;
-	if (init_attr->srq_type != IB_SRQT_BASIC)
+	switch (init->srq_type) {
+	case IB_SRQT_BASIC:
+		break;
+	case IB_SRQT_XRC:
+		/* Handlers of the kernel's CQs are not called with locks held. */
+		if (!udata)
+			return -EOPNOTSUPP;
+		break;
+	default:
 		return -EOPNOTSUPP;
+	}
 	if (!attr->max_wr || attr->max_wr > HROCE_MAX_WR ||
 	    attr->max_sge > HROCE_MAX_SGES || attr->srq_limit > attr->max_wr)
 		return -EINVAL;
+	return 0;
+}
+
+/* Take a number, under which nobody is found yet. */
+static int srq_take_number(struct hroce_srq *srq)
+{
+	struct hroce_dev *dev = to_hdev(srq->ib.device);
+	int err;
+
+	err = xa_alloc_cyclic(&dev->xrc_srqs, &srq->number, NULL,
+			      XA_LIMIT(1, HROCE_MAX_SRQN), &dev->xrc_srq_next,
+			      GFP_KERNEL);
+	if (err < 0)
+		return err == -EBUSY ? -ENOSPC : err;
+	srq->ib.ext.xrc.srq_num = srq->number;
+	return 0;
+}
+
+static int srq_answer_create(struct hroce_srq *srq, struct ib_udata *udata)
+{
+	struct hroce_create_srq_resp resp = {};
+	int err;
+
+	if (!udata)
+		return 0;
+	err = hroce_ring_export(srq->ring, hroce_udata_context(udata),
+				&resp.srq);
+	return err ?: hroce_udata_answer(udata, &resp, sizeof(resp));
+}
+
+int hroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init_attr,
+		     struct ib_udata *udata)
+{
+	struct hroce_dev *dev = to_hdev(ibsrq->device);
+	struct ib_srq_attr *attr = &init_attr->attr;
+	struct hroce_srq *srq = to_hsrq(ibsrq);
+	bool xrc = init_attr->srq_type == IB_SRQT_XRC;
+	int err;
+
+	err = hroce_udata_check(udata, sizeof(struct hroce_create_srq_resp));
+	if (!err)
+		err = srq_check_init(init_attr, udata);
+	if (err)
+		return err;
 
 	mutex_init(&srq->modify_lock);
 	spin_lock_init(&srq->lock);
@@ -119,15 +166,24 @@ int hroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init_attr,
 		return PTR_ERR(srq->ring);
 	srq->max_wr = srq->ring->nr_entries;
 	attr->max_wr = srq->max_wr;
-	if (!udata)
-		return 0;
-
-	err = hroce_ring_export(srq->ring, hroce_udata_context(udata),
-				&resp.srq);
-	if (!err)
-		err = hroce_udata_answer(udata, &resp, sizeof(resp));
+	if (xrc) {
+		err = srq_take_number(srq);
+		if (err)
+			goto destroy_ring;
+	}
+	err = srq_answer_create(srq, udata);
 	if (err)
-		hroce_ring_destroy(srq->ring);
+		goto put_number;
+	/* The slot is reserved, so that this needs no memory. */
+	if (xrc)
+		xa_store(&dev->xrc_srqs, srq->number, srq, GFP_KERNEL);
+	return 0;
+
+put_number:
+	if (xrc)
+		xa_erase(&dev->xrc_srqs, srq->number);
+destroy_ring:
+	hroce_ring_destroy(srq->ring);
 	return err;
 }
 
@@ -262,7 +318,13 @@ int hroce_srq_query(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 
 int hroce_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
-	/* No queue pair refers to the SRQ any more, so nobody uses it. */
-	hroce_ring_destroy(to_hsrq(ibsrq)->ring);
+	struct hroce_srq *srq = to_hsrq(ibsrq);
+
+	/* No queue pair refers to it but those who find it by its number. */
+	if (ibsrq->srq_type == IB_SRQT_XRC) {
+		xa_erase(&to_hdev(ibsrq->device)->xrc_srqs, srq->number);
+		synchronize_rcu_expedited();
+	}
+	hroce_ring_destroy(srq->ring);
 	return 0;
 }

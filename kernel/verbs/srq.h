@@ -5,6 +5,7 @@
 
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
+#include "device.h"
 
 struct hrp_rwqe;
 struct hroce_ring;
@@ -21,6 +22,7 @@ struct hroce_ring;
  * @limit: raise SRQ_LIMIT_REACHED when fewer are left; 0: off
  * @max_wr: granted
  * @max_sge: granted
+ * @number: XRC: of this SRQ, in hroce_dev.xrc_srqs
  * @user: mapped into user space
  * @error: the ring is corrupt; nothing is taken any more
  */
@@ -34,6 +36,7 @@ struct hroce_srq {
 	u32 limit;
 	u32 max_wr;
 	u32 max_sge;
+	u32 number;
 	bool user;
 	bool error;
 };
@@ -41,6 +44,24 @@ struct hroce_srq {
 static inline struct hroce_srq *to_hsrq(struct ib_srq *ib)
 {
 	return container_of(ib, struct hroce_srq, ib);
+}
+
+/**
+ * hroce_srq_find - look an XRC SRQ up
+ * @dev: device
+ * @xrcd: XRC domain that it has to be in
+ * @number: its number
+ *
+ * Context: RCU read side.
+ * Return: SRQ or NULL.
+ */
+static inline struct hroce_srq *hroce_srq_find(struct hroce_dev *dev,
+					       const struct ib_xrcd *xrcd,
+					       unsigned long number)
+{
+	struct hroce_srq *srq = xa_load(&dev->xrc_srqs, number);
+
+	return srq && srq->ib.ext.xrc.xrcd == xrcd ? srq : NULL;
 }
 
 /**

@@ -237,8 +237,9 @@ static void receive_request(struct hrp_pkt *pkt)
 	fuzz_demand(!rx.mem.len || rx.mem.len == pkt->payload_len);
 	fuzz_demand(!rx.fuse || rx.verdict == HRP_RX_ACCEPT);
 	take_more(pkt, &rx);
-	/* Damaged now and then. */
-	if (rx.verdict != HRP_RX_DROP && take(1) != 0xa5)
+	/* Damaged now and then, unless that has been seen before. */
+	if (rx.verdict != HRP_RX_DROP &&
+	    (hrp_resp_is_delicate(pkt) || take(1) != 0xa5))
 		hrp_resp_commit(&fuzz.qp, pkt, &rx,
 				rx.verdict == HRP_RX_ACCEPT ? take_status() :
 							      HROCE_WC_SUCCESS);
@@ -276,14 +277,13 @@ static u32 take_payload_len(void)
 /* Anything that can be written as a packet, and read again. */
 static void op_packet(bool response)
 {
-	static const u8 svc[] = { HRP_SVC_RC, HRP_SVC_UC, HRP_SVC_UD };
 	u8 hdr[HRW_MAX_HDR_LEN] __attribute__((__aligned__(4)));
 	struct hrp_pkt pkt = { .dqpn = fuzz.qp.qpn, .pkey = 0xffff };
 	u32 len;
 
 	pkt.opcode = take(1);
 	if (pkt.opcode < 0xf0)
-		pkt.opcode = svc[fuzz.qp.type] | (pkt.opcode & 0x1f);
+		pkt.opcode = hrp_qp_service(&fuzz.qp) | (pkt.opcode & 0x1f);
 	pkt.info = hrp_opcode_info(pkt.opcode);
 	if (!pkt.info || !!(pkt.info & HRP_OI_RESPONSE) != response)
 		return;
@@ -297,6 +297,7 @@ static void op_packet(bool response)
 	pkt.rkey = take(1);
 	pkt.va = take(1) * 8 + (len >> 3 & 1);
 	pkt.inv_rkey = take(1);
+	pkt.srqn = pkt.info & HRP_OI_XRCETH ? take(1) & 7 : 0;
 	if (pkt.info & HRP_OI_PAYLOAD)
 		pkt.payload_len = take_payload_len();
 	pkt.pad = -pkt.payload_len & 3;

@@ -26,6 +26,7 @@
  * @now_ns: time
  * @rq_avail: receive entries posted
  * @rq_taken: receive entries taken so far
+ * @taken_from: XRC: SRQ that the last one belongs to
  * @env_calls: calls of the surroundings since the last check
  * @errors: calls of hrp_env_error()
  * @errors_seen: its value at the last check
@@ -39,6 +40,7 @@ struct fuzz {
 	u64 now_ns;
 	u32 rq_avail;
 	u32 rq_taken;
+	u32 taken_from;
 	u32 env_calls;
 	u32 errors;
 	u32 errors_seen;

@@ -25,8 +25,9 @@ void fuzz_setup(u8 kind, u8 size)
 	memset(&fuzz, 0, sizeof(fuzz));
 	fuzz.data = data;
 	fuzz.len = len;
-	/* More than half are RC, where there is most to break. */
-	qp->type = kind & 4 ? HRP_TYPE_RC : (kind & 3) % 3;
+	/* Half are RC, where there is most to break. */
+	qp->type = kind & 4 ? HRP_TYPE_RC :
+			      (kind & 3) + (kind >> 4 & 1);
 	qp->access = ~(kind >> 5);
 	qp->mtu_shift = 8 + size % 5;
 	qp->qpn = 0x11;
@@ -52,7 +53,7 @@ void fuzz_setup(u8 kind, u8 size)
 	qp->resp.nr_rd = FUZZ_NR_RD;
 	qp->resp.max_dest_rd_atomic = size % (FUZZ_NR_RD + 1);
 	qp->resp.burst_pkts = 1 + size % 16;
-	qp->resp.srq = kind >> 4 & 1;
+	qp->resp.srq = kind >> 4 & 1 || qp->type == HRP_TYPE_XRC_TGT;
 }
 
 void fuzz_teardown(void)
@@ -78,6 +79,7 @@ void hrp_env_recv_done(struct hrp_qp *qp, const struct hroce_cqe *cqe,
 	fuzz.env_calls++;
 	fuzz_demand(cqe->qpn == qp->qpn);
 	fuzz_demand(cqe->wr_id == fuzz.rq_taken);
+	fuzz_demand(qp->resp.srqn == fuzz.taken_from);
 	fuzz_demand(cqe->status != HROCE_WC_SUCCESS ||
 		    cqe->opcode == HROCE_WC_RECV_WRITE_IMM ||
 		    cqe->byte_len <= qp->resp.rwqe->length);
@@ -89,8 +91,10 @@ bool hrp_env_recv_take(struct hrp_qp *qp, struct hrp_rwqe *rwqe)
 	fuzz.env_calls++;
 	/* The one before is complete, or was forgotten by a reset. */
 	fuzz_demand(!qp->resp.have_rwqe);
+	fuzz_demand(qp->type != HRP_TYPE_XRC_TGT || qp->resp.srqn < 7);
 	if (!fuzz.rq_avail)
 		return false;
+	fuzz.taken_from = qp->resp.srqn;
 	fuzz.rq_avail--;
 	memset(rwqe, 0, struct_size(rwqe, sges, FUZZ_NR_SGES));
 	rwqe->wr_id = ++fuzz.rq_taken;
@@ -101,6 +105,14 @@ bool hrp_env_recv_take(struct hrp_qp *qp, struct hrp_rwqe *rwqe)
 	for (u32 i = 0; i < rwqe->nr_sges; i++)
 		rwqe->length += rwqe->sges[i].length;
 	return true;
+}
+
+/* As the numbers of SRQs that there are; each has entries of its own kind. */
+bool hrp_env_srq_find(struct hrp_qp *qp, u32 srqn)
+{
+	fuzz.env_calls++;
+	fuzz_demand(qp->type == HRP_TYPE_XRC_TGT && !(srqn >> 24));
+	return srqn < 7;
 }
 
 bool hrp_env_mem_check(struct hrp_qp *qp, u32 rkey, u64 va, u32 len, u8 access)

@@ -22,6 +22,7 @@ bool hrp_env_recv_take(struct hrp_qp *qp, struct hrp_rwqe *rwqe)
 	if (!rr.nr_recvs)
 		return false;
 	rr.nr_recvs--;
+	rr.taken_from = qp->resp.srqn;
 	rwqe->wr_id = rr.next_wr_id++;
 	rwqe->length = ROOM;
 	rwqe->nr_sges = 1;
@@ -31,7 +32,13 @@ bool hrp_env_recv_take(struct hrp_qp *qp, struct hrp_rwqe *rwqe)
 
 bool hrp_env_mem_check(struct hrp_qp *qp, u32 rkey, u64 va, u32 len, u8 access)
 {
+	rr.checked_for = qp->resp.srqn;
 	return rkey != BAD_KEY;
+}
+
+bool hrp_env_srq_find(struct hrp_qp *qp, u32 srqn)
+{
+	return srqn == SRQN || srqn == SRQN + 1;
 }
 
 bool hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
@@ -108,14 +115,14 @@ void rr_begin(enum hrp_type type)
 
 struct hrp_pkt rr_request(enum hrp_op op, u32 n, u32 len)
 {
-	static const u8 svc[] = { HRP_SVC_RC, HRP_SVC_UC, HRP_SVC_UD };
 	struct hrp_pkt pkt = {
-		.opcode = svc[rr.qp.type] | op,
+		.opcode = hrp_qp_service(&rr.qp) | op,
 		.psn = hrp_psn_add(START_PSN, n),
 		.payload_len = len,
 		.dmalen = len,
 		.qkey = rr.qp.qkey,
 		.sqpn = PEER_QPN,
+		.srqn = SRQN,
 		.rkey = 1,
 		.va = 0x1000,
 		.ackreq = 1,
@@ -152,7 +159,7 @@ u8 rr_ask(enum hrp_op op, u32 n, u32 len)
 void rr_expect_ack(u32 n, u8 syndrome, u32 msn)
 {
 	tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
-	tap_eq(rr.burst.first.opcode, HRP_OP_ACK);
+	tap_eq(rr.burst.first.opcode, hrp_qp_service(&rr.qp) | HRP_OP_ACK);
 	tap_eq(rr.burst.first.psn, hrp_psn_add(START_PSN, n));
 	tap_eq(rr.burst.first.syndrome, syndrome);
 	tap_eq(rr.burst.first.msn, msn);

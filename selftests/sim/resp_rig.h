@@ -20,6 +20,7 @@
 #define RNR_CODE	14
 #define BAD_KEY		0xbad
 #define ROOM		4096
+#define SRQN		0x5151		/* XRC: this one and the next exist */
 
 struct resp_rig {
 	struct hrp_qp qp;
@@ -33,6 +34,8 @@ struct resp_rig {
 	bool solicited;
 	u32 nr_cqes;
 	u32 nr_recvs;		/* receive entries posted */
+	u32 taken_from;		/* XRC: SRQ of the last one taken */
+	u32 checked_for;	/* XRC: SRQ in whose name a key was checked */
 	u32 next_wr_id;
 	u32 nr_atomics;
 	u32 nr_invalidated;

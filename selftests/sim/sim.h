@@ -28,6 +28,8 @@
 #define SIM_MAX_PIECES	5
 #define SIM_WIN_SIZE	(64u << 10)
 #define SIM_NR_COUNTERS	8
+#define SIM_NR_SRQS	3	/* XRC: at the side of the targets */
+#define SIM_SRQN	0x1000	/* XRC: number of the first one */
 #define SIM_MAX_FRAME	(sizeof(struct hrw_bth) + 4096 + 64)
 
 struct sim;
@@ -37,7 +39,7 @@ struct sim_qp;
 struct sim_opts {
 	const char *name;
 	u64 seed;
-	u32 type;		/* enum hrp_type */
+	u32 type;		/* enum hrp_type; XRC_INI: node 0, TGT: node 1 */
 	u32 nr_pairs;		/* connections between the two nodes */
 	u32 nr_ops;		/* per direction and connection */
 	u32 mtu_shift;		/* 0: random */
@@ -87,6 +89,7 @@ struct sim_node {
 	struct sim_mr mrs[SIM_NR_MRS];
 	u32 mr_hint;
 	struct sim_rq *srq;
+	struct sim_rq *xrc_srq[SIM_NR_SRQS];
 	u32 shared_base;	/* counters that all connections add to */
 	u32 shared_key;
 	u64 shared_sum[SIM_NR_COUNTERS];
@@ -135,6 +138,7 @@ struct sim_wr {
 	struct sim_buf buf;
 	u8 *want;		/* message, or what a READ or atomic brings */
 	u32 remote_off;		/* WRITE: in the window */
+	u32 srqn;		/* XRC: SRQ that it names */
 };
 
 /* Work posted to one queue pair, and the model of what it does. */
@@ -249,7 +253,8 @@ void sim_net_send(struct sim_qp *from, const struct hrp_burst *b,
 		  const u8 *payload);
 
 /* sim_qp.c */
-struct sim_qp *sim_qp_new(struct sim_node *node, u32 qpn, struct sim_rq *rq);
+struct sim_qp *sim_qp_new(struct sim_node *node, enum hrp_type type, u32 qpn,
+			  struct sim_rq *rq);
 void sim_qp_connect(struct sim_qp *qp, struct sim_qp *peer, u32 psn,
 		    u32 peer_psn);
 void sim_qp_free(struct sim_qp *qp);
@@ -258,6 +263,8 @@ void sim_qp_error(struct sim_qp *qp);
 void sim_qp_receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 		    bool damaged);
 struct sim_rq *sim_rq_new(struct sim_node *node, u32 room);
+/* The queue that receive entries come from, and go back to. */
+struct sim_rq *sim_qp_rq(const struct sim_qp *qp);
 void sim_rq_post(struct sim_rq *rq, u32 max);
 
 /* sim_work.c */

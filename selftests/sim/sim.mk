@@ -8,4 +8,5 @@ $(OUT)/sim: $(SIM_OBJS) $(ENGINE)
 
 all: $(OUT)/sim
 
-$(OUT)/unit_resp $(OUT)/unit_rdres $(OUT)/unit_dgram: $(OUT)/resp_rig.o
+$(OUT)/unit_resp $(OUT)/unit_rdres $(OUT)/unit_dgram $(OUT)/unit_xrc: \
+	$(OUT)/resp_rig.o

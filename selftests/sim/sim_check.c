@@ -41,7 +41,7 @@ static void check_outcome(struct sim_qp *qp, const struct sim_wr *wr)
 	case HROCE_WR_SEND_IMM:
 	case HROCE_WR_SEND_INV:
 	case HROCE_WR_WRITE_IMM:
-		sim_check(sim, wr->received || qp->hrp.type != HRP_TYPE_RC);
+		sim_check(sim, wr->received || !hrp_qp_is_reliable(&qp->hrp));
 		break;
 	case HROCE_WR_CMP_SWAP:
 	case HROCE_WR_FETCH_ADD:
@@ -71,7 +71,7 @@ static void finish(struct sim_qp *qp, bool success)
 		check_outcome(qp, wr);
 	w->arena_tail = wr->arena_end;
 	w->done++;
-	if (qp->hrp.type == HRP_TYPE_RC && !may_fail(qp->node->sim)) {
+	if (hrp_qp_is_reliable(&qp->hrp) && !may_fail(qp->node->sim)) {
 		free(wr->want);
 		wr->want = NULL;
 	}
@@ -125,7 +125,7 @@ static struct sim_wr *find_message(struct sim_qp *from, struct sim_slot *slot,
 	struct sim *sim = from->node->sim;
 	u32 idx, i;
 
-	if (from->hrp.type == HRP_TYPE_RC) {
+	if (hrp_qp_is_reliable(&from->hrp)) {
 		while (w->recv_next < w->posted &&
 		       !uses_recv(&w->wr[w->recv_next]))
 			w->recv_next++;
@@ -204,25 +204,27 @@ void sim_recv_done(struct sim_qp *qp, const struct hroce_cqe *cqe,
 
 	sim_check(sim, cqe->qpn == qp->hrp.qpn);
 	sim_check(sim, cqe->wr_id < SIM_NR_SLOTS);
-	slot = &qp->rq->slot[cqe->wr_id];
+	slot = &sim_qp_rq(qp)->slot[cqe->wr_id];
 	sim_check(sim, slot->state == SIM_SLOT_TAKEN);
 	slot->state = SIM_SLOT_FREE;
 	if (cqe->status != HROCE_WC_SUCCESS) {
 		sim_check(sim, may_fail(sim));
 		sim_check(sim, sim->opts.fault ||
 			       cqe->status == HROCE_WC_WR_FLUSH_ERR);
-		qp->rq->dead |= !sim->opts.srq;
+		sim_qp_rq(qp)->dead |= !qp->hrp.resp.srq;
 		return;
 	}
 	sim_check(sim, qp->hrp.state != HRP_ERR);
 	wr = find_message(qp->peer, slot, cqe);
 	sim_check(sim, wr->want && uses_recv(wr));
 	sim_check(sim, !wr->received || sim->opts.dup_ppm);
+	sim_check(sim, qp->hrp.type != HRP_TYPE_XRC_TGT ||
+		       qp->hrp.resp.srqn == wr->srqn);
 	check_message(qp, slot, wr, cqe);
 	check_recv_flags(qp, wr, cqe, solicited);
 	wr->received = true;
 	if (!sim->opts.pause_us)
-		sim_rq_post(qp->rq, 1);
+		sim_rq_post(sim_qp_rq(qp), 1);
 }
 
 void hrp_env_recv_done(struct hrp_qp *hrp, const struct hroce_cqe *cqe,
@@ -250,10 +252,12 @@ static void check_idle(struct sim *sim, struct sim_qp *qp)
 	struct hrp_burst b;
 
 	sim_check(sim, qp->hrp.req.timer == HRP_TIMER_OFF);
-	sim_check(sim, sq->tail == sq->head && sq->head == qp->prod);
-	sim_check(sim, qp->hdr->cons == qp->prod);
 	sim_check(sim, !hrp_resp_next(&qp->hrp, &b));
 	sim_check(sim, !qp->req_busy && !qp->resp_busy);
+	if (!hrp_qp_sends(&qp->hrp))
+		return;
+	sim_check(sim, sq->tail == sq->head && sq->head == qp->prod);
+	sim_check(sim, qp->hdr->cons == qp->prod);
 	if (qp->hrp.state != HRP_ERR)
 		sim_check(sim, qp->hdr->need_kick);
 }
@@ -267,7 +271,7 @@ static void check_memory(struct sim *sim, struct sim_qp *qp)
 
 	sim_check(sim, !memcmp(to->mem + w->fixed_base, w->fixed_model,
 			       SIM_WIN_SIZE));
-	if (qp->hrp.type == HRP_TYPE_RC) {
+	if (hrp_qp_is_reliable(&qp->hrp)) {
 		sim_check(sim, !memcmp(to->mem + w->win_base, w->win_model,
 				       SIM_WIN_SIZE));
 		sim_check(sim, !memcmp(to->mem + w->count_base, w->count_model,

@@ -124,19 +124,35 @@ static void kill_side(void *ctx)
 			sim_qp_error(sim->qp[i]);
 }
 
-static struct sim_rq *rq_for(struct sim_node *node, u32 room)
+static struct sim_rq *rq_start(struct sim_node *node, u32 room)
+{
+	struct sim_rq *rq = sim_rq_new(node, room);
+	struct sim *sim = node->sim;
+
+	sim_rq_post(rq, SIM_NR_SLOTS);
+	sim_at(sim, sim_below(&sim->rng, 20 * SIM_US), replenish, rq);
+	return rq;
+}
+
+static struct sim_rq *rq_for(struct sim_node *node, enum hrp_type type,
+			     u32 room)
 {
 	struct sim *sim = node->sim;
 	struct sim_rq *rq = node->srq;
 
-	if (rq)
+	if (rq || type == HRP_TYPE_XRC_INI || type == HRP_TYPE_XRC_TGT)
 		return rq;
-	rq = sim_rq_new(node, room);
+	rq = rq_start(node, room);
 	if (sim->opts.srq)
 		node->srq = rq;
-	sim_rq_post(rq, SIM_NR_SLOTS);
-	sim_at(sim, sim_below(&sim->rng, 20 * SIM_US), replenish, rq);
 	return rq;
+}
+
+static enum hrp_type type_at(const struct sim *sim, u32 node)
+{
+	if (sim->opts.type == HRP_TYPE_XRC_INI && node)
+		return HRP_TYPE_XRC_TGT;
+	return sim->opts.type;
 }
 
 static void sim_setup(struct sim *sim)
@@ -157,12 +173,16 @@ static void sim_setup(struct sim *sim)
 					      8 * SIM_NR_COUNTERS,
 					      1u << HRP_ACCESS_REMOTE_ATOMIC);
 	}
+	for (i = 0; i < SIM_NR_SRQS && sim->opts.type == HRP_TYPE_XRC_INI; i++)
+		sim->node[1].xrc_srq[i] = rq_start(&sim->node[1], room);
 	for (i = 0; i < sim->opts.nr_pairs; i++) {
 		for (n = 0; n < 2; n++) {
 			struct sim_node *node = &sim->node[n];
+			enum hrp_type type = type_at(sim, n);
 
 			sim->qp[sim->nr_qps++] =
-				sim_qp_new(node, 2 * i + n, rq_for(node, room));
+				sim_qp_new(node, type, 2 * i + n,
+					   rq_for(node, type, room));
 		}
 	}
 	for (i = 0; i < sim->nr_qps; i += 2) {
@@ -189,6 +209,8 @@ static void sim_teardown(struct sim *sim)
 {
 	u32 i;
 
+	for (i = 0; i < SIM_NR_SRQS; i++)
+		free(sim->node[1].xrc_srq[i]);
 	for (i = 0; i < sim->nr_qps; i++) {
 		if (!sim->opts.srq)
 			free(sim->qp[i]->rq);

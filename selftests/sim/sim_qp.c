@@ -178,6 +178,10 @@ void sim_qp_receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 	struct hrp_mem grh;
 	struct hrp_rx rx;
 
+	if (damaged && !response && hrp_resp_is_delicate(pkt)) {
+		sim->count[HROCE_DROP_ICRC]++;
+		return;
+	}
 	if (response)
 		hrp_comp_begin(&qp->hrp, pkt, &rx);
 	else
@@ -272,9 +276,26 @@ u8 hrp_env_local_op(struct hrp_qp *hrp, const struct hrp_wqe *wqe)
 	return HROCE_WC_SUCCESS;
 }
 
+bool hrp_env_srq_find(struct hrp_qp *hrp, u32 srqn)
+{
+	sim_check(to_sim_qp(hrp)->node->sim, hrp->type == HRP_TYPE_XRC_TGT);
+	return srqn >= SIM_SRQN && srqn < SIM_SRQN + SIM_NR_SRQS;
+}
+
+struct sim_rq *sim_qp_rq(const struct sim_qp *qp)
+{
+	u32 srqn = qp->hrp.resp.srqn;
+
+	if (qp->hrp.type != HRP_TYPE_XRC_TGT)
+		return qp->rq;
+	sim_check(qp->node->sim, srqn >= SIM_SRQN &&
+				 srqn < SIM_SRQN + SIM_NR_SRQS);
+	return qp->node->xrc_srq[srqn - SIM_SRQN];
+}
+
 bool hrp_env_recv_take(struct hrp_qp *hrp, struct hrp_rwqe *rwqe)
 {
-	struct sim_rq *rq = to_sim_qp(hrp)->rq;
+	struct sim_rq *rq = sim_qp_rq(to_sim_qp(hrp));
 	struct sim_slot *slot;
 	u32 idx, i;
 
@@ -340,7 +361,8 @@ static void sq_new(struct sim *sim, struct hrp_sq *sq)
 	sq->hdr->prod = -sim_below(&sim->rng, 100);
 }
 
-struct sim_qp *sim_qp_new(struct sim_node *node, u32 qpn, struct sim_rq *rq)
+struct sim_qp *sim_qp_new(struct sim_node *node, enum hrp_type type, u32 qpn,
+			  struct sim_rq *rq)
 {
 	struct sim *sim = node->sim;
 	struct sim_qp *qp = calloc(1, sizeof(*qp));
@@ -349,16 +371,18 @@ struct sim_qp *sim_qp_new(struct sim_node *node, u32 qpn, struct sim_rq *rq)
 
 	qp->node = node;
 	qp->rq = rq;
-	qp->hrp.type = sim->opts.type;
+	qp->hrp.type = type;
 	qp->hrp.qpn = qpn;
 	qp->hrp.qkey = 0x1234;
 	qp->hrp.pkey = 0xffff;
 	qp->hrp.mtu_shift = sim->opts.mtu_shift;
 	qp->hrp.access = HRP_QP_REMOTE_WRITE | HRP_QP_REMOTE_READ |
 			 HRP_QP_REMOTE_ATOMIC;
-	sq_new(sim, &req->sq);
-	qp->hdr = req->sq.hdr;
-	qp->prod = qp->hdr->prod;
+	if (hrp_qp_sends(&qp->hrp)) {
+		sq_new(sim, &req->sq);
+		qp->hdr = req->sq.hdr;
+		qp->prod = qp->hdr->prod;
+	}
 	req->window_pkts = 8u << sim_below(&sim->rng, 6);
 	req->burst_pkts = 1u << sim_below(&sim->rng, 7);
 	resp->burst_pkts = 1u << sim_below(&sim->rng, 7);
@@ -366,7 +390,7 @@ struct sim_qp *sim_qp_new(struct sim_node *node, u32 qpn, struct sim_rq *rq)
 	req->retry_cnt = sim->opts.kill_one ? 7 : 255;
 	req->rnr_retry = HRP_INFINITE_RNR_RETRY;
 	resp->min_rnr_timer = 1 + sim_below(&sim->rng, 8);
-	resp->srq = sim->opts.srq;
+	resp->srq = sim->opts.srq || type == HRP_TYPE_XRC_TGT;
 	resp->rwqe = calloc(1, struct_size(resp->rwqe, sges, HROCE_MAX_SGES));
 	qp->req_bytes = malloc(128u << qp->hrp.mtu_shift);
 	qp->resp_bytes = malloc(128u << qp->hrp.mtu_shift);

@@ -103,7 +103,7 @@ static void make_message(struct sim_qp *qp, struct sim_wr *wr, u32 base)
 	random_bytes(&sim->rng, wr->want, wr->len);
 	if (wr->len >= 4)
 		memcpy(wr->want, &idx, 4);
-	else if (sim->opts.type != HRP_TYPE_RC)
+	else if (!hrp_qp_is_reliable(&qp->hrp))
 		wr->op = wr->op == HROCE_WR_SEND ? HROCE_WR_SEND_IMM :
 			 wr->op == HROCE_WR_WRITE ? HROCE_WR_WRITE_IMM : wr->op;
 	wr->imm = htonl(idx);
@@ -239,6 +239,7 @@ static void make_wqe(struct sim_qp *qp, struct sim_wr *wr,
 		wqe->ud.qpn = qp->peer->hrp.qpn;
 		wqe->ud.qkey = qp->peer->hrp.qkey;
 	}
+	wqe->srqn = wr->srqn;
 }
 
 /* Requests that have to fail, and how. */
@@ -249,6 +250,7 @@ static const struct fault {
 	bool bad_lkey;
 	bool past_end;
 	bool too_long;
+	bool bad_srqn;		/* RC does not care */
 } faults[] = {
 	{ HROCE_WR_WRITE, HROCE_WC_REM_ACCESS_ERR, .bad_rkey = true },
 	{ HROCE_WR_WRITE, HROCE_WC_REM_ACCESS_ERR, .past_end = true },
@@ -261,12 +263,19 @@ static const struct fault {
 	{ HROCE_WR_SEND, HROCE_WC_LOC_PROT_ERR, .bad_lkey = true },
 	{ HROCE_WR_SEND_IMM, HROCE_WC_REM_INV_REQ_ERR, .too_long = true },
 	{ HROCE_WR_SEND_INV, HROCE_WC_REM_ACCESS_ERR, .bad_rkey = true },
+	{ HROCE_WR_SEND, HROCE_WC_REM_INV_REQ_ERR, .bad_srqn = true },
+	{ HROCE_WR_WRITE, HROCE_WC_REM_INV_REQ_ERR, .bad_srqn = true },
+	{ HROCE_WR_READ, HROCE_WC_REM_INV_REQ_ERR, .bad_srqn = true },
 };
+
+/* Those at the end are for XRC alone. */
+#define NR_FAULTS	(sizeof(faults) / sizeof(faults[0]))
+#define NR_RC_FAULTS	(NR_FAULTS - 3)
 
 static const struct fault *fault_of(const struct sim_qp *qp)
 {
 	const struct sim_work *w = &qp->work;
-	u32 nr = sizeof(faults) / sizeof(faults[0]);
+	u32 nr = qp->hrp.type == HRP_TYPE_RC ? NR_RC_FAULTS : NR_FAULTS;
 
 	if (!qp->node->sim->opts.fault || w->posted + 1 != w->nr)
 		return NULL;
@@ -290,6 +299,8 @@ static void make_fault(struct sim_qp *qp, struct sim_wr *wr,
 		sges[i].lkey ^= 1;
 	if (fault->past_end)
 		wqe->rdma.remote_addr += SIM_WIN_SIZE;
+	if (fault->bad_srqn)
+		wqe->srqn += SIM_NR_SRQS;
 }
 
 /* What the next request is to do, and with how many bytes. */
@@ -309,6 +320,7 @@ static void choose(struct sim_qp *qp, struct sim_wr *wr)
 		wr->len = 8;
 	else if (wr->op == HROCE_WR_LOCAL_INV)
 		wr->len = 0;
+	wr->srqn = SIM_SRQN + sim_below(&sim->rng, SIM_NR_SRQS);
 	wr->want = malloc(wr->len + 8);
 }
 
@@ -397,7 +409,9 @@ void sim_work_init(struct sim_qp *qp)
 	struct sim_work *w = &qp->work;
 	struct sim *sim = to->sim;
 
-	w->nr = sim->opts.fault && qp->node->id ? 0 : sim->opts.nr_ops;
+	w->nr = sim->opts.nr_ops;
+	if ((sim->opts.fault && qp->node->id) || !hrp_qp_sends(&qp->hrp))
+		w->nr = 0;
 	w->wr = calloc(w->nr, sizeof(*w->wr));
 	w->arena_size = ARENA_SIZE;
 	w->arena_base = sim_mem_alloc(qp->node, ARENA_SIZE);
@@ -418,7 +432,8 @@ void sim_work_init(struct sim_qp *qp)
 	w->fixed_model = malloc(SIM_WIN_SIZE);
 	random_bytes(&sim->rng, w->fixed_model, SIM_WIN_SIZE);
 	memcpy(to->mem + w->fixed_base, w->fixed_model, SIM_WIN_SIZE);
-	sim_at(sim, sim_below(&sim->rng, 30 * SIM_US), post, qp);
+	if (hrp_qp_sends(&qp->hrp))
+		sim_at(sim, sim_below(&sim->rng, 30 * SIM_US), post, qp);
 }
 
 void sim_work_free(struct sim_qp *qp)

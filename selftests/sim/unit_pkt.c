@@ -20,6 +20,7 @@ static const struct {
 	u32 len;
 } headers[] = {
 	{ "DETH", HRP_OI_DETH, 8 },
+	{ "XRCETH", HRP_OI_XRCETH, 4 },
 	{ "RETH", HRP_OI_RETH, 16 },
 	{ "AtomicETH", HRP_OI_ATOMICETH, 28 },
 	{ "AETH", HRP_OI_AETH, 4 },
@@ -29,7 +30,7 @@ static const struct {
 	{ "PayLd", HRP_OI_PAYLOAD, 0 },
 };
 
-/* IBTA table 38: code in bits, name, packet contents following the BTH. */
+/* IBTA table 38, and A14: code in bits, name, packet contents after the BTH. */
 static const struct {
 	u8 opcode;
 	const char *name;
@@ -73,6 +74,30 @@ static const struct {
 	{ 0b01100100, "UD SEND Only", "DETH PayLd" },
 	{ 0b01100101, "UD SEND Only with Immediate", "DETH ImmDt PayLd" },
 	{ 0b10000001, "CNP", "PayLd" },
+	{ 0b10100000, "XRC SEND First", "XRCETH PayLd" },
+	{ 0b10100001, "XRC SEND Middle", "XRCETH PayLd" },
+	{ 0b10100010, "XRC SEND Last", "XRCETH PayLd" },
+	{ 0b10100011, "XRC SEND Last with Immediate", "XRCETH ImmDt PayLd" },
+	{ 0b10100100, "XRC SEND Only", "XRCETH PayLd" },
+	{ 0b10100101, "XRC SEND Only with Immediate", "XRCETH ImmDt PayLd" },
+	{ 0b10100110, "XRC WRITE First", "XRCETH RETH PayLd" },
+	{ 0b10100111, "XRC WRITE Middle", "XRCETH PayLd" },
+	{ 0b10101000, "XRC WRITE Last", "XRCETH PayLd" },
+	{ 0b10101001, "XRC WRITE Last with Immediate", "XRCETH ImmDt PayLd" },
+	{ 0b10101010, "XRC WRITE Only", "XRCETH RETH PayLd" },
+	{ 0b10101011, "XRC WRITE Only with Immediate",
+	  "XRCETH RETH ImmDt PayLd" },
+	{ 0b10101100, "XRC READ Request", "XRCETH RETH" },
+	{ 0b10101101, "XRC READ Response First", "AETH PayLd" },
+	{ 0b10101110, "XRC READ Response Middle", "PayLd" },
+	{ 0b10101111, "XRC READ Response Last", "AETH PayLd" },
+	{ 0b10110000, "XRC READ Response Only", "AETH PayLd" },
+	{ 0b10110001, "XRC Acknowledge", "AETH" },
+	{ 0b10110010, "XRC ATOMIC Acknowledge", "AETH AtomicAckETH" },
+	{ 0b10110011, "XRC CmpSwap", "XRCETH AtomicETH" },
+	{ 0b10110100, "XRC FetchAdd", "XRCETH AtomicETH" },
+	{ 0b10110110, "XRC SEND Last with Invalidate", "XRCETH IETH PayLd" },
+	{ 0b10110111, "XRC SEND Only with Invalidate", "XRCETH IETH PayLd" },
 };
 
 static bool contains_word(const char *text, const char *word)
@@ -218,6 +243,8 @@ static void fill_pkt(struct hrp_pkt *pkt, u8 opcode)
 		pkt->qkey = rnd();
 		pkt->sqpn = rnd() & 0xffffff;
 	}
+	if (info & HRP_OI_XRCETH)
+		pkt->srqn = rnd() & 0xffffff;
 	if (info & (HRP_OI_RETH | HRP_OI_ATOMICETH)) {
 		pkt->va = rnd_64();
 		pkt->rkey = rnd();
@@ -238,6 +265,34 @@ static void fill_pkt(struct hrp_pkt *pkt, u8 opcode)
 		pkt->imm = (__be32)rnd();
 	if (info & HRP_OI_INV)
 		pkt->inv_rkey = rnd();
+}
+
+/* The SRQ comes right behind the BTH, below eight reserved bits. */
+static void xrceth_precedes_the_others(void)
+{
+	static const u8 want[] = {
+		0xaa, 0x00, 0xff, 0xff, 0x00, 0x00, 0x00, 0x11,
+		0x00, 0x00, 0x00, 0x22, 0x00, 0x12, 0x34, 0x56,
+		0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x02,
+		0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00, 0x00,
+	};
+	struct hrp_pkt pkt = {
+		.opcode = HRP_SVC_XRC | HRP_OP_WRITE_ONLY,
+		.info = hrp_opcode_info(HRP_SVC_XRC | HRP_OP_WRITE_ONLY),
+		.pkey = 0xffff,
+		.dqpn = 0x11,
+		.psn = 0x22,
+		.srqn = 0xff123456,
+		.va = 0x100000002,
+		.rkey = 3,
+	};
+	u32 buf[HRW_MAX_HDR_LEN / 4];
+
+	tap_eq(hrp_pkt_build(&pkt, buf), sizeof(want));
+	tap_ok(!memcmp(buf, want, sizeof(want)));
+	((u8 *)buf)[12] = 0xff;
+	tap_eq(hrp_pkt_parse(&pkt, buf, sizeof(buf), sizeof(want) + 4), 0);
+	tap_eq(pkt.srqn, 0x123456);
 }
 
 static void pkt_build_then_parse(void)
@@ -445,11 +500,12 @@ static void bth_of_a_run(void)
 
 int main(void)
 {
-	tap_plan(11);
+	tap_plan(12);
 	tap_run(opcode_info_as_specified);
 	tap_run(rnr_delay_as_specified);
 	tap_run(timeout_as_specified);
 	tap_run(psn_across_wrap);
+	tap_run(xrceth_precedes_the_others);
 	tap_run(pkt_build_then_parse);
 	tap_run(pkt_bytes_as_specified);
 	tap_run(pkt_parse_refusals);

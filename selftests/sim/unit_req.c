@@ -643,9 +643,45 @@ static void no_state_but_rts_sends(void)
 	rig_end();
 }
 
+/* Each packet of each operation names the SRQ of its request. */
+static void xrc_requests_name_an_srq(void)
+{
+	static const u8 ops[][2] = {
+		{ HROCE_WR_SEND, HRP_OP_SEND_ONLY },
+		{ HROCE_WR_WRITE_IMM, HRP_OP_WRITE_ONLY_IMM },
+		{ HROCE_WR_READ, HRP_OP_READ_REQ },
+		{ HROCE_WR_FETCH_ADD, HRP_OP_FETCH_ADD },
+	};
+	struct hroce_sq_wqe *wqe;
+	struct hrp_pkt pkt;
+	unsigned int i;
+
+	rig_begin(HRP_TYPE_XRC_INI, 0);
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		wqe = rig_slot(ops[i][0]);
+		wqe->srqn = 0x1000 + i;
+		rig_post(wqe, 8);
+		expect_burst(HRP_SVC_XRC | ops[i][1], i, 1);
+		tap_eq(rig.burst.first.srqn, 0x1000 + i);
+		tap_ok(rig.burst.first.info & HRP_OI_XRCETH);
+		tap_ok(rig.burst.ackreq_last);
+	}
+	wqe = rig_slot(HROCE_WR_WRITE);
+	wqe->srqn = 0x77;
+	rig_post(wqe, 3 * 1024);
+	expect_burst(HRP_SVC_XRC | HRP_OP_WRITE_FIRST, 4, 3);
+	for (i = 0; i < 3; i++) {
+		hrp_burst_pkt(&rig.burst, i, &pkt);
+		tap_eq(pkt.srqn, 0x77);
+		tap_ok(pkt.info & HRP_OI_XRCETH);
+	}
+	tap_eq(rig_next(), HRP_NEXT_IDLE);
+	rig_end();
+}
+
 int main(void)
 {
-	tap_plan(28);
+	tap_plan(29);
 	tap_run(send_of_one_packet);
 	tap_run(write_in_bursts);
 	tap_run(last_packet_alone);
@@ -674,5 +710,6 @@ int main(void)
 	tap_run(ud_headers);
 	tap_run(sqe_flushes_until_rts);
 	tap_run(no_state_but_rts_sends);
+	tap_run(xrc_requests_name_an_srq);
 	return tap_exit();
 }

@@ -14,7 +14,7 @@ static void expect_refused(u8 status)
 	tap_eq(rig_next(), HRP_NEXT_IDLE);
 	rig_expect_cqe(wr_id, status);
 	tap_eq(rig.errors, 1);
-	tap_eq(rig.qp.state, rig.qp.type == HRP_TYPE_RC ? HRP_ERR : HRP_SQE);
+	tap_eq(rig.qp.state, hrp_qp_is_reliable(&rig.qp) ? HRP_ERR : HRP_SQE);
 	tap_eq(rig.hdr.cons, rig.hdr.prod);
 	rig_end();
 }
@@ -22,16 +22,16 @@ static void expect_refused(u8 status)
 static void take_refuses_opcodes(void)
 {
 	static const u8 offered[HROCE_WR_NR] = {
-		[HROCE_WR_SEND] = 7, [HROCE_WR_SEND_IMM] = 7,
-		[HROCE_WR_SEND_INV] = 1, [HROCE_WR_WRITE] = 3,
-		[HROCE_WR_WRITE_IMM] = 3, [HROCE_WR_READ] = 1,
-		[HROCE_WR_CMP_SWAP] = 1, [HROCE_WR_FETCH_ADD] = 1,
-		[HROCE_WR_LOCAL_INV] = 3, [HROCE_WR_BIND_MW] = 3,
+		[HROCE_WR_SEND] = 0xf, [HROCE_WR_SEND_IMM] = 0xf,
+		[HROCE_WR_SEND_INV] = 9, [HROCE_WR_WRITE] = 0xb,
+		[HROCE_WR_WRITE_IMM] = 0xb, [HROCE_WR_READ] = 9,
+		[HROCE_WR_CMP_SWAP] = 9, [HROCE_WR_FETCH_ADD] = 9,
+		[HROCE_WR_LOCAL_INV] = 0xb, [HROCE_WR_BIND_MW] = 0xb,
 	};
 	struct hroce_sq_wqe *wqe;
 	unsigned int type, op;
 
-	for (type = HRP_TYPE_RC; type <= HRP_TYPE_UD; type++) {
+	for (type = HRP_TYPE_RC; type <= HRP_TYPE_XRC_INI; type++) {
 		for (op = 0; op < 256; op++) {
 			if (op < HROCE_WR_NR && offered[op] & 1 << type)
 				continue;

@@ -60,7 +60,7 @@ static bool entry_is_sound(const struct hroce_sq_wqe *wqe,
 {
 	return wqe->opcode == HROCE_WR_WRITE && wqe->nr_sges == 1 &&
 	       wqe->rdma.remote_addr == wqe->wr_id &&
-	       sge->addr == ~wqe->wr_id && !wqe->reserved1[2];
+	       sge->addr == ~wqe->wr_id && !wqe->reserved1[1];
 }
 
 static void complete(uint32_t idx, uint64_t wr_id)

@@ -116,6 +116,30 @@ static void post_send_writes_keys_and_no_data(void)
 	fixture_close(&f);
 }
 
+/* XRC: the number of the peer's SRQ stands in each entry. */
+static void post_send_names_the_srq(void)
+{
+	struct fixture f = fixture_open(IBV_QPT_XRC_SEND, 0);
+	struct ibv_recv_wr *bad_recv, recv = {};
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = 7,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.wr.rdma = { .remote_addr = 5, .rkey = 6 },
+		.qp_type.xrc.remote_srqn = 0x123456,
+	};
+
+	soil_sq();
+	tap_eq(ibv_post_send(f.qp, &wr, &bad), 0);
+	tap_ok(wqe_is(sent(0), &(struct hroce_sq_wqe) {
+		.wr_id = 7,
+		.opcode = HROCE_WR_WRITE,
+		.rdma = { .remote_addr = 5, .rkey = 6 },
+		.srqn = 0x123456,
+	}));
+	tap_eq(ibv_post_recv(f.qp, &recv, &bad_recv), EINVAL);
+	fixture_close(&f);
+}
+
 static void post_send_copies_inline_data(void)
 {
 	struct fixture f = fixture_open(IBV_QPT_RC, 0);
@@ -606,9 +630,10 @@ int main(void)
 	for (idx = 0; idx < sizeof(buffer); idx++)
 		buffer[idx] = idx * 7;
 
-	tap_plan(21);
+	tap_plan(22);
 	tap_run(post_send_writes_entries);
 	tap_run(post_send_writes_keys_and_no_data);
+	tap_run(post_send_names_the_srq);
 	tap_run(post_send_copies_inline_data);
 	tap_run(post_send_names_the_ud_peer);
 	tap_run(post_send_knows_services);

@@ -165,6 +165,7 @@ struct vt_pair {
  * @ah: UD destination
  * @qpn: UD destination queue pair
  * @qkey: UD queue key, default VT_QKEY
+ * @srqn: XRC: number of the peer's SRQ
  */
 struct vt_wr {
 	enum ibv_wr_opcode op;
@@ -181,6 +182,7 @@ struct vt_wr {
 	struct ibv_ah *ah;
 	uint32_t qpn;
 	uint32_t qkey;
+	uint32_t srqn;
 };
 
 /* vt.c: the runner */

@@ -148,7 +148,7 @@ void vt_to_rtr(struct vt_end *e, struct ibv_qp *qp, const struct vt_opt *o,
 	if (o->type != IBV_QPT_UD)
 		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 			IBV_QP_RQ_PSN;
-	if (o->type == IBV_QPT_RC)
+	if (o->type == IBV_QPT_RC || qp->qp_type == IBV_QPT_XRC_RECV)
 		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	VT_EQ(ibv_modify_qp(qp, &attr, mask), 0);
 }
@@ -165,7 +165,9 @@ void vt_to_rts(struct ibv_qp *qp, const struct vt_opt *o, uint32_t sq_psn)
 		.max_rd_atomic = o->rd,
 	};
 
-	if (o->type == IBV_QPT_RC)
+	if (qp->qp_type == IBV_QPT_XRC_RECV)
+		mask |= IBV_QP_TIMEOUT;
+	if (o->type == IBV_QPT_RC || qp->qp_type == IBV_QPT_XRC_SEND)
 		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 			IBV_QP_MAX_QP_RD_ATOMIC;
 	VT_EQ(ibv_modify_qp(qp, &attr, mask), 0);
@@ -306,6 +308,7 @@ int vt_try_send(struct ibv_qp *qp, const struct vt_wr *w)
 		wr.wr.ud.remote_qpn = w->qpn;
 		wr.wr.ud.remote_qkey = w->qkey ? w->qkey : VT_QKEY;
 	}
+	wr.qp_type.xrc.remote_srqn = w->srqn;
 	return ibv_post_send(qp, &wr, &bad);
 }
 

@@ -120,6 +120,7 @@ struct hroce_sge {
  * @bind.access: HROCE_MW_*
  * @reg: REG_MR on queues of the kernel; @reg.mr is a kernel pointer
  * @inline_len: bytes that follow the entry if INLINE is set, otherwise 0
+ * @srqn: XRC: number of the peer's SRQ, 24 bits; otherwise ignored
  * @reserved1: zero
  *
  * The SGEs or the inline data follow immediately; the distance from one entry
@@ -161,7 +162,8 @@ struct hroce_sq_wqe {
 		} reg;
 	};
 	__u32 inline_len;
-	__u32 reserved1[3];
+	__u32 srqn;
+	__u32 reserved1[2];
 };
 
 /**

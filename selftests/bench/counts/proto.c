@@ -93,6 +93,11 @@ bool hrp_env_recv_take(struct hrp_qp *qp, struct hrp_rwqe *rwqe)
 	return true;
 }
 
+bool hrp_env_srq_find(struct hrp_qp *qp, u32 srqn)
+{
+	return true;
+}
+
 bool hrp_env_mem_check(struct hrp_qp *qp, u32 rkey, u64 va, u32 len, u8 access)
 {
 	return true;

@@ -110,7 +110,11 @@ enum verbs_qp_mask {
 	VERBS_QP_EX		= 1 << 1,
 };
 
-struct verbs_xrcd;
+struct verbs_xrcd {
+	struct ibv_xrcd xrcd;
+	uint32_t comp_mask;
+	uint32_t handle;
+};
 
 struct verbs_qp {
 	union {
@@ -170,7 +174,7 @@ struct verbs_context_ops {
 			    uint16_t lid);
 	int (*bind_mw)(struct ibv_qp *qp, struct ibv_mw *mw,
 		       struct ibv_mw_bind *mw_bind);
-	void (*close_xrcd)(void);
+	int (*close_xrcd)(struct ibv_xrcd *xrcd);
 	void (*cq_event)(void);
 	struct ibv_ah *(*create_ah)(struct ibv_pd *pd,
 				    struct ibv_ah_attr *attr);
@@ -189,7 +193,8 @@ struct verbs_context_ops {
 	void (*create_rwq_ind_table)(void);
 	struct ibv_srq *(*create_srq)(struct ibv_pd *pd,
 				      struct ibv_srq_init_attr *attr);
-	void (*create_srq_ex)(void);
+	struct ibv_srq *(*create_srq_ex)(struct ibv_context *context,
+					 struct ibv_srq_init_attr_ex *attr);
 	void (*create_wq)(void);
 	int (*dealloc_mw)(struct ibv_mw *mw);
 	int (*dealloc_pd)(struct ibv_pd *pd);
@@ -208,7 +213,7 @@ struct verbs_context_ops {
 			    uint16_t lid);
 	void (*free_context)(struct ibv_context *context);
 	void (*free_dm)(void);
-	void (*get_srq_num)(void);
+	int (*get_srq_num)(struct ibv_srq *srq, uint32_t *srq_num);
 	void (*import_dm)(void);
 	void (*import_mr)(void);
 	void (*import_pd)(void);
@@ -220,8 +225,10 @@ struct verbs_context_ops {
 	int (*modify_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr,
 			  int attr_mask);
 	void (*modify_wq)(void);
-	void (*open_qp)(void);
-	void (*open_xrcd)(void);
+	struct ibv_qp *(*open_qp)(struct ibv_context *context,
+				  struct ibv_qp_open_attr *attr);
+	struct ibv_xrcd *(*open_xrcd)(struct ibv_context *context,
+				      struct ibv_xrcd_init_attr *attr);
 	int (*poll_cq)(struct ibv_cq *cq, int nr_entries, struct ibv_wc *wc);
 	int (*post_recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 			 struct ibv_recv_wr **bad_wr);
@@ -287,10 +294,13 @@ HROCE_DECLARE_CORE_CMD(rereg_mr);
 HROCE_DECLARE_CORE_CMD(alloc_mw);
 HROCE_DECLARE_CORE_CMD(resize_cq);
 HROCE_DECLARE_CORE_CMD(create_srq);
+HROCE_DECLARE_CORE_CMD(create_xsrq);
 HROCE_DECLARE_CORE_CMD(modify_srq);
 HROCE_DECLARE_CORE_CMD(query_srq);
 HROCE_DECLARE_CORE_CMD(create_qp);
 HROCE_DECLARE_CORE_CMD(modify_qp);
+HROCE_DECLARE_CORE_CMD(open_qp);
+HROCE_DECLARE_CORE_CMD(open_xrcd);
 HROCE_DECLARE_CORE_CMD(query_qp);
 
 struct ibv_create_cq_ex {
@@ -349,6 +359,11 @@ int ibv_cmd_alloc_pd(struct ibv_context *context, struct ibv_pd *pd,
 		     struct ibv_alloc_pd *cmd, size_t cmd_size,
 		     struct ib_uverbs_alloc_pd_resp *resp, size_t resp_size);
 int ibv_cmd_dealloc_pd(struct ibv_pd *pd);
+int ibv_cmd_open_xrcd(struct ibv_context *context, struct verbs_xrcd *xrcd,
+		      int vxrcd_size, struct ibv_xrcd_init_attr *attr,
+		      struct ibv_open_xrcd *cmd, size_t cmd_size,
+		      struct ib_uverbs_open_xrcd_resp *resp, size_t resp_size);
+int ibv_cmd_close_xrcd(struct verbs_xrcd *xrcd);
 int ibv_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
 		   int access, struct verbs_mr *vmr,
 		   struct ibv_reg_mr *cmd, size_t cmd_size,
@@ -386,6 +401,11 @@ int ibv_cmd_create_srq(struct ibv_pd *pd, struct ibv_srq *srq,
 		       struct ibv_create_srq *cmd, size_t cmd_size,
 		       struct ib_uverbs_create_srq_resp *resp,
 		       size_t resp_size);
+int ibv_cmd_create_srq_ex(struct ibv_context *context, struct verbs_srq *srq,
+			  struct ibv_srq_init_attr_ex *attr_ex,
+			  struct ibv_create_xsrq *cmd, size_t cmd_size,
+			  struct ib_uverbs_create_srq_resp *resp,
+			  size_t resp_size);
 int ibv_cmd_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr,
 		       int attr_mask, struct ibv_modify_srq *cmd,
 		       size_t cmd_size);
@@ -397,6 +417,10 @@ int ibv_cmd_create_qp_ex(struct ibv_context *context, struct verbs_qp *qp,
 			 struct ibv_create_qp *cmd, size_t cmd_size,
 			 struct ib_uverbs_create_qp_resp *resp,
 			 size_t resp_size);
+int ibv_cmd_open_qp(struct ibv_context *context, struct verbs_qp *qp,
+		    int vqp_sz, struct ibv_qp_open_attr *attr,
+		    struct ibv_open_qp *cmd, size_t cmd_size,
+		    struct ib_uverbs_create_qp_resp *resp, size_t resp_size);
 int ibv_cmd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 		      int attr_mask, struct ibv_modify_qp *cmd,
 		      size_t cmd_size);
@@ -420,6 +444,7 @@ static_assert(sizeof(struct verbs_context) == 648, "private ABI 34");
 static_assert(offsetof(struct verbs_ex_private, ops) == 24, "private ABI 34");
 static_assert(sizeof(struct verbs_cq) == 288, "private ABI 34");
 static_assert(sizeof(struct verbs_srq) == 160, "private ABI 34");
+static_assert(sizeof(struct verbs_xrcd) == 16, "private ABI 34");
 static_assert(sizeof(struct verbs_mr) == 56, "private ABI 34");
 static_assert(offsetof(struct verbs_qp, comp_mask) == sizeof(struct ibv_qp_ex),
 	      "private ABI 34");
