@@ -439,7 +439,6 @@ run_use() {
 	tap_case offload.no_packet_passes_hroce no_packet_passes_hroce
 	tap_case offload.rc_pingpong_with_itself pingpong rc ofl 10.96.0.1 ofl 10.96.0.1
 	tap_case offload.ib_read_lat perftest ib_read_lat ofl 10.96.0.1 ofp 10.96.0.2
-	tap_case offload.ib_send_lat perftest ib_send_lat ofl 10.96.0.1 ofl 10.96.0.1
 	export HROCE_DEV=ofl HROCE_DEV2=ofp HROCE_NS='' HROCE_NS2=$nsB from=ofl to=ofp
 	tap_case offload.all_operations_every_byte traffic -n 100
 	tap_case offload.datagrams_every_byte traffic -t ud -n 50
