@@ -44,7 +44,7 @@ help:
 
 # Kbuild leaves its output beside the sources. So that several kernels do not share it, each gets a directory of
 # links to the sources.
-kernel-sources = Kbuild $(shell find kernel include -type f \
+kernel-sources = Kbuild $(shell find kernel include selftests/exporter -type f \
 	\( -name '*.[chS]' -o -name 'Kbuild*' -o -name 'Makefile*' -o -name 'Kconfig*' -o -name '*.sh' \))
 
 mirror:
@@ -64,11 +64,12 @@ user:
 modules-stock: prepare
 	+@cache=$${HROCE_CACHE:-$$HOME/.cache/hroce}; \
 	for series in 6.12 6.1; do \
-		$(MAKE) modules KDIR=/lib/modules/$$(cat $$cache/kernel-$$series/release)/build || exit 1; \
+		$(MAKE) modules KDIR=/lib/modules/$$(cat $$cache/kernel-$$series/release)/build HROCE_SELFTESTS=m || \
+			exit 1; \
 	done
 
 modules-uml modules-debug: modules-%: prepare
-	+@dir=$$(selftests/vm/build-uml-kernel $*) && $(MAKE) modules KDIR=$$dir/build
+	+@dir=$$(selftests/vm/build-uml-kernel $*) && $(MAKE) modules KDIR=$$dir/build HROCE_SELFTESTS=m
 
 module-dir = $(DESTDIR)/lib/modules/$(KVER)/updates
 

@@ -26,6 +26,7 @@
 	X(STALE_ACK, "rx_drop_stale_ack", "response to nothing outstanding") \
 	X(NO_WQE, "rx_drop_no_wqe", "UC or UD message without receive entry") \
 	X(ACCESS, "rx_drop_access", "UC or UD message refused by memory keys") \
+	X(MEMORY, "rx_drop_memory", "UC or UD message for memory that is not there") \
 	X(RESOURCES, "rx_drop_resources", "no memory to handle it")
 
 /* Events of the protocol. */
@@ -44,6 +45,8 @@
 	X(NAK_SEQ_RCVD, "nak_seq_rcvd", "PSN sequence NAKs received") \
 	X(RNR_SENT, "rnr_sent", "RNR NAKs sent") \
 	X(RNR_RCVD, "rnr_rcvd", "RNR NAKs received") \
+	X(MEM_FAULTS, "memory_faults", "times that memory had to be fetched") \
+	X(MEM_FAULTS_BAD, "memory_faults_failed", "those of them that were in vain") \
 	X(DUPLICATES, "duplicates", "duplicate requests received") \
 	X(ACKS_SENT, "acks_sent", "acknowledge packets sent") \
 	X(REQ_ERRORS, "requester_errors", "send requests completed in error") \

@@ -8,6 +8,7 @@
 #include "verbs/ah.h"
 #include "verbs/debug.h"
 #include "verbs/farewell.h"
+#include "verbs/fault.h"
 
 static int __init hroce_init(void)
 {
@@ -17,9 +18,12 @@ static int __init hroce_init(void)
 	err = hroce_ah_init();
 	if (err)
 		return err;
-	err = hroce_net_init();
+	err = hroce_fault_init();
 	if (err)
 		goto exit_ah;
+	err = hroce_net_init();
+	if (err)
+		goto exit_fault;
 	hroce_debug_init();
 	err = hroce_farewell_init();
 	if (err)
@@ -34,6 +38,8 @@ exit_farewell:
 exit_debug:
 	hroce_debug_exit();
 	hroce_net_exit();
+exit_fault:
+	hroce_fault_exit();
 exit_ah:
 	hroce_ah_exit();
 	return err;
@@ -45,6 +51,7 @@ static void __exit hroce_exit(void)
 	hroce_farewell_exit();
 	hroce_debug_exit();
 	hroce_net_exit();
+	hroce_fault_exit();
 	hroce_ah_exit();
 }
 
@@ -54,4 +61,5 @@ module_exit(hroce_exit);
 MODULE_AUTHOR("The hroce developers");
 MODULE_DESCRIPTION("RDMA over Converged Ethernet, version 2, in software");
 MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(DMA_BUF);
 MODULE_ALIAS_RDMA_LINK("hroce");

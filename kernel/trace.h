@@ -147,7 +147,8 @@ DECLARE_EVENT_CLASS(hroce_req_class,
 		  __entry->qpn, __entry->psn_una, __entry->psn,
 		  __print_symbolic(__entry->timer, { HRP_TIMER_OFF, "off" },
 				   { HRP_TIMER_ACK, "ack" },
-				   { HRP_TIMER_RNR, "rnr" }),
+				   { HRP_TIMER_RNR, "rnr" },
+				   { HRP_TIMER_MEM, "mem" }),
 		  __entry->retries)
 );
 

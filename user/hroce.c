@@ -130,6 +130,7 @@ static const struct verbs_context_ops context_ops = {
 	.query_qp = hroce_query_qp,
 	.query_rt_values = query_rt_values,
 	.query_srq = hroce_query_srq,
+	.reg_dmabuf_mr = hroce_reg_dmabuf_mr,
 	.reg_mr = hroce_reg_mr,
 	.req_notify_cq = hroce_req_notify_cq,
 	.rereg_mr = hroce_rereg_mr,

@@ -14,6 +14,8 @@
 #error "probing what this kernel offers failed: see kernel/compat/probe.sh"
 #endif
 
+#include <linux/dma-buf.h>
+#include <linux/dma-resv.h>
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <rdma/ib_verbs.h>
@@ -40,6 +42,40 @@ static int fn##_compat(struct ib_cq *cq,				\
 
 #ifndef HROCE_CREATE_CQ_COMPAT
 #define HROCE_CREATE_CQ_COMPAT(fn)
+#endif
+
+#ifdef HROCE_HAVE_REG_DMABUF_ATTRS
+#define HROCE_REG_DMABUF_OP(fn)	fn
+#define HROCE_REG_DMABUF_COMPAT(fn)
+#else
+/* Before 6.12 reg_user_mr_dmabuf got the bundle's driver_udata. */
+#define HROCE_REG_DMABUF_OP(fn)	fn##_compat
+#define HROCE_REG_DMABUF_COMPAT(fn)					\
+static struct ib_mr *fn##_compat(struct ib_pd *pd, u64 offset,		\
+				 u64 length, u64 iova, int fd,		\
+				 int access, struct ib_udata *udata)	\
+{									\
+	return fn(pd, offset, length, iova, fd, access, NULL);		\
+}
+#endif
+
+/*
+ * Before 6.2 exporters were called without the lock, and might take it. It is
+ * released for that long.
+ */
+#ifndef HROCE_HAVE_DMA_BUF_VMAP_LOCKED
+static inline int hroce_dma_buf_vmap(struct dma_buf *dmabuf,
+				     struct iosys_map *map)
+{
+	int err;
+
+	dma_resv_unlock(dmabuf->resv);
+	err = dma_buf_vmap(dmabuf, map);
+	dma_resv_lock(dmabuf->resv, NULL);
+	return err;
+}
+
+#define dma_buf_vmap	hroce_dma_buf_vmap
 #endif
 
 /* Before 6.12: names were never marked, and udev always renamed. */

@@ -44,6 +44,17 @@ static bool iter_fail(struct hroce_mem_iter *it)
 	return false;
 }
 
+/* What is wanted of a region that may fetch it is not there. */
+static u32 iter_lack(struct hroce_mem_iter *it, u32 len)
+{
+	it->lack_write = hroce_mem_is_written(it->mem);
+	it->lack_key = it->region->key;
+	it->lack_len = max(len, it->piece_left);
+	iter_fail(it);
+	it->status = HRP_MEM_FAULT;
+	return 0;
+}
+
 /* Enter @sge, @skip bytes behind its beginning. */
 static bool iter_enter(struct hroce_mem_iter *it, const struct hroce_sge *sge,
 		       u32 skip)
@@ -176,16 +187,6 @@ static u32 extent_region(const struct hroce_region *region, u64 pos, u32 max,
 	return min_t(u64, len, max);
 }
 
-static void *extent_va(const struct hroce_extent *ext)
-{
-	return page_address(ext->page) + ext->offset;
-}
-
-static const void *extent_src(const struct hroce_extent *ext)
-{
-	return ext->va ?: extent_va(ext);
-}
-
 u32 hroce_mem_next_piece(struct hroce_mem_iter *it, u32 max,
 			 struct hroce_extent *ext)
 {
@@ -197,15 +198,20 @@ u32 hroce_mem_next_piece(struct hroce_mem_iter *it, u32 max,
 	region = it->region;
 	ext->va = NULL;
 	if (unlikely(!region)) {
-		ext->va = (const void *)(uintptr_t)it->pos;
+		ext->va = (void *)(uintptr_t)it->pos;
 		ext->len = max;
+	} else if (unlikely(region->find)) {
+		ext->len = region->find(region, it->pos, max,
+					hroce_mem_is_written(it->mem), ext);
+		if (!ext->len)
+			return iter_lack(it, max);
 	} else {
 		ext->len = region->dma ?
 			   extent_kernel(it->pos, max, ext) :
 			   extent_region(region, it->pos, max, ext);
 		/* Slabs count no references. */
 		if (!it->pages && !sendpage_ok(ext->page))
-			ext->va = extent_va(ext);
+			ext->va = hroce_extent_va(ext);
 	}
 	iter_step(it, ext->len);
 	return ext->len;
@@ -261,7 +267,7 @@ bool hroce_mem_copy_in(struct hroce_mem_iter *it, const void *src, u32 len)
 	while (len) {
 		if (!hroce_mem_next(it, len, &ext))
 			return false;
-		memcpy(extent_va(&ext), src, ext.len);
+		memcpy(hroce_extent_va(&ext), src, ext.len);
 		src += ext.len;
 		len -= ext.len;
 	}
@@ -275,7 +281,7 @@ bool hroce_mem_copy_out(struct hroce_mem_iter *it, void *dst, u32 len)
 	while (len) {
 		if (!hroce_mem_next(it, len, &ext))
 			return false;
-		memcpy(dst, extent_src(&ext), ext.len);
+		memcpy(dst, hroce_extent_va(&ext), ext.len);
 		dst += ext.len;
 		len -= ext.len;
 	}
@@ -305,12 +311,12 @@ u32 hroce_mem_copy(struct hroce_mem_iter *dst, struct hroce_mem_iter *src,
 
 	/* To find out which blocks are one piece costs more than it saves. */
 	while (left && iter_next_in_block(dst, left, &to)) {
-		void *va = extent_va(&to);
+		void *va = hroce_extent_va(&to);
 
 		while (to.len) {
 			if (!iter_next_in_block(src, to.len, &from))
 				return len - left;
-			memcpy(va, extent_src(&from), from.len);
+			memcpy(va, hroce_extent_va(&from), from.len);
 			va += from.len;
 			to.len -= from.len;
 			left -= from.len;

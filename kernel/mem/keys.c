@@ -74,7 +74,6 @@ int hroce_keys_add(struct hroce_keys *keys, struct hroce_region *region,
 
 	if (low8 < 0)
 		low8 = get_random_u8();
-	rwlock_init(&region->lock);
 	/* Reserve first: the key must be right before anyone can find it. */
 	err = xa_alloc(&keys->table, &index, NULL,
 		       XA_LIMIT(1, (1u << INDEX_BITS) - 1), GFP_KERNEL);

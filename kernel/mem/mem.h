@@ -32,6 +32,22 @@ enum hroce_region_state {
 	HROCE_REGION_VALID,
 };
 
+struct hroce_extent;
+struct hroce_region;
+
+/**
+ * typedef hroce_region_find_fn - where is memory that comes and goes?
+ * @region: its lock is held for reading
+ * @pos: from the beginning of the region; within it
+ * @max: most bytes wanted, not 0
+ * @write: they are to be written
+ * @ext: all but @ext->len is filled in
+ *
+ * Return: how many bytes are there, in one piece; 0: it has to be fetched.
+ */
+typedef u32 hroce_region_find_fn(const struct hroce_region *region, u64 pos,
+				 u32 max, bool write, struct hroce_extent *ext);
+
 /**
  * struct hroce_region - memory behind one key
  * @iova: address of the first byte, as used in work requests
@@ -41,10 +57,12 @@ enum hroce_region_state {
  * @first_offset: where the region begins in the first block
  * @page_shift: PAGE_SHIFT or more
  * @dma: addresses are kernel virtual addresses, there are no @pages
- * @revocable: FRWR: may be invalidated and registered anew while its key is in
- *	the table. Its users hold @lock for reading while they touch its memory;
- *	who invalidates or registers it holds @lock for writing, so that memory
- *	is left alone from then on
+ * @revocable: its memory may be taken away while its key is in the table. Its
+ *	users hold @lock for reading while they touch its memory; who takes it
+ *	away holds @lock for writing, so that memory is left alone from then on.
+ *	FRWR and windows: work requests do so, and make it valid again
+ * @find: @revocable memory that comes and goes by itself: where it is, instead
+ *	of @pages; NULL: @pages hold all of it
  * @window: a memory window: @pages are those of another region, which counts it
  *	in its @windows as long as this one is valid; for remote access only
  * @state: enum hroce_region_state [lock]
@@ -67,6 +85,7 @@ struct hroce_region {
 	bool dma;
 	bool revocable;
 	bool window;
+	hroce_region_find_fn *find;
 	u8 state;
 	u32 key;
 	u32 access;
@@ -228,14 +247,21 @@ static inline bool hroce_region_check(const struct hroce_region *region,
  * @offset: of the first byte, may exceed the page size with compound pages
  * @len: bytes
  * @va: kernel address of memory whose pages must not be referred to by frames;
- *	NULL otherwise. If that is inline data, there is no @page
+ *	NULL otherwise. If that is inline data, or not the memory of pages, there
+ *	is no @page
  */
 struct hroce_extent {
 	struct page *page;
 	u32 offset;
 	u32 len;
-	const void *va;
+	void *va;
 };
+
+/* Where an extent is for the kernel. */
+static inline void *hroce_extent_va(const struct hroce_extent *ext)
+{
+	return ext->va ?: page_address(ext->page) + ext->offset;
+}
 
 /**
  * struct hroce_mem_iter - position in a &struct hrp_mem
@@ -250,7 +276,10 @@ struct hroce_extent {
  * @left: bytes left altogether
  * @sge: index of the piece after the current one
  * @status: enum hroce_wc_status: SUCCESS, or LOC_PROT_ERR or REM_ACCESS_ERR
- *	once a piece was not accessible
+ *	once a piece was not accessible; HRP_MEM_FAULT if it was not there
+ * @lack_write: to write was what was wanted of
+ * @lack_key: the region that had nothing at @pos then
+ * @lack_len: how much of it is wanted
  */
 struct hroce_mem_iter {
 	const struct hroce_keys *keys;
@@ -263,7 +292,17 @@ struct hroce_mem_iter {
 	u32 left;
 	u32 sge;
 	u8 status;
+	bool lack_write;
+	u32 lack_key;
+	u32 lack_len;
 };
+
+/* Is what is walked over to be written? */
+static inline bool hroce_mem_is_written(const struct hrp_mem *mem)
+{
+	return mem->access != HRP_ACCESS_LOCAL_READ &&
+	       mem->access != HRP_ACCESS_REMOTE_READ;
+}
 
 /**
  * hroce_mem_begin - begin to walk

@@ -76,12 +76,6 @@ bool hroce_rx_icrc_ok(struct hroce_rx *rx)
 	return rx->trusted || rx_icrc_check(rx) || rx_icrc_retry(rx);
 }
 
-/* Destinations are always pages. */
-static void *rx_extent_va(const struct hroce_extent *ext)
-{
-	return page_address(ext->page) + ext->offset;
-}
-
 /* The same as rx_copy() if the payload is one piece here and there. */
 static bool rx_copy_piece(const struct hroce_rx *rx, struct hroce_cursor *c,
 			  struct hroce_mem_iter *it, bool sum, u32 *state)
@@ -116,6 +110,7 @@ static bool rx_copy(const struct hroce_rx *rx, struct hroce_cursor *c,
 	struct hroce_extent ext __uninitialized;
 	u32 left = rx->pkt.payload_len;
 	const void *data;
+	void *dst;
 	u32 n;
 
 	if (likely(rx_copy_piece(rx, c, it, sum, state)))
@@ -124,16 +119,16 @@ static bool rx_copy(const struct hroce_rx *rx, struct hroce_cursor *c,
 		if (!hroce_mem_next(it, left, &ext))
 			return false;
 		left -= ext.len;
-		for (; ext.len; ext.len -= n, ext.offset += n) {
+		dst = hroce_extent_va(&ext);
+		for (; ext.len; ext.len -= n, dst += n) {
 			n = hroce_cursor_get(c, ext.len, &data);
 			if (!n)
 				return false;
 			if (sum)
-				*state = hroce_crc_copy(rx->vector, *state,
-							rx_extent_va(&ext),
+				*state = hroce_crc_copy(rx->vector, *state, dst,
 							data, n);
 			else
-				memcpy(rx_extent_va(&ext), data, n);
+				memcpy(dst, data, n);
 		}
 	}
 	return true;

@@ -242,7 +242,6 @@ int hroce_tx_frame_payload(struct hroce_tx_frame *f, struct hroce_mem_iter *it,
 			   u32 len, bool copy)
 {
 	struct hroce_extent ext __uninitialized;
-	const void *va;
 	int err;
 
 	while (len) {
@@ -253,8 +252,7 @@ int hroce_tx_frame_payload(struct hroce_tx_frame *f, struct hroce_mem_iter *it,
 			frame_ref(f, &ext);
 			continue;
 		}
-		va = ext.va ?: page_address(ext.page) + ext.offset;
-		err = frame_copy(f, va, ext.len, len);
+		err = frame_copy(f, hroce_extent_va(&ext), ext.len, len);
 		if (err)
 			return err;
 	}

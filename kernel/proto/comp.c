@@ -8,6 +8,7 @@
  * asks again from the first PSN that is missing.
  */
 #include <linux/types.h>
+#include <linux/compiler.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include "env.h"
@@ -238,11 +239,14 @@ static void comp_progress(struct hrp_req *req, u64 now_ns)
 
 /*
  * A sequence NAK, or an implied one. Each loss shows itself in many of these:
- * one is acted upon. Nor is there a need while the peer asked to wait.
+ * one is acted upon. Nor is there a need while the peer asked to wait; and who
+ * waits for memory begins there afterwards.
  */
 static void comp_go_back(struct hrp_qp *qp, u64 now_ns)
 {
-	if (!qp->req.went_back && qp->req.timer != HRP_TIMER_RNR)
+	if (qp->req.timer == HRP_TIMER_MEM)
+		hrp_req_rewind(&qp->req);
+	else if (!qp->req.went_back && qp->req.timer != HRP_TIMER_RNR)
 		hrp_req_retry(qp, now_ns);
 }
 
@@ -279,6 +283,9 @@ static void comp_rnr(struct hrp_qp *qp, u8 code, u64 now_ns)
 	/* The peer is alive, however often packets were lost before. */
 	req->retries = req->retry_cnt;
 	hrp_req_rewind(req);
+	/* Memory takes its own time. */
+	if (req->timer == HRP_TIMER_MEM)
+		return;
 	req->timer = HRP_TIMER_RNR;
 	req->deadline_ns = now_ns + comp_rnr_delay_ns(req, code);
 }
@@ -337,9 +344,16 @@ static void comp_commit_data(struct hrp_qp *qp, const struct hrp_rx *rx,
 		comp_go_back(qp, now_ns);
 	} else if (rx->verdict == HRP_RX_FAIL) {
 		hrp_req_fail(qp, rx->status);
+	} else if (status == HRP_MEM_FAULT) {
+		/* What comes meanwhile is ignored. */
+		hrp_req_rewind(req);
+		hrp_req_wait_mem(req, true);
 	} else if (status != HROCE_WC_SUCCESS) {
 		hrp_req_fail(qp, HROCE_WC_LOC_PROT_ERR);
 	} else {
+		/* It was there before we were told. */
+		if (unlikely(req->timer == HRP_TIMER_MEM))
+			req->timer = HRP_TIMER_OFF;
 		comp_answered(qp, rx->nr_pkts);
 		comp_progress(req, now_ns);
 	}

@@ -108,10 +108,11 @@ bool hrp_env_mem_check(struct hrp_qp *qp, u32 rkey, u64 va, u32 len,
  * @swap_add: swap value or addend
  * @orig: value before
  *
- * Return: true; false if the memory is not accessible.
+ * Return: HROCE_WC_SUCCESS; HROCE_WC_REM_ACCESS_ERR if the memory is not
+ * accessible; HRP_MEM_FAULT if it is not there.
  */
-bool hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
-		    u64 swap_add, u64 *orig);
+u8 hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
+		  u64 swap_add, u64 *orig);
 
 /**
  * hrp_env_invalidate - invalidate a key on behalf of the peer

@@ -45,7 +45,9 @@ enum hrp_state {
 enum hrp_timer {
 	HRP_TIMER_OFF,
 	HRP_TIMER_ACK,	/* local ACK timeout, 9.7.6.1.3 */
+	/* From here on nothing is sent meanwhile. */
 	HRP_TIMER_RNR,	/* peer asked to wait, 9.7.5.2.8 */
+	HRP_TIMER_MEM,	/* own memory is not there; this one never expires */
 };
 
 /**
@@ -73,9 +75,11 @@ enum hrp_timer {
  * @went_back: a sequence NAK or implied NAK was acted on, and nothing has been
  *	acknowledged since: further ones for the same PSN change nothing
  * @drained_event: raise SQ_DRAINED once nothing is in flight (state SQD)
+ * @mem_oldest: HRP_TIMER_MEM: the oldest entry cannot place what was answered;
+ *	otherwise it is the last burst that could not be read
  * @timer: enum hrp_timer
  * @timeout_ns: local ACK timeout; 0: infinite
- * @deadline_ns: when hrp_req_timeout() is to be called, if @timer is not OFF.
+ * @deadline_ns: when hrp_req_timeout() is to be called, if @timer is ACK or RNR.
  *	The caller reads it after every call and may be late, never early
  */
 struct hrp_req {
@@ -99,6 +103,7 @@ struct hrp_req {
 	u8 rnr_row;
 	u8 went_back:1;
 	u8 drained_event:1;
+	u8 mem_oldest:1;
 	u8 timer;
 	u64 timeout_ns;
 	u64 deadline_ns;
@@ -160,6 +165,7 @@ struct hrp_rdres {
  * @ack_psn: PSN of the last SEND or WRITE packet accepted: what a plain
  *	acknowledgement names, as it must not answer a READ or atomic
  * @msn: messages completed, 24 bits
+ * @mem_psn: of the last request whose memory was not there
  * @rwqe: receive entry in use, if @have_rwqe
  * @have_rwqe: @rwqe holds an entry that is not complete
  * @in_msg: 0, or HRP_OI_SEND or HRP_OI_WRITE: a message has begun, not ended
@@ -173,6 +179,9 @@ struct hrp_rdres {
  * @comm_est: a first packet has been accepted
  * @srq: receive entries come from an SRQ; set by the owner
  * @last_wqe: LAST_WQE has been raised
+ * @rd_wait: memory of the READ at @rd_reply is being fetched: nothing is
+ *	answered
+ * @mem_bad: the memory that the request at @mem_psn is for cannot be fetched
  * @nak_due: 0, or the NAK or RNR syndrome to be sent
  * @nak_psn: PSN that it refers to
  * @nak_msn: MSN that it carries
@@ -188,6 +197,7 @@ struct hrp_resp {
 	u32 psn;
 	u32 ack_psn;
 	u32 msn;
+	u32 mem_psn;
 	struct hrp_rwqe *rwqe;
 	u32 offset;
 	u32 write_rkey;
@@ -201,6 +211,8 @@ struct hrp_resp {
 	u8 comm_est:1;
 	u8 srq:1;
 	u8 last_wqe:1;
+	u8 rd_wait:1;
+	u8 mem_bad:1;
 	u8 nak_due;
 	u8 min_rnr_timer;
 	u32 nak_psn;
@@ -271,6 +283,12 @@ static inline bool hrp_qp_sends(const struct hrp_qp *qp)
 static inline bool hrp_qp_receives(const struct hrp_qp *qp)
 {
 	return qp->type != HRP_TYPE_XRC_INI;
+}
+
+/* Is there a time at which hrp_req_timeout() is to be called? */
+static inline bool hrp_req_has_deadline(const struct hrp_req *req)
+{
+	return req->timer != HRP_TIMER_OFF && req->timer != HRP_TIMER_MEM;
 }
 
 /* Bytes of payload in a full packet. */

@@ -140,6 +140,26 @@ void hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 		resp->rd_reply = idx;
 }
 
+bool hrp_rdres_return(struct hrp_resp *resp, u32 psn)
+{
+	u32 n;
+
+	for (n = 1; n <= resp->nr_rd; n++) {
+		u32 idx = resp->rd_head - n;
+		struct hrp_rdres *res = rdres_at(resp, idx);
+		u32 i = (psn - res->psn) & HRP_PSN_MASK;
+
+		if (i >= res->nr_pkts)
+			continue;
+		/* A duplicate may have set it back further. */
+		res->sent = min(res->sent, i);
+		if ((s32)(resp->rd_reply - idx) > 0)
+			resp->rd_reply = idx;
+		return true;
+	}
+	return false;
+}
+
 static u8 rdres_opcode(const struct hrp_rdres *res, u32 i)
 {
 	if (i == res->first)

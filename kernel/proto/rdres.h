@@ -43,6 +43,15 @@ bool hrp_rdres_known(const struct hrp_qp *qp, const struct hrp_pkt *pkt);
 void hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt);
 
 /**
+ * hrp_rdres_return - a response packet and those behind it were not sent
+ * @resp: responder
+ * @psn: of the packet
+ *
+ * Return: true: it is the next one now; false if it is not kept any more.
+ */
+bool hrp_rdres_return(struct hrp_resp *resp, u32 psn);
+
+/**
  * hrp_rdres_next - the next response packets to send
  * @qp: queue pair
  * @b: zeroed but for the fields that all answers share; the rest is filled in

@@ -103,6 +103,8 @@ void hrp_req_rewind(struct hrp_req *req)
 
 void hrp_req_rearm(struct hrp_req *req, u64 now_ns)
 {
+	if (unlikely(req->timer == HRP_TIMER_MEM))
+		return;
 	if (!req->timeout_ns || !hrp_req_is_pending(req)) {
 		req->timer = HRP_TIMER_OFF;
 		return;
@@ -562,16 +564,40 @@ enum hrp_next hrp_req_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 	if ((qp->state != HRP_RTS && qp->state != HRP_SQD) ||
 	    !hrp_qp_sends(qp))
 		return HRP_NEXT_IDLE;
-	if (qp->req.timer != HRP_TIMER_RNR)
+	if (qp->req.timer < HRP_TIMER_RNR)
 		ret = req_run(qp, now_ns, b);
 	if (ret != HRP_NEXT_IDLE)
 		hrp_sq_spare_kick(&qp->req.sq);
 	return ret;
 }
 
+void hrp_req_wait_mem(struct hrp_req *req, bool oldest)
+{
+	req->timer = HRP_TIMER_MEM;
+	req->mem_oldest = oldest;
+}
+
+bool hrp_req_mem_ready(struct hrp_qp *qp, u64 now_ns, bool ok)
+{
+	struct hrp_req *req = &qp->req;
+	struct hrp_sq *sq = &req->sq;
+	u32 idx = req->mem_oldest ? sq->tail : req->burst_idx;
+
+	if (req->timer != HRP_TIMER_MEM)
+		return false;
+	req->timer = HRP_TIMER_OFF;
+	hrp_req_rearm(req, now_ns);
+	if (!ok && idx - sq->tail < sq->head - sq->tail) {
+		hrp_sq_wqe(sq, idx)->status = HROCE_WC_LOC_PROT_ERR;
+		if (hrp_qp_is_reliable(qp))
+			req_ask_again(req, idx);
+	}
+	return true;
+}
+
 /*
- * Come back to the entry of @b, to fail it, unless that is ahead anyway. A
- * peer may have acknowledged what never left.
+ * Come back to the entry of @b, to fail it or to send it later, unless that is
+ * ahead anyway. A peer may have acknowledged what never left.
  */
 static void req_return_to(struct hrp_req *req, const struct hrp_burst *b,
 			  const struct hrp_wqe *w)
@@ -605,9 +631,12 @@ void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
 			hrp_req_complete(qp);
 		return;
 	}
-	w->status = status;
+	if (status == HRP_MEM_FAULT)
+		hrp_req_wait_mem(req, false);
+	else
+		w->status = status;
 	if (hrp_qp_is_reliable(qp)) {
-		if (!req_ask_again(req, idx))
+		if (status == HRP_MEM_FAULT || !req_ask_again(req, idx))
 			req_return_to(req, b, w);
 		return;
 	}
@@ -624,7 +653,7 @@ bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns)
 		req->timer = HRP_TIMER_OFF;
 		return false;
 	}
-	if (req->timer == HRP_TIMER_OFF || now_ns < req->deadline_ns)
+	if (!hrp_req_has_deadline(req) || now_ns < req->deadline_ns)
 		return false;
 	if (req->timer == HRP_TIMER_RNR) {
 		req->timer = HRP_TIMER_OFF;

@@ -66,12 +66,25 @@ enum hrp_next hrp_req_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b);
  * @qp: queue pair
  * @b: burst from hrp_req_next(), not called again since
  * @status: SUCCESS, also if the network dropped it; otherwise enum
- *	hroce_wc_status of its work request: its memory could not be read
+ *	hroce_wc_status of its work request: its memory could not be read.
+ *	HRP_MEM_FAULT: hrp_req_mem_ready() will tell when it can; until then
+ *	nothing is sent
  *
  * Completes UC and UD requests whose last packet is out. Context: send lock
  * held, by the holder of the requester token.
  */
 void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status);
+
+/**
+ * hrp_req_mem_ready - the memory that was not there has been fetched
+ * @qp: queue pair; HRP_MEM_FAULT was reported before
+ * @now_ns: current time
+ * @ok: false if it cannot be: the request fails
+ *
+ * Context: send lock held.
+ * Return: true if hrp_req_next() should be called and the timer be looked at.
+ */
+bool hrp_req_mem_ready(struct hrp_qp *qp, u64 now_ns, bool ok);
 
 /**
  * hrp_req_timeout - the timer expired
@@ -103,7 +116,9 @@ void hrp_comp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
  * @pkt: the same response, ICRC correct
  * @rx: the same decision
  * @now_ns: current time
- * @status: of placing @rx->mem; SUCCESS if there was nothing to place
+ * @status: of placing @rx->mem; SUCCESS if there was nothing to place.
+ *	HRP_MEM_FAULT: hrp_req_mem_ready() follows, and then the peer is asked
+ *	again
  *
  * Context: send lock held since hrp_comp_begin().
  * Return: true if hrp_req_next() should be called and the timer be looked at;

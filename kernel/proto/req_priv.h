@@ -43,6 +43,13 @@ void hrp_req_rewind(struct hrp_req *req);
 void hrp_req_rearm(struct hrp_req *req, u64 now_ns);
 
 /**
+ * hrp_req_wait_mem - send nothing until hrp_req_mem_ready()
+ * @req: requester
+ * @oldest: the oldest entry waits; otherwise that of the last burst
+ */
+void hrp_req_wait_mem(struct hrp_req *req, bool oldest);
+
+/**
  * hrp_req_complete - complete the oldest entry and local operations behind it
  * @qp: queue pair
  */

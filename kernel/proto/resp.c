@@ -77,6 +77,8 @@ void hrp_resp_reset(struct hrp_qp *qp)
 	resp->ack_due = 0;
 	resp->comm_est = 0;
 	resp->last_wqe = 0;
+	resp->rd_wait = 0;
+	resp->mem_bad = 0;
 	resp->msn = 0;
 	resp->rd_head = 0;
 	resp->rd_reply = 0;
@@ -207,7 +209,7 @@ bool hrp_resp_next(struct hrp_qp *qp, struct hrp_burst *b)
 	if (resp->rd_reply == resp->rd_head && !resp->nak_due &&
 	    !resp->ack_due)
 		return false;
-	if (!resp_may_answer(qp))
+	if (resp->rd_wait || !resp_may_answer(qp))
 		return false;
 	if (!hrp_rdres_next(qp, b) && !resp_next_ack(qp, b))
 		return false;
@@ -225,6 +227,10 @@ void hrp_resp_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
 	if (!resp_is_up(qp) &&
 	    !(qp->state == HRP_ERR && resp_nak_is_fatal(resp)))
 		return;
+	if (status == HRP_MEM_FAULT) {
+		resp->rd_wait = hrp_rdres_return(resp, b->first.psn);
+		return;
+	}
 	/* In the place of the response; no answer behind it will be given. */
 	resp->rd_reply = resp->rd_head;
 	resp->nak_due = HRP_NAK_REM_ACCESS;
@@ -235,6 +241,22 @@ void hrp_resp_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
 	hrp_env_count(qp, HROCE_EV_RESP_ERRORS);
 	hrp_env_event(qp, HRP_EVENT_QP_ACCESS_ERR);
 	hrp_resp_to_error(qp);
+}
+
+void hrp_resp_read_ready(struct hrp_qp *qp, bool ok)
+{
+	struct hrp_burst b __uninitialized;
+
+	if (!qp->resp.rd_wait)
+		return;
+	qp->resp.rd_wait = 0;
+	if (!ok && hrp_rdres_next(qp, &b))
+		hrp_resp_sent(qp, &b, HROCE_WC_REM_ACCESS_ERR);
+}
+
+void hrp_resp_place_failed(struct hrp_qp *qp)
+{
+	qp->resp.mem_bad = qp->resp.mem_psn == qp->resp.psn;
 }
 
 void hrp_resp_flush(struct hrp_qp *qp)

@@ -62,7 +62,7 @@ void hrp_resp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
  * @rx: the same decision
  * @status: of placing @rx->mem; SUCCESS if there was nothing to place.
  *	LOC_PROT_ERR if the receive entry's memory is not accessible, REM_ACCESS_ERR
- *	if it is that of a WRITE
+ *	if it is that of a WRITE; HRP_MEM_FAULT if it is being fetched
  *
  * Executes atomics, invalidates keys, completes receive entries, notes what is
  * to be answered. Context: receive lock held since hrp_resp_begin().
@@ -89,11 +89,30 @@ bool hrp_resp_next(struct hrp_qp *qp, struct hrp_burst *b);
  * @qp: queue pair
  * @b: burst from hrp_resp_next()
  * @status: SUCCESS, also if the network dropped it; REM_ACCESS_ERR if the
- *	memory of a READ is gone: the peer gets a NAK
+ *	memory of a READ is gone: the peer gets a NAK; HRP_MEM_FAULT if it is
+ *	being fetched: nothing is answered until hrp_resp_read_ready()
  *
  * Context: receive lock held, by the holder of the responder token.
  */
 void hrp_resp_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status);
+
+/**
+ * hrp_resp_read_ready - the memory of a READ has been fetched
+ * @qp: queue pair; HRP_MEM_FAULT was reported to hrp_resp_sent()
+ * @ok: false if it cannot be: the peer gets a NAK
+ *
+ * hrp_resp_next() should be called. Context: receive lock held.
+ */
+void hrp_resp_read_ready(struct hrp_qp *qp, bool ok);
+
+/**
+ * hrp_resp_place_failed - what the peer wants to write cannot be fetched
+ * @qp: queue pair; HRP_MEM_FAULT was reported to hrp_resp_commit()
+ *
+ * It was told to send again; the request will be refused then.
+ * Context: receive lock held.
+ */
+void hrp_resp_place_failed(struct hrp_qp *qp);
 
 /**
  * hrp_resp_flush - complete all receive entries with WR_FLUSH_ERR

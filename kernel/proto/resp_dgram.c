@@ -73,7 +73,9 @@ void hrp_resp_uc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	}
 	if (unlikely(status != HROCE_WC_SUCCESS)) {
 		uc_abort(resp);
-		if (pkt->info & HRP_OI_SEND)
+		if (status == HRP_MEM_FAULT)
+			hrp_env_count(qp, HROCE_DROP_MEMORY);
+		else if (pkt->info & HRP_OI_SEND)
 			dgram_fail(qp, pkt, status);
 		else
 			hrp_env_count(qp, HROCE_DROP_ACCESS);
@@ -117,6 +119,11 @@ void hrp_resp_ud_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 void hrp_resp_ud_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 			const struct hrp_rx *rx, u8 status)
 {
+	/* The receive entry serves the next one. */
+	if (unlikely(status == HRP_MEM_FAULT)) {
+		hrp_env_count(qp, HROCE_DROP_MEMORY);
+		return;
+	}
 	if (unlikely(status != HROCE_WC_SUCCESS)) {
 		dgram_fail(qp, pkt, status);
 		return;

@@ -187,10 +187,32 @@ static void rc_next_msn(struct hrp_resp *resp)
 	resp->msn = hrp_psn_add(resp->msn, 1);
 }
 
+/*
+ * The memory that the request is for is not there. The peer is to try again
+ * after a while, as when a receive entry is missing (9.7.5.2.8), unless it has
+ * done so, and the memory could not be fetched: then that is refused.
+ */
+static bool rc_mem_fault(struct hrp_qp *qp)
+{
+	struct hrp_resp *resp = &qp->resp;
+
+	if (resp->mem_bad && resp->mem_psn == resp->psn)
+		return false;
+	resp->mem_bad = 0;
+	resp->mem_psn = resp->psn;
+	rc_retry(qp, HRP_SYN_RNR | resp->min_rnr_timer);
+	return true;
+}
+
 static void rc_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 			  u32 nr_pkts, u8 status)
 {
 	if (unlikely(status != HROCE_WC_SUCCESS)) {
+		if (status == HRP_MEM_FAULT) {
+			if (rc_mem_fault(qp))
+				return;
+			status = HROCE_WC_LOC_PROT_ERR;
+		}
 		if (pkt->info & HRP_OI_SEND)
 			rc_fail(qp, pkt, HRP_NAK_REM_OP, status);
 		else
@@ -212,13 +234,17 @@ static void rc_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 
 static void rc_rdatomic_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 {
+	u8 status = HROCE_WC_SUCCESS;
 	u64 orig = 0;
 
-	if ((pkt->info & HRP_OI_ATOMIC) &&
-	    !hrp_env_atomic(qp, pkt->rkey, pkt->va,
-			    hrp_opcode_op(pkt->opcode) == HRP_OP_CMP_SWAP,
-			    pkt->compare,
-			    pkt->swap_add, &orig)) {
+	if (pkt->info & HRP_OI_ATOMIC)
+		status = hrp_env_atomic(qp, pkt->rkey, pkt->va,
+					hrp_opcode_op(pkt->opcode) ==
+					HRP_OP_CMP_SWAP,
+					pkt->compare, pkt->swap_add, &orig);
+	if (status == HRP_MEM_FAULT && rc_mem_fault(qp))
+		return;
+	if (status != HROCE_WC_SUCCESS) {
 		rc_fail(qp, pkt, HRP_NAK_REM_ACCESS, HROCE_WC_LOC_ACCESS_ERR);
 		return;
 	}

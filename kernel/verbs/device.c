@@ -5,6 +5,7 @@
  * Birth: network side, registration. Death is always begun by ib_core, which
  * first takes all users away; what is left to us is hroce_dev_dealloc().
  */
+#include <linux/dma-mapping.h>
 #include <linux/if_vlan.h>
 #include <net/addrconf.h>
 #include "../link.h"
@@ -14,6 +15,7 @@
 #include "cq.h"
 #include "debug.h"
 #include "device.h"
+#include "fault.h"
 #include "kick.h"
 #include "mcast.h"
 #include "mr.h"
@@ -31,6 +33,7 @@
 static void hroce_dev_dealloc(struct ib_device *ibdev);
 
 HROCE_CREATE_CQ_COMPAT(hroce_cq_create)
+HROCE_REG_DMABUF_COMPAT(hroce_mr_reg_dmabuf)
 
 static const struct ib_device_ops dev_ops = {
 	.owner = THIS_MODULE,
@@ -87,6 +90,7 @@ static const struct ib_device_ops dev_ops = {
 	.query_qp = hroce_qp_query,
 	.query_srq = hroce_srq_query,
 	.reg_user_mr = hroce_mr_reg_user,
+	.reg_user_mr_dmabuf = HROCE_REG_DMABUF_OP(hroce_mr_reg_dmabuf),
 	.req_notify_cq = hroce_cq_req_notify,
 	.rereg_user_mr = hroce_mr_rereg,
 	.resize_cq = hroce_cq_resize,
@@ -138,6 +142,7 @@ static void dev_setup(struct hroce_dev *dev)
 	hroce_ibdev_setup(&dev->ib, dev->link);
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
 	xa_init_flags(&dev->xrc_srqs, XA_FLAGS_ALLOC1);
+	xa_init_flags(&dev->faults, XA_FLAGS_LOCK_BH);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	INIT_LIST_HEAD(&dev->mcast);
 	spin_lock_init(&dev->mcast_lock);
@@ -155,6 +160,7 @@ static void hroce_dev_dealloc(struct ib_device *ibdev)
 	hroce_debug_del(dev);
 	hroce_poller_set(dev, 0);
 	hroce_port_close(&dev->port);
+	hroce_fault_flush();
 	/* Address handles go later than their verbs objects. */
 	hroce_ah_flush();
 	hroce_port_fini(&dev->port);
@@ -165,6 +171,7 @@ static void hroce_dev_dealloc(struct ib_device *ibdev)
 	xa_destroy(&dev->qps);
 	hroce_recent_fini(&dev->recent_qps);
 	xa_destroy(&dev->xrc_srqs);
+	xa_destroy(&dev->faults);
 	xa_destroy(&dev->ahs);
 	hroce_keys_fini(&dev->keys);
 	hroce_link_device_gone(dev->link, ibdev);
@@ -181,6 +188,10 @@ int hroce_dev_create(struct hroce_link *link, const char *name)
 		return -ENOMEM;
 	dev->link = link;
 	dev_setup(dev);
+	/* Exporters of dma-bufs may map for the device that attaches. */
+	err = dma_coerce_mask_and_coherent(&dev->ib.dev, DMA_BIT_MASK(64));
+	if (err)
+		goto dealloc;
 	err = hroce_keys_init(&dev->keys);
 	if (err)
 		goto dealloc;

@@ -43,6 +43,8 @@ struct hroce_link;
  * @qps: queue pairs by QPN; RCU readers; a QP is freed a grace period after
  *	its entry is gone
  * @recent_qps: those found lately
+ * @faults: memory that is being fetched, see verbs/fault.c; its lock is taken
+ *	with the locks of queue pairs held
  * @qp_next: where the search for a free QPN goes on
  * @xrc_srqs: XRC SRQs by number; RCU readers; an SRQ is freed a grace period
  *	after its entry is gone
@@ -67,6 +69,7 @@ struct hroce_dev {
 	struct hroce_keys keys;
 	struct xarray qps;
 	struct hroce_recent recent_qps;
+	struct xarray faults;
 	u32 qp_next;
 	struct xarray xrc_srqs;
 	u32 xrc_srq_next;

@@ -25,26 +25,56 @@ static_assert((int)IB_ACCESS_REMOTE_READ == HROCE_REGION_REMOTE_READ);
 static_assert((int)IB_ACCESS_REMOTE_ATOMIC == HROCE_REGION_REMOTE_ATOMIC);
 static_assert((int)IB_ACCESS_MW_BIND == HROCE_REGION_MW_BIND);
 
-static struct hroce_mr *mr_new(struct ib_pd *pd, int access)
+/* The last address must exist, too. */
+static bool mr_range_ok(u64 iova, u64 length)
+{
+	return length && iova + length - 1 >= iova;
+}
+
+int hroce_mr_init(struct hroce_mr *mr, struct ib_pd *pd, u64 iova, u64 length,
+		  int access)
+{
+	if (access & ~(MR_ACCESS | MR_IGNORED))
+		return -EOPNOTSUPP;
+	if (length && !mr_range_ok(iova, length))
+		return -EINVAL;
+	mr->ib.pd = pd;
+	mr->ib.device = pd->device;
+	mr->ib.length = length;
+	mr->ib.iova = iova;
+	mr->region.pd = pd;
+	mr->region.iova = iova;
+	mr->region.len = length;
+	mr->region.access = access & MR_ACCESS;
+	mr->region.page_shift = PAGE_SHIFT;
+	rwlock_init(&mr->region.lock);
+	refcount_set(&mr->users, 1);
+	init_completion(&mr->unused);
+	return 0;
+}
+
+static struct hroce_mr *mr_new(struct ib_pd *pd, u64 iova, u64 length,
+			       int access)
 {
 	struct hroce_mr *mr;
+	int err;
 
-	if (access & ~(MR_ACCESS | MR_IGNORED))
-		return ERR_PTR(-EOPNOTSUPP);
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	mr->region.pd = pd;
-	mr->region.access = access & MR_ACCESS;
-	mr->region.page_shift = PAGE_SHIFT;
+	err = hroce_mr_init(mr, pd, iova, length, access);
+	if (err) {
+		kfree(mr);
+		return ERR_PTR(err);
+	}
 	return mr;
 }
 
-static int mr_publish(struct hroce_mr *mr, struct ib_pd *pd, int low8)
+int hroce_mr_publish(struct hroce_mr *mr, int low8)
 {
 	int err;
 
-	err = hroce_keys_add(&to_hdev(pd->device)->keys, &mr->region, low8);
+	err = hroce_keys_add(&to_hdev(mr->ib.device)->keys, &mr->region, low8);
 	if (err)
 		return err;
 	mr->ib.lkey = mr->region.key;
@@ -57,13 +87,13 @@ struct ib_mr *hroce_mr_get_dma(struct ib_pd *pd, int access)
 	struct hroce_mr *mr;
 	int err;
 
-	mr = mr_new(pd, access);
+	mr = mr_new(pd, 0, 0, access);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
 	mr->region.dma = true;
 	mr->region.len = U64_MAX;
 	mr->region.state = HROCE_REGION_VALID;
-	err = mr_publish(mr, pd, -1);
+	err = hroce_mr_publish(mr, -1);
 	if (err) {
 		kfree(mr);
 		return ERR_PTR(err);
@@ -179,12 +209,6 @@ static void mr_unpin(const struct mr_pages *p)
 	ib_umem_release(p->umem);
 }
 
-/* The last address must exist, too. */
-static bool mr_range_ok(u64 iova, u64 length)
-{
-	return length && iova + length - 1 >= iova;
-}
-
 struct ib_mr *hroce_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 				u64 iova, int access, struct ib_udata *udata)
 {
@@ -195,21 +219,17 @@ struct ib_mr *hroce_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 	err = hroce_udata_check(udata, 0);
 	if (err)
 		return ERR_PTR(err);
-	if (!mr_range_ok(iova, length))
+	if (!length)
 		return ERR_PTR(-EINVAL);
-	mr = mr_new(pd, access);
+	mr = mr_new(pd, iova, length, access);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
 	err = mr_pin(pd->device, start, length, access, &p);
 	if (err)
 		goto free_mr;
 	mr_swap_pages(mr, &p);
-	mr->region.iova = iova;
-	mr->region.len = length;
 	mr->region.state = HROCE_REGION_VALID;
-	mr->ib.length = length;
-	mr->ib.iova = iova;
-	err = mr_publish(mr, pd, -1);
+	err = hroce_mr_publish(mr, -1);
 	if (err)
 		goto unpin;
 	return &mr->ib;
@@ -237,6 +257,8 @@ static int mr_rereg_pin(const struct hroce_mr *mr, int flags, u64 start,
 {
 	const struct ib_umem *umem = mr->umem;
 
+	if (mr->ops)
+		return -EOPNOTSUPP;
 	if (!(flags & IB_MR_REREG_TRANS)) {
 		if (!ib_access_writable(access) || umem->writable)
 			return 0;
@@ -293,6 +315,43 @@ open:
 	return ERR_PTR(err);
 }
 
+static void mr_put(struct hroce_mr *mr)
+{
+	if (refcount_dec_and_test(&mr->users))
+		complete(&mr->unused);
+}
+
+/* The region with exactly this key, if its memory has to be fetched. */
+static struct hroce_mr *mr_tryget(const struct hroce_keys *keys, u32 key)
+{
+	struct hroce_region *region;
+	struct hroce_mr *mr = NULL;
+
+	rcu_read_lock();
+	region = hroce_keys_find_index(keys, key);
+	if (region && region->find && region->key == key) {
+		mr = container_of(region, struct hroce_mr, region);
+		if (!refcount_inc_not_zero(&mr->users))
+			mr = NULL;
+	}
+	rcu_read_unlock();
+	return mr;
+}
+
+int hroce_mr_fetch(const struct hroce_keys *keys, u32 key, u64 pos, u64 len,
+		   bool write)
+{
+	struct hroce_mr *mr;
+	int err;
+
+	mr = mr_tryget(keys, key);
+	if (!mr)
+		return -ENOENT;
+	err = mr->ops->fetch(mr, pos, len, write);
+	mr_put(mr);
+	return err;
+}
+
 int hroce_mr_dereg(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct hroce_mr *mr = to_hmr(ibmr);
@@ -300,6 +359,12 @@ int hroce_mr_dereg(struct ib_mr *ibmr, struct ib_udata *udata)
 	if (!mr_close(mr))
 		return -EBUSY;
 	hroce_keys_del(&to_hdev(ibmr->device)->keys, &mr->region);
+	if (mr->ops) {
+		mr_put(mr);
+		wait_for_completion(&mr->unused);
+		mr->ops->release(mr);
+		return 0;
+	}
 	kvfree(mr->region.pages);
 	ib_umem_release(mr->umem);
 	kfree(mr);
@@ -316,7 +381,7 @@ struct ib_mr *hroce_mr_alloc(struct ib_pd *pd, enum ib_mr_type type,
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!max_num_sg || max_num_sg > HROCE_MAX_FAST_REG)
 		return ERR_PTR(-EINVAL);
-	mr = mr_new(pd, 0);
+	mr = mr_new(pd, 0, 0, 0);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
 	mr->max_blocks = max_num_sg;
@@ -326,7 +391,7 @@ struct ib_mr *hroce_mr_alloc(struct ib_pd *pd, enum ib_mr_type type,
 	if (!mr->region.pages)
 		goto free_mr;
 	/* ib_update_fast_reg_key() counts in the low bits, from 0 on. */
-	err = mr_publish(mr, pd, 0);
+	err = hroce_mr_publish(mr, 0);
 	if (err)
 		goto free_pages;
 	return &mr->ib;

@@ -3,15 +3,33 @@
 #ifndef HROCE_MR_H
 #define HROCE_MR_H
 
+#include <linux/completion.h>
+#include <linux/refcount.h>
 #include <rdma/hroce-abi.h>
 #include <rdma/ib_verbs.h>
 #include "../mem/mem.h"
+
+struct hroce_mr;
+
+/**
+ * struct hroce_mr_ops - memory that comes and goes by itself
+ * @fetch: see to it that this range is there, at least for the moment. Process
+ *	context, several calls at a time. Return: 0 or negative errno
+ * @release: let go of it; nobody uses it any more
+ */
+struct hroce_mr_ops {
+	int (*fetch)(struct hroce_mr *mr, u64 pos, u64 len, bool write);
+	void (*release)(struct hroce_mr *mr);
+};
 
 /**
  * struct hroce_mr - memory region
  * @ib: what ib_core knows
  * @region: what the datapath sees
  * @umem: pinned user memory, or NULL
+ * @ops: NULL; or the memory is not pinned
+ * @users: @ops: those who fetch, and one
+ * @unused: @ops: @users has fallen to 0
  * @max_blocks: FRWR: room in @region.pages
  * @nr_blocks: FRWR: mapped by the last hroce_mr_map_sg()
  */
@@ -19,6 +37,9 @@ struct hroce_mr {
 	struct ib_mr ib;
 	struct hroce_region region;
 	struct ib_umem *umem;
+	const struct hroce_mr_ops *ops;
+	refcount_t users;
+	struct completion unused;
 	u32 max_blocks;
 	u32 nr_blocks;
 };
@@ -51,6 +72,43 @@ u8 hroce_mr_register(struct ib_pd *pd, const struct hroce_sq_wqe *wqe);
  */
 bool hroce_mr_invalidate(struct ib_pd *pd, u32 qpn, u32 key, bool remote);
 
+/**
+ * hroce_mr_init - begin to make a region
+ * @mr: zeroed
+ * @pd: protection domain
+ * @iova: address of the first byte
+ * @length: bytes; 0 to be set later
+ * @access: IB_ACCESS_*
+ *
+ * Return: 0; -EOPNOTSUPP or -EINVAL if this cannot be granted.
+ */
+int hroce_mr_init(struct hroce_mr *mr, struct ib_pd *pd, u64 iova, u64 length,
+		  int access);
+
+/**
+ * hroce_mr_publish - give a region its key
+ * @mr: complete
+ * @low8: see hroce_keys_add()
+ *
+ * Context: process, may sleep.
+ * Return: 0 or negative errno.
+ */
+int hroce_mr_publish(struct hroce_mr *mr, int low8);
+
+/**
+ * hroce_mr_fetch - see to it that memory is there
+ * @keys: of the device
+ * @key: of the region
+ * @pos: from the beginning of the region
+ * @len: bytes
+ * @write: they are to be written
+ *
+ * Context: process, may sleep for long.
+ * Return: 0; negative errno: there will be none.
+ */
+int hroce_mr_fetch(const struct hroce_keys *keys, u32 key, u64 pos, u64 len,
+		   bool write);
+
 /* ib_device_ops */
 struct ib_mr *hroce_mr_get_dma(struct ib_pd *pd, int access);
 struct ib_mr *hroce_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
@@ -61,6 +119,9 @@ struct ib_mr *hroce_mr_rereg(struct ib_mr *ibmr, int flags, u64 start,
 int hroce_mr_dereg(struct ib_mr *ibmr, struct ib_udata *udata);
 struct ib_mr *hroce_mr_alloc(struct ib_pd *pd, enum ib_mr_type type,
 			     u32 max_num_sg);
+struct ib_mr *hroce_mr_reg_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
+				  u64 iova, int fd, int access,
+				  struct uverbs_attr_bundle *attrs);
 int hroce_mr_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 		    unsigned int *sg_offset);
 

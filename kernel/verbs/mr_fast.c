@@ -79,7 +79,8 @@ bool hroce_mr_invalidate(struct ib_pd *pd, u32 qpn, u32 key, bool remote)
 	bool ok = false;
 
 	region = hroce_keys_find(&to_hdev(pd->device)->keys, key);
-	if (!region || !region->revocable || region->pd != pd)
+	if (!region || !region->revocable || region->find ||
+	    region->pd != pd)
 		return false;
 	if (region->window)
 		return hroce_mw_invalidate(region, qpn, key);

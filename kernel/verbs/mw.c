@@ -33,6 +33,7 @@ int hroce_mw_alloc(struct ib_mw *ibmw, struct ib_udata *udata)
 		return err;
 	mw->region.pd = ibmw->pd;
 	mw->region.page_shift = PAGE_SHIFT;
+	rwlock_init(&mw->region.lock);
 	mw->region.revocable = true;
 	mw->region.window = true;
 	mw->region.state = HROCE_REGION_FREE;

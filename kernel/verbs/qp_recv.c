@@ -12,6 +12,7 @@
 #include "../proto/req.h"
 #include "../proto/resp.h"
 #include "../trace.h"
+#include "fault.h"
 #include "mcast.h"
 #include "mr.h"
 #include "pkey.h"
@@ -77,13 +78,18 @@ static void recv_done_xrc(struct hroce_qp *qp, const struct hroce_cqe *cqe,
 
 /* Answers. */
 
-/* Lets the frame stay open if another burst follows. */
+/*
+ * Lets the frame stay open if another burst follows. The lock is not held
+ * meanwhile.
+ */
 static u8 recv_burst(struct hroce_qp *qp, struct hroce_tx *tx,
 		     const struct hrp_burst *b)
+	__must_hold(&qp->recv.lock)
 {
 	struct hroce_mem_iter it __uninitialized;
 	u8 status;
 
+	spin_unlock(&qp->recv.lock);
 	trace_hroce_tx(qp->proto.qpn, b);
 	hroce_mem_begin(&it, &hqp_dev(qp)->keys, recv_pd(qp, b->first.srqn),
 			&b->mem);
@@ -91,6 +97,9 @@ static u8 recv_burst(struct hroce_qp *qp, struct hroce_tx *tx,
 	hroce_mem_end(&it);
 	if (!b->more)
 		hroce_tx_end(tx);
+	spin_lock(&qp->recv.lock);
+	if (unlikely(status == HRP_MEM_FAULT))
+		status = hroce_fault_begin(qp, HROCE_FAULT_READ, &it);
 	return status;
 }
 
@@ -115,9 +124,7 @@ static void recv_bursts(struct hroce_qp *qp, int *budget)
 	hroce_tx_begin(&tx);
 	while (qp->flow_ok && !qp->dead && !recv_must_pause(qp, budget) &&
 	       hrp_resp_next(&qp->proto, &b)) {
-		spin_unlock(&qp->recv.lock);
 		status = recv_burst(qp, &tx, &b);
-		spin_lock(&qp->recv.lock);
 		hrp_resp_sent(&qp->proto, &b, status);
 	}
 	if (!tx.flow)
@@ -240,6 +247,10 @@ static bool recv_place(struct hroce_qp *qp, struct hroce_rx *rx,
 		*status = recv_place_grh(rx, &it);
 		hroce_mem_end(&it);
 	}
+	if (unlikely(*status == HRP_MEM_FAULT))
+		*status = hroce_fault_begin(qp, rx->pkt.info & HRP_OI_RESPONSE ?
+						HROCE_FAULT_SEND :
+						HROCE_FAULT_PLACE, &it);
 	return d->nr_pkts;
 }
 
@@ -451,8 +462,8 @@ bool hrp_env_mem_check(struct hrp_qp *proto, u32 rkey, u64 va, u32 len,
 	       hroce_region_check(region, recv_request_pd(qp), va, len, access);
 }
 
-bool hrp_env_atomic(struct hrp_qp *proto, u32 rkey, u64 va, bool cas,
-		    u64 compare, u64 swap_add, u64 *orig)
+u8 hrp_env_atomic(struct hrp_qp *proto, u32 rkey, u64 va, bool cas, u64 compare,
+		  u64 swap_add, u64 *orig)
 {
 	struct hroce_qp *qp = proto_to_hqp(proto);
 	const struct hrp_mem mem = {
@@ -460,23 +471,27 @@ bool hrp_env_atomic(struct hrp_qp *proto, u32 rkey, u64 va, bool cas,
 		.len = sizeof(u64),
 		.access = HRP_ACCESS_REMOTE_ATOMIC,
 	};
+	u8 status = HROCE_WC_REM_ACCESS_ERR;
 	struct hroce_mem_iter it;
 	struct hroce_extent ext;
-	bool ok = false;
+	u64 *p;
 
 	hroce_mem_begin(&it, &hqp_dev(qp)->keys, recv_request_pd(qp), &mem);
 	if (hroce_mem_next(&it, sizeof(u64), &ext) == sizeof(u64) &&
-	    IS_ALIGNED(ext.offset, sizeof(u64)) &&
 	    hroce_region_is_for(it.region, proto->qpn)) {
-		u64 *p = page_address(ext.page) + ext.offset;
-
-		/* Atomic against the CPUs and so against every other QP. */
-		*orig = cas ? cmpxchg64(p, compare, swap_add) :
-			      atomic64_fetch_add(swap_add, (atomic64_t *)p);
-		ok = true;
+		p = hroce_extent_va(&ext);
+		if (IS_ALIGNED((uintptr_t)p, sizeof(u64))) {
+			/* Atomic against the CPUs and so every other QP. */
+			*orig = cas ? cmpxchg64(p, compare, swap_add) :
+				      atomic64_fetch_add(swap_add,
+							 (atomic64_t *)p);
+			status = HROCE_WC_SUCCESS;
+		}
 	}
 	hroce_mem_end(&it);
-	return ok;
+	if (unlikely(it.status == HRP_MEM_FAULT))
+		status = hroce_fault_begin(qp, HROCE_FAULT_PLACE, &it);
+	return status;
 }
 
 bool hrp_env_invalidate(struct hrp_qp *proto, u32 rkey)

@@ -5,6 +5,7 @@
  */
 #include <linux/rcupdate.h>
 #include "../proto/env.h"
+#include "fault.h"
 #include "qp.h"
 
 static const enum ib_event_type event_type[] = {
@@ -119,6 +120,7 @@ void hroce_qp_stop(struct hroce_qp *qp)
 	spin_lock_bh(&qp->recv.lock);
 	spin_lock(&qp->send.lock);
 	qp->dead = true;
+	hroce_fault_forget(qp);
 	spin_unlock(&qp->send.lock);
 	spin_unlock_bh(&qp->recv.lock);
 

@@ -10,6 +10,7 @@
 #include "../proto/req.h"
 #include "../trace.h"
 #include "ah.h"
+#include "fault.h"
 #include "mr.h"
 #include "mw.h"
 #include "qp.h"
@@ -28,9 +29,13 @@ static struct hroce_flow *send_flow(struct hroce_qp *qp,
 	return ah && ah->pd == qp->ib.pd ? &ah->flow : NULL;
 }
 
-/* Lets the frame stay open if another burst is likely to follow at once. */
+/*
+ * Lets the frame stay open if another burst is likely to follow at once. The
+ * lock is not held meanwhile.
+ */
 static u8 send_burst(struct hroce_qp *qp, struct hroce_tx *tx,
 		     const struct hrp_burst *b)
+	__must_hold(&qp->send.lock)
 {
 	struct hroce_flow *flow = send_flow(qp, b);
 	struct hroce_mem_iter it __uninitialized;
@@ -38,12 +43,16 @@ static u8 send_burst(struct hroce_qp *qp, struct hroce_tx *tx,
 
 	if (!flow)
 		return HROCE_WC_LOC_QP_OP_ERR;
+	spin_unlock(&qp->send.lock);
 	trace_hroce_tx(qp->proto.qpn, b);
 	hroce_mem_begin(&it, &hqp_dev(qp)->keys, qp->ib.pd, &b->mem);
 	status = hroce_tx_add(tx, flow, b, &it);
 	hroce_mem_end(&it);
 	if (!b->more)
 		hroce_tx_end(tx);
+	spin_lock(&qp->send.lock);
+	if (unlikely(status == HRP_MEM_FAULT))
+		status = hroce_fault_begin(qp, HROCE_FAULT_SEND, &it);
 	return status;
 }
 
@@ -79,9 +88,7 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns, int *budget)
 		*budget -= b.nr_pkts;
 		if (qp->proto.req.went_back)
 			hroce_flow_lost(&qp->flow);
-		spin_unlock(&qp->send.lock);
 		status = send_burst(qp, &tx, &b);
-		spin_lock(&qp->send.lock);
 		hrp_req_sent(&qp->proto, &b, status);
 	}
 	if (!tx.flow)
@@ -116,7 +123,7 @@ static void send_sync_timer(struct hroce_qp *qp)
 	const struct hrp_req *req = &qp->proto.req;
 
 	lockdep_assert_held(&qp->send.lock);
-	if (req->timer == HRP_TIMER_OFF || qp->dead ||
+	if (!hrp_req_has_deadline(req) || qp->dead ||
 	    (qp->timer_ns && qp->timer_ns <= req->deadline_ns))
 		return;
 	qp->timer_ns = req->deadline_ns;

@@ -109,14 +109,25 @@ static void check_state(void)
 	fuzz.errors_seen = fuzz.errors;
 }
 
+static u8 take_status(void)
+{
+	switch (take(1)) {
+	case 0x5a:
+		return HROCE_WC_LOC_PROT_ERR;
+	case 0x5b:
+		return HROCE_WC_REM_ACCESS_ERR;
+	case 0x5c:
+		return HRP_MEM_FAULT;
+	}
+	return HROCE_WC_SUCCESS;
+}
+
 /* The holder of the token reports what became of the burst. */
 static void op_sent(void)
 {
 	if (!fuzz.burst.nr_pkts)
 		return;
-	hrp_req_sent(&fuzz.qp, &fuzz.burst,
-		     take(1) == 0x5a ? HROCE_WC_LOC_PROT_ERR :
-				       HROCE_WC_SUCCESS);
+	hrp_req_sent(&fuzz.qp, &fuzz.burst, take_status());
 	fuzz.burst.nr_pkts = 0;
 }
 
@@ -205,17 +216,6 @@ static void op_kick(void)
 		if (take(1) & 1)
 			return;
 	}
-}
-
-static u8 take_status(void)
-{
-	switch (take(1)) {
-	case 0x5a:
-		return HROCE_WC_LOC_PROT_ERR;
-	case 0x5b:
-		return HROCE_WC_REM_ACCESS_ERR;
-	}
-	return HROCE_WC_SUCCESS;
 }
 
 /* Other packets like this one may have come with it. */
@@ -321,10 +321,7 @@ static void op_answer(void)
 	for (n = 0; n < MAX_PKTS && hrp_resp_next(&fuzz.qp, &b); n++) {
 		check_burst(&b, fuzz.qp.resp.burst_pkts);
 		check_state();
-		if (take(1) == 0x5a)
-			hrp_resp_sent(&fuzz.qp, &b, HROCE_WC_REM_ACCESS_ERR);
-		else
-			hrp_resp_sent(&fuzz.qp, &b, HROCE_WC_SUCCESS);
+		hrp_resp_sent(&fuzz.qp, &b, take_status());
 	}
 }
 
@@ -333,6 +330,25 @@ static void op_time(void)
 	fuzz.now_ns += take(1) * 100000ull;
 	if (hrp_req_timeout(&fuzz.qp, fuzz.now_ns))
 		op_kick();
+}
+
+/* Memory was fetched, or cannot be, whether somebody waits or not. */
+static void op_memory(void)
+{
+	u8 how = take(1);
+	bool ok = how & 4;
+
+	switch (how & 3) {
+	case 0:
+		if (hrp_req_mem_ready(&fuzz.qp, fuzz.now_ns, ok))
+			op_kick();
+		break;
+	case 1:
+		hrp_resp_read_ready(&fuzz.qp, ok);
+		break;
+	default:
+		hrp_resp_place_failed(&fuzz.qp);
+	}
 }
 
 static void op_modify(void)
@@ -390,6 +406,9 @@ static void step(void)
 		break;
 	case 12:
 		op_modify();
+		break;
+	case 13:
+		op_memory();
 		break;
 	default:
 		op_packet(false);

@@ -123,13 +123,15 @@ bool hrp_env_mem_check(struct hrp_qp *qp, u32 rkey, u64 va, u32 len, u8 access)
 	return (rkey & 7) != 7;
 }
 
-bool hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
-		    u64 swap_add, u64 *orig)
+u8 hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
+		  u64 swap_add, u64 *orig)
 {
 	fuzz.env_calls++;
 	fuzz_demand(!(va & 7));
 	*orig = va;
-	return (rkey & 7) != 7;
+	if ((rkey & 7) == 6)
+		return HRP_MEM_FAULT;
+	return (rkey & 7) != 7 ? HROCE_WC_SUCCESS : HROCE_WC_REM_ACCESS_ERR;
 }
 
 bool hrp_env_invalidate(struct hrp_qp *qp, u32 rkey)

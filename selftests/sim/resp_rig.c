@@ -41,18 +41,20 @@ bool hrp_env_srq_find(struct hrp_qp *qp, u32 srqn)
 	return srqn == SRQN || srqn == SRQN + 1;
 }
 
-bool hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
-		    u64 swap_add, u64 *orig)
+u8 hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
+		  u64 swap_add, u64 *orig)
 {
 	if (rkey == BAD_KEY)
-		return false;
+		return HROCE_WC_REM_ACCESS_ERR;
+	if (rkey == AWAY_KEY)
+		return HRP_MEM_FAULT;
 	rr.nr_atomics++;
 	*orig = rr.word;
 	if (!cas)
 		rr.word += swap_add;
 	else if (rr.word == compare)
 		rr.word = swap_add;
-	return true;
+	return HROCE_WC_SUCCESS;
 }
 
 bool hrp_env_invalidate(struct hrp_qp *qp, u32 rkey)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * One queue pair that receives. The test plays the peer and the surroundings:
- * a key is good unless it is BAD_KEY.
+ * a key is good unless it is BAD_KEY; the memory behind AWAY_KEY is not there.
  */
 #ifndef RESP_RIG_H
 #define RESP_RIG_H
@@ -19,6 +19,7 @@
 #define NR_RD		4
 #define RNR_CODE	14
 #define BAD_KEY		0xbad
+#define AWAY_KEY	0xaaa
 #define ROOM		4096
 #define SRQN		0x5151		/* XRC: this one and the next exist */
 

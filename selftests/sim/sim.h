@@ -48,6 +48,7 @@ struct sim_opts {
 	u32 dup_ppm;
 	u32 reorder_ppm;
 	u32 damage_ppm;
+	u32 away_ppm;		/* memory has to be fetched; per use of it */
 	u32 pause_us;		/* mean time that a receiver posts nothing */
 	bool srq;
 	bool big_read;		/* mostly READs, many packets each */

@@ -171,8 +171,8 @@ bool hrp_env_mem_check(struct hrp_qp *qp, u32 rkey, u64 va, u32 len, u8 access)
 	return mem_resolve(node, rkey, va, len, access);
 }
 
-bool hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
-		    u64 swap_add, u64 *orig)
+u8 hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
+		  u64 swap_add, u64 *orig)
 {
 	struct sim_node *node = to_sim_qp(qp)->node;
 	u8 *at = mem_resolve(node, rkey, va, 8, HRP_ACCESS_REMOTE_ATOMIC);
@@ -180,7 +180,7 @@ bool hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
 
 	sim_check(node->sim, !(va & 7));
 	if (!at)
-		return false;
+		return HROCE_WC_REM_ACCESS_ERR;
 	memcpy(&now, at, 8);
 	*orig = now;
 	if (!cas)
@@ -188,7 +188,7 @@ bool hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
 	else if (now == compare)
 		now = swap_add;
 	memcpy(at, &now, 8);
-	return true;
+	return HROCE_WC_SUCCESS;
 }
 
 bool hrp_env_invalidate(struct hrp_qp *qp, u32 rkey)

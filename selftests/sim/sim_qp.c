@@ -22,10 +22,10 @@ static void timer_fired(void *ctx)
 	if (sim->now_ns != qp->timer_ns)
 		return;		/* an earlier one was planned instead */
 	qp->timer_ns = 0;
-	if (req->timer != HRP_TIMER_OFF && req->deadline_ns <= sim->now_ns &&
+	if (hrp_req_has_deadline(req) && req->deadline_ns <= sim->now_ns &&
 	    hrp_req_timeout(&qp->hrp, sim->now_ns))
 		run_requester(qp);
-	if (req->timer != HRP_TIMER_OFF && !qp->timer_ns) {
+	if (hrp_req_has_deadline(req) && !qp->timer_ns) {
 		u64 at = max(req->deadline_ns, sim->now_ns + 1);
 
 		qp->timer_ns = at;
@@ -40,7 +40,7 @@ static void plan_timer(struct sim_qp *qp)
 	struct sim *sim = qp->node->sim;
 	u64 at;
 
-	if (req->timer == HRP_TIMER_OFF)
+	if (!hrp_req_has_deadline(req))
 		return;
 	/* A kernel timer is late, never early. */
 	at = max(req->deadline_ns, sim->now_ns) +
@@ -57,10 +57,49 @@ static u64 transmit_time(struct sim *sim, const struct hrp_burst *b)
 }
 
 /* Fetches the payload, some time while the token is held. */
+static void answer(void *ctx);
+
+static void own_memory_is_back(void *ctx)
+{
+	struct sim_qp *qp = ctx;
+
+	if (hrp_req_mem_ready(&qp->hrp, qp->node->sim->now_ns, true))
+		run_requester(qp);
+}
+
+static void read_memory_is_back(void *ctx)
+{
+	struct sim_qp *qp = ctx;
+
+	hrp_resp_read_ready(&qp->hrp, true);
+	answer(qp);
+}
+
+/* The module tells the engine once that memory is there; twice is harmless. */
+static void fetch(struct sim_qp *qp, void (*back)(void *))
+{
+	struct sim *sim = qp->node->sim;
+
+	sim_at(sim, sim_below(&sim->rng, 20 * SIM_US), back, qp);
+}
+
+static u8 maybe_away(struct sim_qp *qp)
+{
+	struct sim *sim = qp->node->sim;
+
+	return sim_chance(&sim->rng, sim->opts.away_ppm) ? HRP_MEM_FAULT :
+							   HROCE_WC_SUCCESS;
+}
+
 static u8 fill(struct sim_qp *qp, const struct hrp_burst *b, u8 *bytes)
 {
+	u8 status;
+
 	if (!b->mem.len)
 		return HROCE_WC_SUCCESS;
+	status = maybe_away(qp);
+	if (status != HROCE_WC_SUCCESS)
+		return status;
 	return sim_mem_copy(qp->node, &b->mem, bytes, false);
 }
 
@@ -85,6 +124,8 @@ static void requester_sent(void *ctx)
 	if (qp->req_status == HROCE_WC_SUCCESS)
 		sim_net_send(qp, &qp->req_burst, qp->req_bytes);
 	hrp_req_sent(&qp->hrp, &qp->req_burst, qp->req_status);
+	if (qp->req_status == HRP_MEM_FAULT)
+		fetch(qp, own_memory_is_back);
 	qp->req_busy = false;
 	if (qp->flush_due)
 		flush(qp);
@@ -124,8 +165,6 @@ void sim_qp_kick(struct sim_qp *qp)
 		run_requester(qp);
 }
 
-static void answer(void *ctx);
-
 static void answer_sent(void *ctx)
 {
 	struct sim_qp *qp = ctx;
@@ -135,6 +174,8 @@ static void answer_sent(void *ctx)
 	if (qp->resp_status == HROCE_WC_SUCCESS)
 		sim_net_send(qp, &qp->resp_burst, qp->resp_bytes);
 	hrp_resp_sent(&qp->hrp, &qp->resp_burst, qp->resp_status);
+	if (qp->resp_status == HRP_MEM_FAULT)
+		fetch(qp, read_memory_is_back);
 	qp->resp_busy = false;
 	answer(qp);
 }
@@ -200,7 +241,11 @@ void sim_qp_receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 	} else {
 		sim_check(sim, !rx.mem.len || rx.mem.len == pkt->payload_len);
 	}
-	if (rx.mem.len)
+	if (rx.mem.len && !damaged)
+		status = maybe_away(qp);
+	if (status == HRP_MEM_FAULT && response)
+		fetch(qp, own_memory_is_back);
+	if (rx.mem.len && status == HROCE_WC_SUCCESS)
 		status = sim_mem_copy(qp->node, &rx.mem, payload, true);
 	if (damaged) {
 		sim->count[HROCE_DROP_ICRC]++;

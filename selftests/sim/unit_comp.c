@@ -448,6 +448,46 @@ static void read_placement(void)
 	rig_end();
 }
 
+/* The answer has no place yet: it is asked for again, and nothing else sent. */
+static void read_memory_is_fetched(void)
+{
+	struct hrp_pkt pkt = { .opcode = HRP_OP_READ_RESP_MIDDLE, .psn = 1,
+			       .payload_len = 1024 };
+	struct hrp_rx rx;
+	int ok;
+
+	for (ok = 0; ok < 2; ok++) {
+		rig_begin(HRP_TYPE_RC, 0);
+		rig_post_op(HROCE_WR_READ, 3 * 1024);
+		rig_drain();
+		rig_read_resp(HRP_OP_READ_RESP_FIRST, 0, 1024);
+		pkt.info = hrp_opcode_info(pkt.opcode);
+		hrp_comp_begin(&rig.qp, &pkt, &rx);
+		hrp_comp_commit(&rig.qp, &pkt, &rx, 0, HRP_MEM_FAULT);
+		tap_ok(!hrp_req_has_deadline(&rig.qp.req));
+		tap_eq(rig_read_resp(HRP_OP_READ_RESP_LAST, 2, 1024),
+		       HRP_RX_GO_BACK);
+		tap_eq(rig_next(), HRP_NEXT_WAIT);
+		tap_eq(rig.qp.req.retries, 3);
+		tap_ok(hrp_req_mem_ready(&rig.qp, rig.now_ns, ok));
+		if (!ok) {
+			tap_eq(rig_next(), HRP_NEXT_IDLE);
+			rig_expect_cqe(0, HROCE_WC_LOC_PROT_ERR);
+			tap_eq(rig.qp.state, HRP_ERR);
+			rig_end();
+			continue;
+		}
+		tap_eq(rig_next(), HRP_NEXT_BURST);
+		tap_eq(rig.burst.first.opcode, HRP_OP_READ_REQ);
+		tap_eq(rig.burst.first.psn, 1);
+		tap_eq(rig.burst.first.dmalen, 2048);
+		rig_read_resp(HRP_OP_READ_RESP_FIRST, 1, 1024);
+		rig_read_resp(HRP_OP_READ_RESP_LAST, 2, 1024);
+		expect_successes(0, 1);
+		rig_end();
+	}
+}
+
 static void read_rest_is_asked_for_again(void)
 {
 	rig_begin(HRP_TYPE_RC, 100);
@@ -619,7 +659,7 @@ static void nak_behind_a_read(void)
 
 int main(void)
 {
-	tap_plan(26);
+	tap_plan(27);
 	tap_run(ack_completes_many);
 	tap_run(ack_of_part_of_a_message);
 	tap_run(stale_responses_are_counted);
@@ -646,5 +686,6 @@ int main(void)
 	tap_run(answer_to_a_send);
 	tap_run(atomic_answers);
 	tap_run(nak_behind_a_read);
+	tap_run(read_memory_is_fetched);
 	return tap_exit();
 }

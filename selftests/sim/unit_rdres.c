@@ -122,6 +122,67 @@ static void read_whose_memory_went_away(void)
 	rr_expect_end(2, HRP_NAK_REM_ACCESS, 2);
 }
 
+/* Nothing overtakes the answer that waits. */
+static void read_whose_memory_is_fetched(void)
+{
+	u32 i;
+
+	rr_begin(HRP_TYPE_RC);
+	rr_ask(HRP_OP_READ_REQ, 0, 3 * 1024);
+	rr_ask(HRP_OP_WRITE_ONLY, 3, 4);
+	rr_expect_read(0, 2, HRP_OP_READ_RESP_FIRST, 0, 2048);
+	hrp_resp_sent(&rr.qp, &rr.burst, HROCE_WC_SUCCESS);
+	for (i = 0; i < 2; i++) {
+		rr_expect_read(2, 1, HRP_OP_READ_RESP_LAST, 2048, 1024);
+		hrp_resp_sent(&rr.qp, &rr.burst, HRP_MEM_FAULT);
+		rr_expect_nothing();
+		/* A duplicate meanwhile. */
+		if (i)
+			rr_ask(HRP_OP_READ_REQ, 0, 3 * 1024);
+		rr_expect_nothing();
+		hrp_resp_read_ready(&rr.qp, true);
+	}
+	rr_expect_read(0, 2, HRP_OP_READ_RESP_FIRST, 0, 2048);
+	hrp_resp_sent(&rr.qp, &rr.burst, HRP_MEM_FAULT);
+	hrp_resp_read_ready(&rr.qp, true);
+	rr_expect_read(0, 2, HRP_OP_READ_RESP_FIRST, 0, 2048);
+	rr_expect_read(2, 1, HRP_OP_READ_RESP_LAST, 2048, 1024);
+	rr_expect_ack(3, HRP_SYN_ACK | HRP_SYN_CREDIT_INVALID, 2);
+	rr_expect_nothing();
+	tap_eq(rr.qp.state, HRP_RTS);
+}
+
+static void read_whose_memory_cannot_be_fetched(void)
+{
+	rr_begin(HRP_TYPE_RC);
+	rr_ask(HRP_OP_READ_REQ, 0, 3 * 1024);
+	rr_expect_read(0, 2, HRP_OP_READ_RESP_FIRST, 0, 2048);
+	rr_expect_read(2, 1, HRP_OP_READ_RESP_LAST, 2048, 1024);
+	hrp_resp_sent(&rr.qp, &rr.burst, HRP_MEM_FAULT);
+	hrp_resp_read_ready(&rr.qp, false);
+	tap_eq(rr.events[HRP_EVENT_QP_ACCESS_ERR], 1);
+	rr_expect_end(2, HRP_NAK_REM_ACCESS, 0);
+	/* Told twice, or to nobody. */
+	hrp_resp_read_ready(&rr.qp, false);
+	rr_expect_nothing();
+}
+
+static void atomic_whose_memory_is_fetched(void)
+{
+	struct hrp_pkt pkt;
+
+	rr_begin(HRP_TYPE_RC);
+	pkt = rr_request(HRP_OP_FETCH_ADD, 0, 0);
+	pkt.rkey = AWAY_KEY;
+	tap_eq(rr_arrive(&pkt), HRP_RX_ACCEPT);
+	rr_expect_ack(0, HRP_SYN_RNR | RNR_CODE, 0);
+	pkt.rkey = 1;
+	tap_eq(rr_arrive(&pkt), HRP_RX_ACCEPT);
+	tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+	tap_eq(rr.burst.first.opcode, HRP_OP_ATOMIC_ACK);
+	tap_eq(rr.nr_atomics, 1);
+}
+
 static void atomic_is_executed_once(void)
 {
 	struct hrp_pkt pkt;
@@ -166,13 +227,16 @@ static void atomic_must_be_aligned_and_permitted(void)
 
 int main(void)
 {
-	tap_plan(8);
+	tap_plan(11);
 	tap_run(read_is_answered_in_bursts);
 	tap_run(read_of_nothing_is_answered);
 	tap_run(read_is_repeated_from_where_it_is_asked);
 	tap_run(reads_beyond_the_grant_are_refused);
 	tap_run(repeated_reads_do_not_count_against_the_grant);
 	tap_run(read_whose_memory_went_away);
+	tap_run(read_whose_memory_is_fetched);
+	tap_run(read_whose_memory_cannot_be_fetched);
+	tap_run(atomic_whose_memory_is_fetched);
 	tap_run(atomic_is_executed_once);
 	tap_run(atomic_must_be_aligned_and_permitted);
 	return tap_exit();

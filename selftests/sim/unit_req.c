@@ -679,9 +679,64 @@ static void xrc_requests_name_an_srq(void)
 	rig_end();
 }
 
+/* Nothing is sent, and no timer runs, until the memory is there. */
+static void memory_is_fetched(void)
+{
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_SEND, 1);
+	rig_post_op(HROCE_WR_SEND, 4 * 1024);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(hrp_req_next(&rig.qp, rig.now_ns, &rig.burst), HRP_NEXT_BURST);
+	hrp_req_sent(&rig.qp, &rig.burst, HRP_MEM_FAULT);
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	rig.now_ns += 100 * RIG_TIMEOUT_NS;
+	tap_ok(!hrp_req_timeout(&rig.qp, rig.now_ns));
+	rig_ack(0, 0);
+	rig_expect_cqe(0, HROCE_WC_SUCCESS);
+	tap_ok(!hrp_req_has_deadline(&rig.qp.req));
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	tap_ok(hrp_req_mem_ready(&rig.qp, rig.now_ns, true));
+	tap_ok(!hrp_req_mem_ready(&rig.qp, rig.now_ns, true));
+	expect_burst(HRP_OP_SEND_FIRST, 1, 4);
+	rig_ack(4, 0);
+	rig_expect_cqe(1, HROCE_WC_SUCCESS);
+	rig_end();
+
+	rig_begin(HRP_TYPE_UC, 0);
+	rig_post_op(HROCE_WR_SEND, 4 * 1024);
+	tap_eq(hrp_req_next(&rig.qp, rig.now_ns, &rig.burst), HRP_NEXT_BURST);
+	hrp_req_sent(&rig.qp, &rig.burst, HRP_MEM_FAULT);
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	tap_ok(hrp_req_mem_ready(&rig.qp, rig.now_ns, true));
+	expect_burst(HRP_SVC_UC | HRP_OP_SEND_FIRST, 4, 4);
+	rig_expect_cqe(0, HROCE_WC_SUCCESS);
+	rig_end();
+}
+
+static void memory_cannot_be_fetched(void)
+{
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_SEND, 1);
+	rig_post_op(HROCE_WR_SEND, 4 * 1024);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(hrp_req_next(&rig.qp, rig.now_ns, &rig.burst), HRP_NEXT_BURST);
+	hrp_req_sent(&rig.qp, &rig.burst, HRP_MEM_FAULT);
+	tap_ok(hrp_req_mem_ready(&rig.qp, rig.now_ns, false));
+	/* The one before is to be acknowledged first. */
+	expect_burst(HRP_OP_SEND_ONLY, 0, 1);
+	tap_ok(rig.burst.ackreq_last);
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	rig_ack(0, 0);
+	rig_expect_cqe(0, HROCE_WC_SUCCESS);
+	tap_eq(rig_next(), HRP_NEXT_IDLE);
+	rig_expect_cqe(1, HROCE_WC_LOC_PROT_ERR);
+	tap_eq(rig.qp.state, HRP_ERR);
+	rig_end();
+}
+
 int main(void)
 {
-	tap_plan(29);
+	tap_plan(31);
 	tap_run(send_of_one_packet);
 	tap_run(write_in_bursts);
 	tap_run(last_packet_alone);
@@ -711,5 +766,7 @@ int main(void)
 	tap_run(sqe_flushes_until_rts);
 	tap_run(no_state_but_rts_sends);
 	tap_run(xrc_requests_name_an_srq);
+	tap_run(memory_is_fetched);
+	tap_run(memory_cannot_be_fetched);
 	return tap_exit();
 }

@@ -461,9 +461,56 @@ static void flush_returns_all_entries(void)
 	tap_eq(rr.events[HRP_EVENT_LAST_WQE], 1);
 }
 
+/* As without a receive entry: the peer is to come again. */
+static void memory_is_fetched(void)
+{
+	struct hrp_pkt pkt;
+
+	rr_begin(HRP_TYPE_RC);
+	pkt = rr_request(HRP_OP_WRITE_ONLY, 0, 4);
+	rr_arrive_status(&pkt, HRP_MEM_FAULT);
+	rr_expect_ack(0, HRP_SYN_RNR | RNR_CODE, 0);
+	tap_eq(rr.counts[HROCE_EV_RNR_SENT], 1);
+	rr_arrive_status(&pkt, HRP_MEM_FAULT);
+	rr_expect_ack(0, HRP_SYN_RNR | RNR_CODE, 0);
+	rr_arrive(&pkt);
+	rr_expect_ack(0, HRP_SYN_ACK | HRP_SYN_CREDIT_INVALID, 1);
+	/* What was fetched in vain, but is not asked for any more. */
+	hrp_resp_place_failed(&rr.qp);
+	pkt = rr_request(HRP_OP_SEND_ONLY, 1, 4);
+	rr_arrive_status(&pkt, HRP_MEM_FAULT);
+	rr_expect_ack(1, HRP_SYN_RNR | RNR_CODE, 1);
+	rr_arrive(&pkt);
+	rr_expect_ack(1, HRP_SYN_ACK | HRP_SYN_CREDIT_INVALID, 2);
+	tap_eq(rr.nr_cqes, 1);
+	tap_eq(rr.qp.state, HRP_RTS);
+}
+
+static void memory_cannot_be_fetched(void)
+{
+	struct hrp_pkt pkt;
+
+	rr_begin(HRP_TYPE_RC);
+	pkt = rr_request(HRP_OP_WRITE_ONLY, 0, 4);
+	rr_arrive_status(&pkt, HRP_MEM_FAULT);
+	rr_expect_ack(0, HRP_SYN_RNR | RNR_CODE, 0);
+	hrp_resp_place_failed(&rr.qp);
+	rr_arrive_status(&pkt, HRP_MEM_FAULT);
+	rr_expect_end(0, HRP_NAK_REM_ACCESS, 0);
+
+	rr_begin(HRP_TYPE_RC);
+	pkt = rr_request(HRP_OP_SEND_ONLY, 0, 4);
+	rr_arrive_status(&pkt, HRP_MEM_FAULT);
+	rr_expect_ack(0, HRP_SYN_RNR | RNR_CODE, 0);
+	hrp_resp_place_failed(&rr.qp);
+	rr_arrive_status(&pkt, HRP_MEM_FAULT);
+	tap_eq(rr.cqe.status, HROCE_WC_LOC_PROT_ERR);
+	rr_expect_end(0, HRP_NAK_REM_OP, 0);
+}
+
 int main(void)
 {
-	tap_plan(23);
+	tap_plan(25);
 	tap_run(send_fills_one_entry);
 	tap_run(send_of_nothing_completes);
 	tap_run(send_inv_takes_the_key_away);
@@ -487,5 +534,7 @@ int main(void)
 	tap_run(first_packet_in_rtr_is_an_event);
 	tap_run(requests_need_a_state_and_a_service);
 	tap_run(flush_returns_all_entries);
+	tap_run(memory_is_fetched);
+	tap_run(memory_cannot_be_fetched);
 	return tap_exit();
 }

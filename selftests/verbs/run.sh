@@ -22,9 +22,10 @@
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/tap.sh
 
-programs=(objects limits mr mw pkey qpstate data sge ud srq xrc cq extended atomics errors responder flush retry threads batch local cm hostile)
+programs=(objects limits mr dmabuf mw pkey qpstate data sge ud srq xrc cq extended atomics errors responder flush retry threads batch local cm hostile)
 build=${VT_BUILD:-build/selftests-verbs}
 type=${HROCE_TYPE:-hroce}
+exporter=
 mode=${1:?wire or self}
 shift
 [ $# = 0 ] || programs=("$@")
@@ -37,6 +38,7 @@ cleanup() {
 	ip link del va 2>/dev/null
 	ip netns del "$nsA" 2>/dev/null
 	ip netns del "$nsB" 2>/dev/null
+	[ -z "$exporter" ] || rmmod hroce_exporter
 }
 
 # usage: in_ns NAMESPACE COMMAND...; an empty name is where we are
@@ -83,6 +85,14 @@ add_links() {
 	fi
 }
 
+# The device that the tests of dma-bufs want; without it they are skipped.
+add_exporter() {
+	local ko
+
+	ko=$(dirname "${VM_KO:-}")/selftests/exporter/hroce_exporter.ko
+	[ ! -e /dev/hroce_exporter ] && [ -e "$ko" ] && insmod "$ko" && exporter=loaded
+}
+
 # What processes made must be gone with them; QP1 and what belongs to it stay.
 nothing_left() {
 	local dev=$1 have
@@ -99,6 +109,7 @@ del_links() {
 
 trap cleanup EXIT
 tap_case "links.add_$mode" add_links
+add_exporter
 [ "$tap_failures" = 0 ] || { tap_done; exit 1; }
 export HROCE_DEV=vta
 if [ "$mode" = wire ]; then

@@ -103,10 +103,10 @@ bool hrp_env_mem_check(struct hrp_qp *qp, u32 rkey, u64 va, u32 len, u8 access)
 	return true;
 }
 
-bool hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
-		    u64 swap_add, u64 *orig)
+u8 hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
+		  u64 swap_add, u64 *orig)
 {
-	return false;
+	return HROCE_WC_REM_ACCESS_ERR;
 }
 
 bool hrp_env_invalidate(struct hrp_qp *qp, u32 rkey)

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory that is not there when the datapath wants it.
+ *
+ * A work item knows its queue pair by number, and is in the table of the device
+ * as long as that waits: neither is destruction held up, nor is a queue pair
+ * disturbed that has been reset, or has got the number of another one.
+ */
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include "../proto/env.h"
+#include "../proto/req.h"
+#include "../proto/resp.h"
+#include "fault.h"
+#include "mr.h"
+
+/**
+ * struct hroce_fault - memory that is being fetched
+ * @work: does so
+ * @dev: device; goes later
+ * @qpn: queue pair that waits
+ * @who: side of it that waits
+ * @key: of the region
+ * @len: bytes wanted
+ * @pos: from the beginning of the region
+ * @write: they are to be written
+ */
+struct hroce_fault {
+	struct work_struct work;
+	struct hroce_dev *dev;
+	u32 qpn;
+	enum hroce_fault_who who;
+	u32 key;
+	u32 len;
+	u64 pos;
+	bool write;
+};
+
+static struct workqueue_struct *fault_wq;
+
+int hroce_fault_init(void)
+{
+	fault_wq = alloc_workqueue("hroce_fault", WQ_UNBOUND, 0);
+	return fault_wq ? 0 : -ENOMEM;
+}
+
+void hroce_fault_exit(void)
+{
+	destroy_workqueue(fault_wq);
+}
+
+void hroce_fault_flush(void)
+{
+	flush_workqueue(fault_wq);
+}
+
+/* Where in hroce_dev.faults this side of a queue pair is. */
+static unsigned long fault_index(u32 qpn, enum hroce_fault_who who)
+{
+	return (unsigned long)qpn * HROCE_FAULT_NR + who;
+}
+
+/* Does somebody still wait for @fault? Not again. */
+static bool fault_take(struct hroce_fault *fault)
+{
+	unsigned long index = fault_index(fault->qpn, fault->who);
+
+	return xa_cmpxchg(&fault->dev->faults, index, fault, NULL,
+			  GFP_ATOMIC) == fault;
+}
+
+static void fault_tell_requester(struct hroce_qp *qp,
+				 struct hroce_fault *fault, bool ok)
+{
+	spin_lock(&qp->send.lock);
+	if (fault_take(fault) &&
+	    hrp_req_mem_ready(&qp->proto, ktime_get_ns(), ok))
+		set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
+	spin_unlock(&qp->send.lock);
+}
+
+static void fault_tell_responder(struct hroce_qp *qp,
+				 struct hroce_fault *fault, bool ok)
+{
+	spin_lock(&qp->recv.lock);
+	if (!fault_take(fault))
+		goto unlock;
+	if (fault->who == HROCE_FAULT_READ) {
+		hrp_resp_read_ready(&qp->proto, ok);
+		set_bit(HROCE_PENDING_RECV_RUN, &qp->pending);
+	} else if (!ok) {
+		hrp_resp_place_failed(&qp->proto);
+	}
+unlock:
+	spin_unlock(&qp->recv.lock);
+}
+
+static void fault_tell(struct hroce_fault *fault, bool ok)
+{
+	struct hroce_qp *qp;
+
+	local_bh_disable();
+	rcu_read_lock();
+	qp = hroce_qp_find(fault->dev, fault->qpn);
+	if (qp) {
+		if (fault->who == HROCE_FAULT_SEND)
+			fault_tell_requester(qp, fault, ok);
+		else
+			fault_tell_responder(qp, fault, ok);
+		hroce_qp_settle_bh(qp);
+	}
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+static void fault_work(struct work_struct *work)
+{
+	struct hroce_fault *fault;
+	bool ok;
+
+	fault = container_of(work, struct hroce_fault, work);
+	ok = !hroce_mr_fetch(&fault->dev->keys, fault->key, fault->pos,
+			     fault->len, fault->write);
+	if (!ok)
+		hroce_count(&fault->dev->port, HROCE_EV_MEM_FAULTS_BAD);
+	fault_tell(fault, ok);
+	kfree(fault);
+}
+
+/* Put an entry into the table. Return: 0; -EBUSY: there is one; -ENOMEM. */
+static int fault_queue(struct hroce_dev *dev, u32 qpn,
+		       enum hroce_fault_who who,
+		       const struct hroce_mem_iter *it)
+{
+	unsigned long index = fault_index(qpn, who);
+	struct hroce_fault *fault;
+	int err;
+
+	if (xa_load(&dev->faults, index))
+		return -EBUSY;
+	fault = kmalloc(sizeof(*fault), GFP_ATOMIC | __GFP_NOWARN);
+	if (!fault)
+		return -ENOMEM;
+	INIT_WORK(&fault->work, fault_work);
+	fault->dev = dev;
+	fault->qpn = qpn;
+	fault->who = who;
+	fault->key = it->lack_key;
+	fault->len = it->lack_len;
+	fault->pos = it->pos;
+	fault->write = it->lack_write;
+	err = xa_insert(&dev->faults, index, fault, GFP_ATOMIC | __GFP_NOWARN);
+	if (err) {
+		kfree(fault);
+		return err;
+	}
+	hroce_count(&dev->port, HROCE_EV_MEM_FAULTS);
+	queue_work(fault_wq, &fault->work);
+	return 0;
+}
+
+u8 hroce_fault_begin(struct hroce_qp *qp, enum hroce_fault_who who,
+		     const struct hroce_mem_iter *it)
+{
+	int err;
+
+	if (qp->dead)
+		return HRP_MEM_FAULT;
+	err = fault_queue(hqp_dev(qp), qp->proto.qpn, who, it);
+	/* The peer will ask for it again. */
+	if (err == -ENOMEM && who != HROCE_FAULT_PLACE)
+		return HROCE_WC_LOC_QP_OP_ERR;
+	return HRP_MEM_FAULT;
+}
+
+void hroce_fault_forget(struct hroce_qp *qp)
+{
+	int who;
+
+	lockdep_assert_held(&qp->send.lock);
+	lockdep_assert_held(&qp->recv.lock);
+	for (who = 0; who < HROCE_FAULT_NR; who++)
+		xa_erase(&hqp_dev(qp)->faults, fault_index(qp->proto.qpn, who));
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory regions over a dma-buf: memory of another device, a GPU say, behind a
+ * file descriptor.
+ *
+ * Nothing is pinned. The exporter says when the buffer moves, and from the
+ * moment that it has said so nobody touches the old place; the new one is
+ * fetched when it is wanted. As the CPU does the work, the exporter has to map
+ * the buffer for the kernel, as memory. Who cannot is refused.
+ */
+#include <linux/dma-buf.h>
+#include <linux/dma-resv.h>
+#include <linux/iosys-map.h>
+#include <linux/slab.h>
+#include "device.h"
+#include "mr.h"
+
+/**
+ * struct dmabuf_mr - memory region over a dma-buf
+ * @mr: what all regions have
+ * @dmabuf: buffer
+ * @attach: to it
+ * @offset: in it, where the region begins
+ * @map: buffer for the kernel, if @va is set [reservation lock]
+ * @va: first byte of the region, or NULL [cleared with @mr.region.lock held]
+ * @moves: counts those of the buffer [reservation lock]
+ */
+struct dmabuf_mr {
+	struct hroce_mr mr;
+	struct dma_buf *dmabuf;
+	struct dma_buf_attachment *attach;
+	u64 offset;
+	struct iosys_map map;
+	void *va;
+	unsigned long moves;
+};
+
+static u32 dmabuf_find(const struct hroce_region *region, u64 pos, u32 max,
+		       bool write, struct hroce_extent *ext)
+{
+	const struct dmabuf_mr *dm = container_of(region, struct dmabuf_mr,
+						  mr.region);
+	/* Set without the lock. */
+	void *va = smp_load_acquire(&dm->va);
+
+	if (!va)
+		return 0;
+	ext->page = NULL;
+	ext->offset = 0;
+	ext->va = va + pos;
+	return max;
+}
+
+static void dmabuf_unmap_locked(struct dmabuf_mr *dm)
+{
+	dma_resv_assert_held(dm->dmabuf->resv);
+	if (!dm->va)
+		return;
+	write_lock_bh(&dm->mr.region.lock);
+	dm->va = NULL;
+	write_unlock_bh(&dm->mr.region.lock);
+	dma_buf_vunmap(dm->dmabuf, &dm->map);
+}
+
+static int dmabuf_map_locked(struct dmabuf_mr *dm)
+{
+	struct dma_buf *dmabuf = dm->dmabuf;
+	struct iosys_map map;
+	unsigned long moves;
+	long left;
+	int err;
+
+	dma_resv_assert_held(dmabuf->resv);
+	if (dm->va)
+		return 0;
+	/* The exporter may still be moving it. */
+	left = dma_resv_wait_timeout(dmabuf->resv, DMA_RESV_USAGE_KERNEL,
+				     false, MAX_SCHEDULE_TIMEOUT);
+	if (left < 0)
+		return left;
+	moves = dm->moves;
+	err = dma_buf_vmap(dmabuf, &map);
+	if (err)
+		return err;
+	/* Some kernels release the lock meanwhile. */
+	if (dm->va || dm->moves != moves || map.is_iomem) {
+		dma_buf_vunmap(dmabuf, &map);
+		if (dm->va)
+			return 0;
+		return map.is_iomem ? -EOPNOTSUPP : -EAGAIN;
+	}
+	dm->map = map;
+	/* Who sees the address, in dmabuf_find(), sees the mapping. */
+	smp_store_release(&dm->va, map.vaddr + dm->offset);
+	return 0;
+}
+
+static int dmabuf_fetch(struct hroce_mr *mr, u64 pos, u64 len, bool write)
+{
+	struct dmabuf_mr *dm = container_of(mr, struct dmabuf_mr, mr);
+	int err;
+
+	do {
+		dma_resv_lock(dm->dmabuf->resv, NULL);
+		err = dmabuf_map_locked(dm);
+		dma_resv_unlock(dm->dmabuf->resv);
+	} while (err == -EAGAIN);
+	return err;
+}
+
+static void dmabuf_moves(struct dma_buf_attachment *attach)
+{
+	struct dmabuf_mr *dm = attach->importer_priv;
+
+	dma_resv_assert_held(dm->dmabuf->resv);
+	dm->moves++;
+	dmabuf_unmap_locked(dm);
+}
+
+static const struct dma_buf_attach_ops dmabuf_attach_ops = {
+	.move_notify = dmabuf_moves,
+};
+
+static void dmabuf_release(struct hroce_mr *mr)
+{
+	struct dmabuf_mr *dm = container_of(mr, struct dmabuf_mr, mr);
+
+	dma_resv_lock(dm->dmabuf->resv, NULL);
+	dmabuf_unmap_locked(dm);
+	dma_resv_unlock(dm->dmabuf->resv);
+	dma_buf_end_cpu_access(dm->dmabuf, DMA_BIDIRECTIONAL);
+	dma_buf_detach(dm->dmabuf, dm->attach);
+	dma_buf_put(dm->dmabuf);
+	kfree(dm);
+}
+
+static const struct hroce_mr_ops dmabuf_mr_ops = {
+	.fetch = dmabuf_fetch,
+	.release = dmabuf_release,
+};
+
+/* Can this buffer be used at all? */
+static int dmabuf_check(const struct dma_buf *dmabuf, u64 offset, u64 length,
+			int access)
+{
+	if (!length || length > dmabuf->size || offset > dmabuf->size - length)
+		return -EINVAL;
+	if (ib_access_writable(access) && !(dmabuf->file->f_mode & FMODE_WRITE))
+		return -EACCES;
+	/* Otherwise there is no memory that a CPU could reach. */
+	return dmabuf->ops->vmap ? 0 : -EOPNOTSUPP;
+}
+
+static int dmabuf_attach(struct dmabuf_mr *dm)
+{
+	struct dma_buf *dmabuf = dm->dmabuf;
+	int err;
+
+	dm->attach = dma_buf_dynamic_attach(dmabuf, &dm->mr.ib.device->dev,
+					    &dmabuf_attach_ops, dm);
+	if (IS_ERR(dm->attach))
+		return PTR_ERR(dm->attach);
+	err = dma_buf_begin_cpu_access(dmabuf, DMA_BIDIRECTIONAL);
+	if (err)
+		goto detach;
+	/* Not that it would stay, but to find out whether that is possible. */
+	err = dmabuf_fetch(&dm->mr, 0, 0, false);
+	if (err)
+		goto end_access;
+	return 0;
+
+end_access:
+	dma_buf_end_cpu_access(dmabuf, DMA_BIDIRECTIONAL);
+detach:
+	dma_buf_detach(dmabuf, dm->attach);
+	return err;
+}
+
+struct ib_mr *hroce_mr_reg_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
+				  u64 iova, int fd, int access,
+				  struct uverbs_attr_bundle *attrs)
+{
+	struct dmabuf_mr *dm;
+	int err;
+
+	dm = kzalloc(sizeof(*dm), GFP_KERNEL_ACCOUNT);
+	if (!dm)
+		return ERR_PTR(-ENOMEM);
+	err = hroce_mr_init(&dm->mr, pd, iova, length, access);
+	if (err)
+		goto free_dm;
+	dm->dmabuf = dma_buf_get(fd);
+	if (IS_ERR(dm->dmabuf)) {
+		err = PTR_ERR(dm->dmabuf);
+		goto free_dm;
+	}
+	err = dmabuf_check(dm->dmabuf, offset, length, access);
+	if (err)
+		goto put_dmabuf;
+	dm->offset = offset;
+	dm->mr.ops = &dmabuf_mr_ops;
+	dm->mr.region.revocable = true;
+	dm->mr.region.find = dmabuf_find;
+	dm->mr.region.state = HROCE_REGION_VALID;
+	err = dmabuf_attach(dm);
+	if (err)
+		goto put_dmabuf;
+	err = hroce_mr_publish(&dm->mr, -1);
+	if (err) {
+		dmabuf_release(&dm->mr);
+		return ERR_PTR(err);
+	}
+	return &dm->mr.ib;
+
+put_dmabuf:
+	dma_buf_put(dm->dmabuf);
+free_dm:
+	kfree(dm);
+	return ERR_PTR(err);
+}
