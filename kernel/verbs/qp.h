@@ -59,7 +59,7 @@ enum hroce_qp_pending {
  * @modify_lock: one modify_qp() at a time
  * @proto: protocol state; @proto.req is guarded by @send.lock, @proto.resp by
  *	@recv.lock
- * @turn: taking turns with the peer's process on one CPU
+ * @timer_ns: when @timer will fire, 0 if it is not armed [send.lock]
  * @send: requester side
  * @recv: responder side
  * @sq: send queue memory; XRC target: NULL
@@ -72,8 +72,8 @@ enum hroce_qp_pending {
  * @recv_cq: completions of the responder; XRC: NULL, each SRQ has its own
  * @pending: bits of enum hroce_qp_pending, set under a lock, handled without
  * @timer: for @proto.req.deadline_ns; armed lazily, never moved on progress
- * @timer_ns: when @timer will fire, 0 if it is not armed [send.lock]
  * @flow: way to the connected peer (RC, UC); valid if @flow_ok
+ * @turn: taking turns with the peer's process on one CPU
  * @flow_ok: @flow is initialised
  * @access_flags: as last set, for query_qp [modify_lock]
  * @timeout: likewise
@@ -93,14 +93,15 @@ enum hroce_qp_pending {
  * tasklets are stopped by hroce_qp_stop().
  *
  * There may be many thousands, most of them idle: 1024 bytes are what there is
- * before the allocator takes twice as much.
+ * before the allocator takes twice as much. They are used up: sides begin cache
+ * lines, so the order counts.
  */
 struct hroce_qp {
 	struct ib_qp ib;
 	const struct ib_ucontext *owner;
 	struct mutex modify_lock;
 	struct hrp_qp proto;
-	struct hroce_turn turn;
+	u64 timer_ns;
 	struct hroce_side send;
 	struct hroce_side recv;
 	struct hroce_ring *sq;
@@ -112,8 +113,8 @@ struct hroce_qp {
 	struct hroce_cq *recv_cq;
 	unsigned long pending;
 	struct hrtimer timer;
-	u64 timer_ns;
 	struct hroce_flow flow;
+	struct hroce_turn turn;
 	bool flow_ok;
 	u8 access_flags;
 	u8 timeout;
