@@ -15,6 +15,7 @@
 #include "proto/burst.h"
 #include "proto/pkt.h"
 #include "proto/qp.h"
+#include "verbs/cq.h"
 
 #ifndef HROCE_TRACE_ONCE
 #define HROCE_TRACE_ONCE
@@ -180,6 +181,21 @@ TRACE_EVENT(hroce_complete,
 	TP_printk("qpn=%u wr_id=%#llx opcode=%u status=%u len=%u",
 		  __entry->qpn, __entry->wr_id, __entry->opcode,
 		  __entry->status, __entry->len)
+);
+
+/* The CPU of this one is the one that calls the completion handler. */
+TRACE_EVENT(hroce_cq_event,
+	TP_PROTO(const struct hroce_cq *cq),
+	TP_ARGS(cq),
+	TP_STRUCT__entry(
+		__field(u32, cqn)
+		__field(int, cpu)
+	),
+	TP_fast_assign(
+		__entry->cqn = cq->ib.res.id;
+		__entry->cpu = cq->cpu;
+	),
+	TP_printk("cqn=%u vector_cpu=%d", __entry->cqn, __entry->cpu)
 );
 
 TRACE_EVENT(hroce_qp_state,

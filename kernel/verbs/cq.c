@@ -3,6 +3,7 @@
  * Completion queues. User space polls its own without us; those of the kernel
  * are the same rings, polled by hroce_cq_poll().
  */
+#include <linux/smp.h>
 #include <linux/timekeeping.h>
 #include "../trace.h"
 #include "cq.h"
@@ -150,6 +151,51 @@ unlock:
 	return notify;
 }
 
+/*
+ * Give RUNNING back, unless there is a reason to go on. COMP is set before
+ * RUNNING is tried, and both are in one word: nobody is missed.
+ *
+ * Return: true if that was the last access to @cq.
+ */
+static bool cq_rest(struct hroce_cq *cq)
+{
+	unsigned long events = READ_ONCE(cq->events);
+
+	do {
+		if (events & BIT(HROCE_CQ_COMP))
+			return false;
+	} while (!try_cmpxchg_release(&cq->events, &events,
+				      events & ~BIT(HROCE_CQ_RUNNING)));
+	return true;
+}
+
+/* The caller has set RUNNING. */
+static void cq_run(struct hroce_cq *cq)
+{
+	do {
+		while (test_and_clear_bit(HROCE_CQ_COMP, &cq->events)) {
+			trace_hroce_cq_event(cq);
+			cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+		}
+	} while (!cq_rest(cq));
+}
+
+static void cq_run_here(void *cq)
+{
+	cq_run(cq);
+}
+
+/*
+ * Have the CPU of the vector do it, as the interrupt of a card would. With
+ * PREEMPT_RT, handlers cannot be called by interrupts.
+ */
+static bool cq_run_there(struct hroce_cq *cq)
+{
+	return cq->cpu >= 0 && cq->cpu != smp_processor_id() &&
+	       !IS_ENABLED(CONFIG_PREEMPT_RT) &&
+	       !smp_call_function_single_async(cq->cpu, &cq->call);
+}
+
 void hroce_cq_notify(struct hroce_cq *cq)
 {
 	struct ib_event event = {
@@ -162,15 +208,11 @@ void hroce_cq_notify(struct hroce_cq *cq)
 	    cq->ib.event_handler)
 		cq->ib.event_handler(&event, cq->ib.cq_context);
 
-	while (test_bit(HROCE_CQ_COMP, &cq->events)) {
-		if (test_and_set_bit_lock(HROCE_CQ_RUNNING, &cq->events))
-			return;
-		while (test_and_clear_bit(HROCE_CQ_COMP, &cq->events))
-			cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
-		clear_bit_unlock(HROCE_CQ_RUNNING, &cq->events);
-		/* Who found us running has set COMP before. */
-		smp_mb__after_atomic();
-	}
+	if (!test_bit(HROCE_CQ_COMP, &cq->events) ||
+	    test_and_set_bit_lock(HROCE_CQ_RUNNING, &cq->events))
+		return;
+	if (!cq_run_there(cq))
+		cq_run(cq);
 }
 
 void hroce_cq_forget(struct hroce_cq *cq, u32 qpn)
@@ -188,6 +230,12 @@ void hroce_cq_forget(struct hroce_cq *cq, u32 qpn)
 			cqe->qpn = QPN_NONE;
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+/* The CPU of a completion vector; vector 0 is for those who do not choose. */
+static int cq_vector_cpu(u32 vector)
+{
+	return vector ? cpumask_local_spread(vector, NUMA_NO_NODE) : -1;
 }
 
 int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
@@ -210,6 +258,8 @@ int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	mutex_init(&cq->resize_lock);
 	hrtimer_setup(&cq->timer, cq_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
+	INIT_CSD(&cq->call, cq_run_here, cq);
+	cq->cpu = cq_vector_cpu(attr->comp_vector);
 	cq->user = udata;
 	cq->timestamps = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
 	cq->ignore_overrun = attr->flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
@@ -232,8 +282,12 @@ int hroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct hroce_cq *cq = to_hcq(ibcq);
 
-	/* No queue pair refers to the CQ any more, so only the timer uses it. */
+	/*
+	 * No queue pair refers to the CQ any more, so only the timer uses it,
+	 * and the CPU of the vector until its handler has returned.
+	 */
 	hrtimer_cancel(&cq->timer);
+	smp_cond_load_acquire(&cq->events, !(VAL & BIT(HROCE_CQ_RUNNING)));
 	hroce_ring_destroy(cq->ring);
 	return 0;
 }

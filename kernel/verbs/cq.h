@@ -5,6 +5,7 @@
 
 #include <linux/hrtimer.h>
 #include <linux/mutex.h>
+#include <linux/smp.h>
 #include <rdma/hroce-abi.h>
 #include <rdma/ib_verbs.h>
 
@@ -27,6 +28,8 @@ enum hroce_cq_event {
  * @prod: entries written, free-running, private
  * @cons: queues of the kernel: entries polled, private
  * @events: bits of enum hroce_cq_event
+ * @cpu: the CPU of the completion vector, -1 for whichever completes
+ * @call: calls the completion handler there; of who has set HROCE_CQ_RUNNING
  * @overrun: an entry was lost; nothing is written any more
  * @user: mapped into user space
  * @timestamps: completions carry the time
@@ -45,6 +48,8 @@ struct hroce_cq {
 	u32 prod;
 	u32 cons;
 	unsigned long events;
+	int cpu;
+	call_single_data_t call;
 	bool overrun;
 	bool user;
 	bool timestamps;
@@ -81,8 +86,9 @@ bool __must_check hroce_cq_push(struct hroce_cq *cq,
  * hroce_cq_notify - call the completion handler
  * @cq: completion queue, kept alive by the caller
  *
- * Handlers run one at a time per CQ: if one is running, whoever runs it calls
- * it again.
+ * It is called here, or by an interrupt of the CPU that the completion vector
+ * stands for. Handlers run one at a time per CQ: if one is running, whoever runs
+ * it calls it again.
  *
  * Context: BH disabled, no lock held, RCU read side.
  */

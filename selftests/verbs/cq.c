@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Completion queues: sharing, notification, overrun, resizing, moderation. */
 #include <pthread.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include "vt.h"
@@ -137,6 +138,120 @@ static void each_comp_vector(struct vt *t)
 			.flags = IBV_SEND_SIGNALED });
 		VT_OK(vt_cq_event(chan) == cq, "other CQ");
 		vt_expect(cq, i, IBV_WC_SUCCESS);
+	}
+}
+
+#define TRACING	"/sys/kernel/tracing/"
+
+static FILE *tracing(const char *name, const char *mode)
+{
+	char path[80];
+	FILE *f;
+
+	snprintf(path, sizeof(path), TRACING "%s", name);
+	f = fopen(path, mode);
+	VT_OK(f, "%s: %s", path, strerror(errno));
+	return f;
+}
+
+/* Opened for writing, the trace is emptied. */
+static void trace_events(const char *onoff)
+{
+	FILE *f = tracing("events/hroce/hroce_cq_event/enable", "w");
+
+	fputs(onoff, f);
+	VT_EQ(fclose(f), 0);
+	fclose(tracing("trace", "w"));
+}
+
+static int undo_tracing(void *unused)
+{
+	(void)unused;
+	trace_events("0");
+	return 0;
+}
+
+/* The number of events since, all of which were raised by @cpu. */
+static int events_traced(int cpu)
+{
+	FILE *f = tracing("trace", "r");
+	char line[256];
+	int n = 0, got;
+
+	while (fgets(line, sizeof(line), f)) {
+		if (!strstr(line, "hroce_cq_event:"))
+			continue;
+		VT_OK(sscanf(strchr(line, '['), "[%d]", &got) == 1, "%s", line);
+		VT_OK(got == cpu, "CPU %d expected: %s", cpu, line);
+		n++;
+	}
+	fclose(f);
+	return n;
+}
+
+/*
+ * Vector 0 leaves the event where the packet was, which is here: nothing on the
+ * way changes the CPU. The others are a CPU each.
+ */
+static void vector_is_a_cpu(struct vt *t)
+{
+	struct ibv_comp_channel *chan = vt_channel(&t->b);
+	int nr = t->b.ctx->num_comp_vectors;
+
+	if (!vt_is_hroce(&t->b) || nr < 2)
+		vt_skip("needs two CPUs, and hroce");
+	vt_defer(undo_tracing, chan, "tracing");
+	for (int i = 0; i < 2 * nr; i++) {
+		int cpu = i / nr, vector = i % nr;
+		struct ibv_cq *cq = ibv_create_cq(t->b.ctx, 64, NULL, chan,
+						  vector);
+		struct vt_opt o = { .rcq = { NULL, cq } };
+		struct vt_pair *p;
+		cpu_set_t set;
+
+		VT_OK(cq, "vector %d: %s", vector, strerror(errno));
+		vt_defer(undo_cq, cq, "CQ");
+		CPU_ZERO(&set);
+		CPU_SET(cpu, &set);
+		VT_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
+		p = vt_pair(t, &o);
+		trace_events("1");
+		for (int k = 0; k < 10; k++) {
+			recv_n(p, k, 1);
+			VT_EQ(ibv_req_notify_cq(cq, 0), 0);
+			send_n(p, k, 1, 0);
+			VT_OK(vt_cq_event(chan) == cq, "other CQ");
+			vt_expect(cq, k, IBV_WC_SUCCESS);
+		}
+		VT_EQ(events_traced(vector ? vector : cpu), 10);
+	}
+}
+
+/* The handler is on its way to another CPU when its queue goes. */
+static void vector_of_cq_destroyed(struct vt *t)
+{
+	struct ibv_comp_channel *chan = vt_channel(&t->b);
+
+	if (t->b.ctx->num_comp_vectors < 2)
+		vt_skip("needs two CPUs");
+	for (int i = 0; i < 50; i++) {
+		struct ibv_cq *cq = ibv_create_cq(t->b.ctx, 8, NULL, chan,
+						  i % 2);
+		struct vt_opt o = { .rcq = { NULL, cq } };
+		struct vt_pair *p;
+
+		VT_OK(cq, "%s", strerror(errno));
+		p = vt_pair(t, &o);
+		recv_n(p, 0, 1);
+		VT_EQ(ibv_req_notify_cq(cq, 0), 0);
+		send_n(p, 0, 1, IBV_SEND_SIGNALED);
+		if (i % 3)
+			vt_expect(p->scq[0], 0, IBV_WC_SUCCESS);
+		vt_forget(p->qp[1]);
+		VT_EQ(ibv_destroy_qp(p->qp[1]), 0);
+		if (vt_cq_event_pending(chan, 0))
+			VT_OK(vt_cq_event(chan) == cq, "other CQ");
+		VT_EQ(ibv_destroy_cq(cq), 0);
 	}
 }
 
@@ -532,6 +647,8 @@ static const struct vt_case cases[] = {
 	VT_CASE(poll_many_at_once),
 	VT_CASE(event_for_next_completion),
 	VT_CASE(each_comp_vector),
+	VT_CASE(vector_is_a_cpu),
+	VT_CASE(vector_of_cq_destroyed),
 	VT_CASE(one_event_per_arming),
 	VT_CASE_ARG("solicited_send", solicited_only, IBV_WR_SEND),
 	VT_CASE_ARG("solicited_send_imm", solicited_only,
