@@ -164,16 +164,32 @@ static struct ib_device *link_device(struct hroce_link *link)
 	return ibdev;
 }
 
-/* Did the netdev's unregistration come too early for link_event()? */
-static bool link_is_stale(const struct hroce_link *link)
+static void link_follow(struct hroce_link *link)
 {
-	bool stale;
+	struct ib_device *ibdev = link_device(link);
+
+	if (!ibdev)
+		return;
+	if (!hroce_is_facade(ibdev))
+		hroce_dev_follow(to_hdev(ibdev));
+	ib_device_put(ibdev);
+}
+
+/*
+ * What link_event() was told of before there was a device for it.
+ * Return: false if that is the netdev's unregistration.
+ */
+static bool link_catch_up(struct hroce_link *link)
+{
+	bool here;
 
 	rtnl_lock();
-	stale = link->ndev->reg_state != NETREG_REGISTERED ||
-		dev_net(link->ndev) != link->net;
+	here = link->ndev->reg_state == NETREG_REGISTERED &&
+	       dev_net(link->ndev) == link->net;
+	if (here)
+		link_follow(link);
 	rtnl_unlock();
-	return stale;
+	return here;
 }
 
 static void link_free(struct hroce_link *link)
@@ -230,7 +246,7 @@ static int link_register(struct hroce_link *link)
 {
 	int err = link_create_device(link);
 
-	if (err || !link_is_stale(link))
+	if (err || link_catch_up(link))
 		return err;
 	return link_unregister(link) ? -ENODEV : 0;
 }

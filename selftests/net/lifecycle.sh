@@ -25,6 +25,23 @@ add_and_delete() {
 	done
 }
 
+active_mtu() { ibv_devinfo -d nla | sed -n 's/.*active_mtu:[[:blank:]]*\([0-9]*\).*/\1/p'; }
+
+# Whatever is the case at the moment when ib_core takes the device: the last change counts.
+mtu_changes_while_added() {
+	local i want pid
+
+	for i in $(seq 12); do
+		want=$((i % 2 ? 1024 : 4096))
+		(sleep "0.0$((RANDOM % 4))"; ip -n "$nsA" link set ea mtu $((want + 104))) &
+		pid=$!
+		add_link "$nsA" nla ea && wait $pid || return
+		[ "$(active_mtu)" = $want ] || { echo "round $i: $(active_mtu), expected $want"; return 1; }
+		rdma link del nla || return
+	done
+	ip -n "$nsA" link set ea mtu 4200
+}
+
 refused() {
 	add_link "$nsA" nla ea || return
 	! ip netns exec "$nsB" rdma link add nla type hroce netdev eb || { echo "same name twice"; return 1; }
@@ -198,6 +215,7 @@ exclusive() {
 modprobe -a rdma_ucm ib_uverbs hroce || { tap_case lifecycle.load false; tap_done; exit 1; }
 two_ends 4200 bare || { tap_case lifecycle.topology false; tap_done; exit 1; }
 tap_case lifecycle.add_and_delete add_and_delete
+tap_case lifecycle.mtu_changes_while_added mtu_changes_while_added
 tap_case lifecycle.refused refused
 tap_case lifecycle.delete_link_under_traffic delete_link_under_traffic
 tap_case lifecycle.delete_netdev_under_traffic delete_netdev_under_traffic
