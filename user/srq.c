@@ -6,6 +6,30 @@
 #include "pd.h"
 #include "srq.h"
 
+/*
+ * Map the queue of one that the kernel was asked for, with result @ret, or undo
+ * it all.
+ */
+static struct ibv_srq *srq_finish(struct hroce_srq *srq, int ret,
+				  struct ibv_pd *pd,
+				  const struct hroce_ring_info *info,
+				  const struct ibv_srq_attr *attr)
+{
+	if (ret)
+		goto free_srq;
+	ret = hroce_rq_open(&srq->rq, pd->context->cmd_fd, info,
+			    attr->max_wr, attr->max_sge,
+			    hroce_pd_is_single_threaded(pd));
+	if (!ret)
+		return &srq->vsrq.srq;
+
+	ibv_cmd_destroy_srq(&srq->vsrq.srq);
+free_srq:
+	free(srq);
+	errno = ret;
+	return NULL;
+}
+
 struct ibv_srq *hroce_create_srq(struct ibv_pd *pd,
 				 struct ibv_srq_init_attr *attr)
 {
@@ -20,22 +44,7 @@ struct ibv_srq *hroce_create_srq(struct ibv_pd *pd,
 
 	ret = ibv_cmd_create_srq(pd, &srq->vsrq.srq, attr, &cmd, sizeof(cmd),
 				 &resp.core, sizeof(resp));
-	if (ret)
-		goto free_srq;
-
-	ret = hroce_rq_open(&srq->rq, pd->context->cmd_fd, &resp.drv.srq,
-			    attr->attr.max_wr, attr->attr.max_sge,
-			    hroce_pd_is_single_threaded(pd));
-	if (ret)
-		goto destroy_srq;
-	return &srq->vsrq.srq;
-
-destroy_srq:
-	ibv_cmd_destroy_srq(&srq->vsrq.srq);
-free_srq:
-	free(srq);
-	errno = ret;
-	return NULL;
+	return srq_finish(srq, ret, pd, &resp.drv.srq, &attr->attr);
 }
 
 /* XRC: one that target queue pairs of its domain find by number. */
@@ -58,22 +67,7 @@ struct ibv_srq *hroce_create_srq_ex(struct ibv_context *context,
 
 	ret = ibv_cmd_create_srq_ex(context, &srq->vsrq, attr, &cmd,
 				    sizeof(cmd), &resp.core, sizeof(resp));
-	if (ret)
-		goto free_srq;
-
-	ret = hroce_rq_open(&srq->rq, context->cmd_fd, &resp.drv.srq,
-			    attr->attr.max_wr, attr->attr.max_sge,
-			    hroce_pd_is_single_threaded(attr->pd));
-	if (ret)
-		goto destroy_srq;
-	return &srq->vsrq.srq;
-
-destroy_srq:
-	ibv_cmd_destroy_srq(&srq->vsrq.srq);
-free_srq:
-	free(srq);
-	errno = ret;
-	return NULL;
+	return srq_finish(srq, ret, attr->pd, &resp.drv.srq, &attr->attr);
 }
 
 int hroce_get_srq_num(struct ibv_srq *ibsrq, uint32_t *number)
