@@ -90,7 +90,7 @@ toggled_under_traffic() {
 	local options
 
 	for options in "-t rc" "-t ud -L" "-t rc -x 100 -w 1"; do
-		vt_options=$options under_traffic 5 toggle 60 || return
+		vt_options=$options under_traffic 3 toggle 25 || return
 		[ "$traffic_status" = 0 ] || return
 	done
 }
