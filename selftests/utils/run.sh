@@ -3,7 +3,8 @@
 #
 # The utilities that people try a link with first, as Debian ships them: ibverbs-utils, rdmacm-utils, perftest, qperf.
 # Server and client talk to each other over one link; both must say that all went well, and the link must have carried
-# it.
+# it. Not here: udpong, as datagrams of rsockets are addressed by LID, and mckey over IPv6, as the kernel's rdma_cm joins
+# IPv4 groups only; both hold for every RoCEv2 device. mckey sends to its own group.
 #
 #	run.sh [PATTERN...]	only the cases whose name matches; !PATTERN: those whose name does not
 
@@ -13,12 +14,16 @@ cd "$(dirname "$0")/../.." || exit 1
 link=${HROCE_LINK:-hroce0}
 addr=10.77.0.1
 addr6=fd77::1
+group=239.77.0.1
 limit=30
 log=/tmp/utility
 patterns=("${@:-*}")
+preload=/usr/lib/x86_64-linux-gnu/rsocket/librspreload.so
 
 tcp_listens() { [ -n "$(ss -Hltn "sport = :$1")" ]; }
 cm_listens() { rdma resource show cm_id | grep -q LISTEN; }
+
+joined() { ip maddr show | grep -w "$group"; }
 
 # usage: gid_index PREFIX: of the GID that begins so
 gid_index() {
@@ -143,18 +148,20 @@ for program in ib_write_bw ib_write_lat ib_read_bw ib_read_lat ib_send_bw ib_sen
 	[ "${program#ib_read}" != "$program" ] || perf "${program}_uc" "$program" -c UC -s 4096
 	[ "${program%_bw}" = "$program" ] || perf "${program}_both_ways" "$program" -b -q 4 -s 32768
 done
-perf ib_write_bw_all_sizes ib_write_bw -a
+perf ib_write_bw_all_sizes ib_write_bw -a -n 20
 perf ib_write_bw_inline ib_write_bw -I 64 -s 64
 perf ib_write_bw_mtu ib_write_bw -m 1024 -s 65536
 perf ib_write_lat_inline ib_write_lat -I 64 -s 64
+# On one CPU, who polls for an answer may keep the other from giving it until its time slice ends.
+few=(-n 20)
 for program in ib_write_bw ib_write_lat ib_read_bw ib_send_bw ib_send_lat; do
-	perf "${program}_xrc" "$program" -c XRC -s 4096
+	perf "${program}_xrc" "$program" -c XRC -s 4096 "${few[@]}"
 done
 perf ib_atomic_bw_xrc ib_atomic_bw -c XRC
 perf ib_read_bw_outstanding ib_read_bw -o 16 -s 65536
 perf ib_read_bw_events ib_read_bw -e -s 4096
 for program in ib_send_bw ib_send_lat; do
-	perf "${program}_ud" "$program" -c UD -s 1024
+	perf "${program}_ud" "$program" -c UD -s 1024 "${few[@]}"
 	perf "cm_${program}_ud" "$program" -c UD -R -s 1024
 	perf "${program}_srq" "$program" --use-srq -s 4096
 	perf "${program}_events" "$program" -e -s 4096
@@ -177,7 +184,16 @@ cm rdma_server rdma_server -- rdma_client -s "$addr"
 cm rdma_xserver_rc rdma_xserver -c r -- rdma_xclient -s "$addr" -c r
 cm rdma_xserver_xrc rdma_xserver -c x -- rdma_xclient -s "$addr" -c x
 cm rstream rstream -S 65536 -C 200 -T v -- rstream -s "$addr" -S 65536 -C 200 -T v
+# A client that polls ends with POLLHUP (16) if the server, which has to end well, was faster to go: on any device.
+cm rstream_async rstream -S 65536 -C 50 -T a -T v -- \
+	bash -c "rstream -s $addr -S 65536 -C 50 -T a -T v || [ \$? = 16 ]"
 cm riostream riostream -S 65536 -C 100 -T v -- riostream -s "$addr" -S 65536 -C 100 -T v
+utility mckey joined mckey -m "$group" -b "$addr" -C 10 -- mckey -m "$group" -b "$addr" -s -C 10
+head -c 3000000 /dev/urandom >$log.file
+stays=1 cm rcopy rcopy -- bash -c "rcopy $log.file $addr:$log.copy && cmp $log.file $log.copy"
+# A program of TCP that knows nothing of RDMA.
+cm librspreload bash -c "LD_PRELOAD=$preload exec nc.traditional -l -p 5001 -s $addr >$log.copy" -- \
+	bash -c "LD_PRELOAD=$preload nc.traditional -q 1 $addr 5001 <$log.file && cmp $log.file $log.copy"
 # It knows GIDs only through rdma_cm, and its UD not even then.
 utility cm_qperf "tcp_listens 19765" qperf -- qperf -t 1 -cm 1 "$addr" rc_bw rc_lat rc_rdma_write_bw rc_rdma_read_lat quit
 tap_done
