@@ -75,6 +75,7 @@ static_assert((int)HROCE_WC_BIND_MW == IBV_WC_BIND_MW, "ABI");
 static_assert((int)HROCE_MW_REMOTE_WRITE == IBV_ACCESS_REMOTE_WRITE, "ABI");
 static_assert((int)HROCE_MW_ZERO_BASED == IBV_ACCESS_ZERO_BASED, "ABI");
 static_assert((int)HROCE_WC_LOCAL_INV == IBV_WC_LOCAL_INV, "ABI");
+static_assert((int)HROCE_WC_ATOMIC_WRITE == IBV_WC_ATOMIC_WRITE, "ABI");
 static_assert((int)HROCE_WC_RECV == IBV_WC_RECV, "ABI");
 static_assert((int)HROCE_WC_RECV_WRITE_IMM == IBV_WC_RECV_RDMA_WITH_IMM,
 	      "ABI");

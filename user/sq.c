@@ -39,7 +39,7 @@ struct send_op {
 	uint8_t parts;
 };
 
-#define NR_SEND_OPS	(IBV_WR_SEND_WITH_INV + 1)
+#define NR_SEND_OPS	(IBV_WR_ATOMIC_WRITE + 1)
 
 static const struct send_op send_ops[NR_SEND_OPS] = {
 	[IBV_WR_RDMA_WRITE] = { RELIABLE | QPT(UC), HROCE_WR_WRITE,
@@ -57,6 +57,8 @@ static const struct send_op send_ops[NR_SEND_OPS] = {
 					HAS_ATOMIC },
 	[IBV_WR_ATOMIC_FETCH_AND_ADD] = { RELIABLE, HROCE_WR_FETCH_ADD,
 					  HAS_ATOMIC },
+	[IBV_WR_ATOMIC_WRITE] = { QPT(RC), HROCE_WR_ATOMIC_WRITE,
+				  HAS_REMOTE | HAS_PAYLOAD },
 	[IBV_WR_LOCAL_INV] = { RELIABLE | QPT(UC), HROCE_WR_LOCAL_INV,
 			       HAS_KEY | HAS_NO_DATA },
 	[IBV_WR_BIND_MW] = { RELIABLE | QPT(UC), HROCE_WR_BIND_MW,

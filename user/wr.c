@@ -22,10 +22,11 @@
 #define UC_OPS	(UD_OPS | IBV_QP_EX_WITH_RDMA_WRITE | \
 		 IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | \
 		 IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW)
-#define RC_OPS	(UC_OPS | IBV_QP_EX_WITH_RDMA_READ | \
+#define XRC_OPS	(UC_OPS | IBV_QP_EX_WITH_RDMA_READ | \
 		 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | \
 		 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | \
 		 IBV_QP_EX_WITH_SEND_WITH_INV)
+#define RC_OPS	(XRC_OPS | IBV_QP_EX_WITH_ATOMIC_WRITE)
 
 static struct hroce_qp *ex_to_hqp(struct ibv_qp_ex *qp_ex)
 {
@@ -165,6 +166,20 @@ static void wr_atomic_fetch_add(struct ibv_qp_ex *qp_ex, uint32_t rkey,
 		wqe->rdma.compare_add = addend;
 }
 
+static void wr_atomic_write(struct ibv_qp_ex *qp_ex, uint32_t rkey,
+			    uint64_t addr, const void *word)
+{
+	struct hroce_qp *qp = ex_to_hqp(qp_ex);
+	struct hroce_sq_wqe *wqe;
+
+	wqe = wr_begin_remote(qp_ex, HROCE_WR_ATOMIC_WRITE, rkey, addr);
+	if (!wqe)
+		return;
+	wqe->flags |= HROCE_WRF_INLINE;
+	if (hroce_sq_add_inline(&qp->sq, wqe, word, sizeof(uint64_t)))
+		wr_fail(qp, EINVAL);
+}
+
 static void wr_set_ud_addr(struct ibv_qp_ex *qp_ex, struct ibv_ah *ah,
 			   uint32_t remote_qpn, uint32_t remote_qkey)
 {
@@ -284,8 +299,9 @@ static uint64_t service_ops(enum ibv_qp_type type)
 {
 	switch ((int)type) {
 	case IBV_QPT_RC:
-	case IBV_QPT_XRC_SEND:
 		return RC_OPS;
+	case IBV_QPT_XRC_SEND:
+		return XRC_OPS;
 	case IBV_QPT_UC:
 		return UC_OPS;
 	case IBV_QPT_UD:
@@ -333,4 +349,6 @@ void hroce_wr_set_ops(struct ibv_qp_ex *qp_ex, enum ibv_qp_type type)
 		qp_ex->wr_atomic_fetch_add = wr_atomic_fetch_add;
 		qp_ex->wr_send_inv = wr_send_inv;
 	}
+	if (ops & IBV_QP_EX_WITH_ATOMIC_WRITE)
+		qp_ex->wr_atomic_write = wr_atomic_write;
 }

@@ -85,6 +85,20 @@ static inline void ib_mark_name_assigned_by_user(struct ib_device *dev)
 }
 #endif
 
+/*
+ * Before 6.3. ib_core refuses regions that may be flushed there, so the device
+ * does not say that it can.
+ */
+#ifndef HROCE_HAVE_IB_FLUSH
+#define IB_DEVICE_FLUSH_GLOBAL	0
+#define IB_DEVICE_ATOMIC_WRITE	(1ULL << 40)
+#define IB_ACCESS_FLUSH_GLOBAL	(1 << 8)
+#define IB_ACCESS_FLUSH_PERSISTENT	(1 << 9)
+#define IB_WC_FLUSH		((enum ib_wc_opcode)8)
+#define IB_WC_ATOMIC_WRITE	((enum ib_wc_opcode)9)
+#define IB_WR_ATOMIC_WRITE	15
+#endif
+
 /* Before 6.4. */
 #ifndef HROCE_HAVE_VIRT_DMA_TO_PAGE
 static inline struct page *ib_virt_dma_to_page(u64 dma_addr)

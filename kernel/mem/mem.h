@@ -25,6 +25,7 @@
 #define HROCE_REGION_REMOTE_READ	0x04
 #define HROCE_REGION_REMOTE_ATOMIC	0x08
 #define HROCE_REGION_MW_BIND		0x10
+#define HROCE_REGION_FLUSH_GLOBAL	0x100
 
 /* hroce_region.state */
 enum hroce_region_state {
@@ -198,12 +199,13 @@ hroce_keys_find(const struct hroce_keys *keys, u32 key)
 static inline bool hroce_region_allows(const struct hroce_region *region,
 				       u8 access)
 {
-	static const u8 need[] = {
+	static const u16 need[] = {
 		[HRP_ACCESS_LOCAL_READ]    = 0,
 		[HRP_ACCESS_LOCAL_WRITE]   = HROCE_REGION_LOCAL_WRITE,
 		[HRP_ACCESS_REMOTE_READ]   = HROCE_REGION_REMOTE_READ,
 		[HRP_ACCESS_REMOTE_WRITE]  = HROCE_REGION_REMOTE_WRITE,
 		[HRP_ACCESS_REMOTE_ATOMIC] = HROCE_REGION_REMOTE_ATOMIC,
+		[HRP_ACCESS_FLUSH_GLOBAL]  = HROCE_REGION_FLUSH_GLOBAL,
 	};
 
 	return !(need[access] & ~region->access);

@@ -91,6 +91,15 @@ void hroce_rx_end(void *held);
 bool hroce_rx_icrc_ok(struct hroce_rx *rx);
 
 /**
+ * hroce_rx_word - the payload of an ATOMIC WRITE
+ * @rx: packet with a payload of 8 bytes
+ * @word: set to it, as it is in memory
+ *
+ * Return: true; false if it cannot be read.
+ */
+bool hroce_rx_word(const struct hroce_rx *rx, u64 *word);
+
+/**
  * hroce_rx_place - check the ICRC and copy the payload
  * @rx: packet; becomes the last one that was taken
  * @it: destination, as long as all packets that may be taken

@@ -258,6 +258,17 @@ u8 hroce_rx_place(struct hroce_rx *rx, struct hroce_mem_iter *it, bool fuse,
 	return status;
 }
 
+bool hroce_rx_word(const struct hroce_rx *rx, u64 *word)
+{
+	struct hroce_cursor c = rx->payload;
+	struct hroce_mem_iter src;
+
+	if (!rx->src)
+		return hroce_cursor_read(&c, word, sizeof(*word));
+	src = *rx->src;
+	return hroce_mem_copy_out(&src, word, sizeof(*word));
+}
+
 void hroce_rx_grh(const struct hroce_rx *rx, u8 grh[HRW_GRH_LEN])
 {
 	struct iphdr ip;

@@ -79,6 +79,15 @@ static const struct hrp_wqe *comp_find(const struct hrp_req *req, u32 *dist,
 	}
 }
 
+/*
+ * Bytes that READ responses bring. Those to ATOMIC WRITE and FLUSH are empty
+ * (A19.4).
+ */
+static u32 comp_read_len(const struct hrp_wqe *w)
+{
+	return w->wqe.opcode == HROCE_WR_READ ? w->length : 0;
+}
+
 /* Which packet of the answer to a READ is this? */
 static u32 comp_read_pos(const struct hrp_wqe *w, const struct hrp_pkt *pkt)
 {
@@ -116,7 +125,7 @@ static void comp_begin_read(const struct hrp_qp *qp, const struct hrp_wqe *w,
 		rx_fail(rx, HROCE_WC_BAD_RESP_ERR);
 		return;
 	}
-	if (pkt->payload_len != min(w->length - offset, hrp_qp_mtu(qp))) {
+	if (pkt->payload_len != min(comp_read_len(w) - offset, hrp_qp_mtu(qp))) {
 		rx_fail(rx, HROCE_WC_LOC_LEN_ERR);
 		return;
 	}
@@ -132,7 +141,7 @@ static void comp_begin_data(const struct hrp_qp *qp, const struct hrp_pkt *pkt,
 			    struct hrp_rx *rx, u32 dist)
 {
 	const struct hrp_wqe *w = comp_find(&qp->req, &dist, &rx->skip_pkts);
-	bool read = w->wqe.opcode == HROCE_WR_READ;
+	bool read = !hrp_wqe_is_atomic(w);
 
 	if (!hrp_wqe_is_answered(w)) {
 		rx_fail(rx, HROCE_WC_BAD_RESP_ERR);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What each opcode means and which headers it brings (IBTA table 38). */
+/* What each opcode means and which headers it brings (IBTA table 38, A19). */
 #include <linux/types.h>
 #include "opcode.h"
 #include "wire.h"
@@ -10,6 +10,7 @@
 	(sizeof(struct hrw_bth) + \
 	 HDR(oi, HRP_OI_DETH, struct hrw_deth) + \
 	 HDR(oi, HRP_OI_XRCETH, struct hrw_xrceth) + \
+	 HDR(oi, HRP_OI_FLUSH, struct hrw_feth) + \
 	 HDR(oi, HRP_OI_RETH, struct hrw_reth) + \
 	 HDR(oi, HRP_OI_ATOMICETH, struct hrw_atomiceth) + \
 	 HDR(oi, HRP_OI_AETH, struct hrw_aeth) + \
@@ -63,6 +64,9 @@
 
 const u32 hrp_opcode_infos[256] = {
 	OPS_RELIABLE(HRP_SVC_RC, 0),
+	[HRP_SVC_RC | HRP_OP_FLUSH] = ONLY(HRP_OI_FLUSH | HRP_OI_RETH),
+	[HRP_SVC_RC | HRP_OP_ATOMIC_WRITE] =
+		ONLY(HRP_OI_ATOMIC_WRITE | HRP_OI_RETH | HRP_OI_PAYLOAD),
 
 	OPS_CONNECTED(HRP_SVC_UC, 0),
 

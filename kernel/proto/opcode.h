@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Opcodes of the base transport header: IBTA table 38, A14 (XRC), A17 (CNP). */
+/*
+ * Opcodes of the base transport header: IBTA table 38, A14 (XRC), A17 (CNP),
+ * A19 (FLUSH, ATOMIC WRITE).
+ */
 #ifndef HRP_OPCODE_H
 #define HRP_OPCODE_H
 
@@ -37,6 +40,8 @@ enum hrp_op {
 	HRP_OP_FETCH_ADD		= 0x14,
 	HRP_OP_SEND_LAST_INV		= 0x16,
 	HRP_OP_SEND_ONLY_INV		= 0x17,
+	HRP_OP_FLUSH			= 0x1c,
+	HRP_OP_ATOMIC_WRITE		= 0x1d,
 };
 
 #define HRP_OPCODE_CNP	0x81
@@ -66,7 +71,13 @@ static inline enum hrp_op hrp_opcode_op(u8 opcode)
 #define HRP_OI_INV		(1u << 15)
 #define HRP_OI_CNP		(1u << 16)
 #define HRP_OI_XRCETH		(1u << 17)
+#define HRP_OI_FLUSH		(1u << 18)	/* brings the FETH */
+#define HRP_OI_ATOMIC_WRITE	(1u << 19)
 #define HRP_OI_HDR_LEN_SHIFT	24		/* see hrp_opcode_hdr_len() */
+
+/* Requests that take a responder resource, and have a response of their own. */
+#define HRP_OI_RESOURCE		(HRP_OI_READ | HRP_OI_ATOMIC | HRP_OI_FLUSH | \
+				 HRP_OI_ATOMIC_WRITE)
 
 /* For hrp_opcode_info(). */
 extern const u32 hrp_opcode_infos[256];

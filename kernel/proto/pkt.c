@@ -5,6 +5,7 @@
  */
 #include <linux/types.h>
 #include <linux/build_bug.h>
+#include <linux/compiler.h>
 #include <asm/byteorder.h>
 #include "pkt.h"
 
@@ -44,6 +45,12 @@ static void pkt_parse_extended(struct hrp_pkt *pkt, const void *p)
 	if (info & HRP_OI_RETH) {
 		const struct hrw_reth *reth = p;
 
+		if (unlikely(info & HRP_OI_FLUSH)) {
+			const struct hrw_feth *feth = p;
+
+			pkt->feth = be32_to_cpu(feth->bits);
+			reth = p + sizeof(*feth);
+		}
 		pkt->va = get_64(reth->va_hi, reth->va_lo);
 		pkt->rkey = be32_to_cpu(reth->rkey);
 		pkt->dmalen = be32_to_cpu(reth->dmalen);
@@ -155,6 +162,12 @@ static void pkt_build_extended(const struct hrp_pkt *pkt, void *p)
 	if (info & HRP_OI_RETH) {
 		struct hrw_reth *reth = p;
 
+		if (unlikely(info & HRP_OI_FLUSH)) {
+			struct hrw_feth *feth = p;
+
+			feth->bits = cpu_to_be32(pkt->feth);
+			reth = p + sizeof(*feth);
+		}
 		put_64(&reth->va_hi, &reth->va_lo, pkt->va);
 		reth->rkey = cpu_to_be32(pkt->rkey);
 		reth->dmalen = cpu_to_be32(pkt->dmalen);

@@ -36,6 +36,7 @@
  * @dmalen: RETH
  * @imm: immediate data as on the wire
  * @inv_rkey: key to invalidate
+ * @feth: HRW_FETH_*
  * @swap_add: AtomicETH swap or add data
  * @compare: AtomicETH compare data
  * @orig: AtomicAckETH original remote data
@@ -67,6 +68,7 @@ struct hrp_pkt {
 	u32 dmalen;
 	__be32 imm;
 	u32 inv_rkey;
+	u32 feth;
 	u64 swap_add;
 	u64 compare;
 	u64 orig;

@@ -37,6 +37,8 @@ enum hrp_state {
 #define HRP_QP_REMOTE_WRITE	(1u << 0)
 #define HRP_QP_REMOTE_READ	(1u << 1)
 #define HRP_QP_REMOTE_ATOMIC	(1u << 2)
+#define HRP_QP_FLUSH_GLOBAL	(1u << 3)
+#define HRP_QP_FLUSH_PERSISTENT	(1u << 4)
 
 #define HRP_MAX_RD_ATOMIC	128
 #define HRP_INFINITE_RNR_RETRY	7
@@ -65,7 +67,8 @@ enum hrp_timer {
  * @rd_pkts: PSNs in [@psn_una, @psn) that are those of responses to READs and
  *	atomics
  * @restart_psn: PSN of the last READ request that asked again for the rest
- * @nr_rd_atomic: READs and atomics in [@psn_una, @psn), sent and not complete
+ * @nr_rd_atomic: READs, atomics and the like in [@psn_una, @psn), sent and not
+ *	complete
  * @max_rd_atomic: most of them at a time (max_rd_atomic attribute)
  * @retry_cnt: attribute
  * @retries: timeouts and sequence NAKs left before RETRY_EXC_ERR
@@ -124,7 +127,7 @@ struct hrp_rwqe {
 };
 
 /**
- * struct hrp_rdres - responder resource of one READ or atomic
+ * struct hrp_rdres - responder resource of one READ, atomic or the like
  * @psn: PSN of the request, that of the first response
  * @nr_pkts: response packets; 0: never used
  * @va: READ: start of what was asked for
@@ -187,7 +190,7 @@ struct hrp_rdres {
  * @nak_msn: MSN that it carries
  * @min_rnr_timer: attribute, 5-bit code
  * @max_dest_rd_atomic: responder resources granted to the peer
- * @rd_head: READs and atomics accepted, free-running
+ * @rd_head: READs, atomics and the like accepted, free-running
  * @rd_reply: the next one to answer; rd_reply == rd_head: none is waiting
  * @rd: ring of @nr_rd resources, the last ones kept to replay duplicates
  * @nr_rd: power of two, at least @max_dest_rd_atomic; 0 if @rd is NULL
@@ -229,7 +232,7 @@ struct hrp_resp {
  * struct hrp_qp - queue pair
  * @type: enum hrp_type
  * @state: enum hrp_state
- * @access: HRP_QP_REMOTE_*
+ * @access: HRP_QP_*
  * @mtu_shift: path MTU in bytes as power of two, 8 to 12
  * @pkey: P_Key of this queue pair
  * @gsi: QP1: each request says with which P_Key it is sent

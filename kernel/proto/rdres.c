@@ -7,7 +7,8 @@
  * answered and are passed over. A duplicate sets @rd_reply back to its entry,
  * and what the entry answers to what was asked for this time.
  *
- * An atomic is never executed again: its entry keeps the result. A READ is
+ * An atomic is never executed again: its entry keeps the result. Nor is ATOMIC
+ * WRITE or FLUSH (A19): they are answered like a READ of nothing. A READ is
  * executed again, as the specification allows: its entry keeps nothing but
  * the range, so that a duplicate cannot reach for anything else.
  */
@@ -191,6 +192,11 @@ static void rdres_read(struct hrp_qp *qp, const struct hrp_rdres *res,
 	b->copy = res->replay;
 }
 
+static bool rdres_is_atomic(const struct hrp_rdres *res)
+{
+	return res->opcode == HRP_OP_CMP_SWAP || res->opcode == HRP_OP_FETCH_ADD;
+}
+
 bool hrp_rdres_next(struct hrp_qp *qp, struct hrp_burst *b)
 {
 	struct hrp_resp *resp = &qp->resp;
@@ -202,7 +208,7 @@ bool hrp_rdres_next(struct hrp_qp *qp, struct hrp_burst *b)
 			resp->rd_reply++;
 			continue;
 		}
-		if (res->opcode == HRP_OP_READ_REQ) {
+		if (!rdres_is_atomic(res)) {
 			rdres_read(qp, res, b);
 		} else {
 			hrp_burst_begin(b, qp,

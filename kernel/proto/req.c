@@ -5,7 +5,7 @@
  * PSNs of RC pass through psn_una <= psn <= psn_max. Entry sq.next is being
  * sent, req.offset of its PSNs are. To send again is to rewind psn to psn_una,
  * and sq.next and offset with it; what was counted between psn_una and psn
- * (READs, atomics and the PSNs of their responses) is zero then. Entries keep
+ * (what is answered, and the PSNs of the responses) is zero then. Entries keep
  * the PSNs that they had the first time.
  *
  * UC and UD wait for nothing: an entry is complete when its last packet is
@@ -59,6 +59,13 @@ static const struct req_ops data_ops[] = {
 		HRP_OP_WRITE_FIRST, HRP_OP_WRITE_MIDDLE,
 		HRP_OP_WRITE_LAST_IMM, HRP_OP_WRITE_ONLY_IMM,
 	},
+};
+
+static const u8 single_ops[] = {
+	[HROCE_WR_CMP_SWAP] = HRP_OP_CMP_SWAP,
+	[HROCE_WR_FETCH_ADD] = HRP_OP_FETCH_ADD,
+	[HROCE_WR_ATOMIC_WRITE] = HRP_OP_ATOMIC_WRITE,
+	[HROCE_WR_FLUSH] = HRP_OP_FLUSH,
 };
 
 void hrp_req_reset(struct hrp_qp *qp)
@@ -384,10 +391,38 @@ static enum req_step req_read(struct hrp_qp *qp, struct hrp_wqe *w,
 	return STEP_BURST;
 }
 
-static enum req_step req_atomic(struct hrp_qp *qp, struct hrp_wqe *w,
+/* What the entry asks for beside address, key and SRQ. */
+static void req_single_fill(const struct hrp_wqe *w, struct hrp_burst *b)
+{
+	const struct hroce_sq_wqe *wqe = &w->wqe;
+	struct hrp_pkt *first = &b->first;
+
+	switch (wqe->opcode) {
+	case HROCE_WR_CMP_SWAP:
+		first->swap_add = wqe->rdma.swap;
+		first->compare = wqe->rdma.compare_add;
+		break;
+	case HROCE_WR_FETCH_ADD:
+		first->swap_add = wqe->rdma.compare_add;
+		first->compare = 0;
+		break;
+	case HROCE_WR_ATOMIC_WRITE:
+		first->dmalen = w->length;
+		req_set_mem(w, b, 0, true);
+		b->copy = 1;
+		break;
+	case HROCE_WR_FLUSH:
+		first->dmalen = wqe->flush.length;
+		first->feth = wqe->flush.placement |
+			      wqe->flush.selectivity << HRW_FETH_SEL_SHIFT;
+		break;
+	}
+}
+
+/* Atomics, ATOMIC WRITE and FLUSH: one packet there, one back. */
+static enum req_step req_single(struct hrp_qp *qp, struct hrp_wqe *w,
 				struct hrp_burst *b)
 {
-	bool cas = w->wqe.opcode == HROCE_WR_CMP_SWAP;
 	struct hrp_req *req = &qp->req;
 
 	if (req_rd_is_full(req) ||
@@ -395,21 +430,13 @@ static enum req_step req_atomic(struct hrp_qp *qp, struct hrp_wqe *w,
 		return STEP_WAIT;
 	req_start_message(req, w);
 
-	hrp_burst_begin(b, qp,
-			hrp_qp_service(qp) | (cas ? HRP_OP_CMP_SWAP :
-						    HRP_OP_FETCH_ADD),
+	hrp_burst_begin(b, qp, hrp_qp_service(qp) | single_ops[w->wqe.opcode],
 			req->psn);
 	b->ackreq_last = 1;
 	b->first.va = w->wqe.rdma.remote_addr;
 	b->first.rkey = w->wqe.rdma.rkey;
 	b->first.srqn = w->wqe.srqn;
-	if (cas) {
-		b->first.swap_add = w->wqe.rdma.swap;
-		b->first.compare = w->wqe.rdma.compare_add;
-	} else {
-		b->first.swap_add = w->wqe.rdma.compare_add;
-		b->first.compare = 0;
-	}
+	req_single_fill(w, b);
 
 	req->nr_rd_atomic++;
 	req->rd_pkts++;
@@ -470,7 +497,9 @@ static enum req_step req_step(struct hrp_qp *qp, struct hrp_wqe *w,
 		return req_read(qp, w, b);
 	case HROCE_WR_CMP_SWAP:
 	case HROCE_WR_FETCH_ADD:
-		return req_atomic(qp, w, b);
+	case HROCE_WR_ATOMIC_WRITE:
+	case HROCE_WR_FLUSH:
+		return req_single(qp, w, b);
 	case HROCE_WR_LOCAL_INV:
 	case HROCE_WR_REG_MR:
 	case HROCE_WR_BIND_MW:
@@ -608,6 +637,11 @@ static void req_return_to(struct hrp_req *req, const struct hrp_burst *b,
 		psn = req->psn_una;
 	if (hrp_psn_diff(req->psn, psn) <= 0)
 		return;
+	/* ATOMIC WRITE; others that are answered have no memory to read. */
+	if (unlikely(hrp_wqe_is_answered(w))) {
+		req->nr_rd_atomic--;
+		req->rd_pkts--;
+	}
 	req->sq.next = req->burst_idx;
 	req->psn = psn;
 	req->offset = (psn - w->first_psn) & HRP_PSN_MASK;

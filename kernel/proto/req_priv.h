@@ -13,12 +13,22 @@
  */
 #define HRP_READ_CHUNK	(1u << 22)
 
-/* READs and atomics: the responder answers each with packets of its own. */
+/* Is the answer an ATOMIC Acknowledge? */
+static inline bool hrp_wqe_is_atomic(const struct hrp_wqe *w)
+{
+	return w->wqe.opcode == HROCE_WR_CMP_SWAP ||
+	       w->wqe.opcode == HROCE_WR_FETCH_ADD;
+}
+
+/*
+ * READs, atomics, ATOMIC WRITE and FLUSH: the responder answers each with
+ * packets of its own.
+ */
 static inline bool hrp_wqe_is_answered(const struct hrp_wqe *w)
 {
-	return w->wqe.opcode == HROCE_WR_READ ||
-	       w->wqe.opcode == HROCE_WR_CMP_SWAP ||
-	       w->wqe.opcode == HROCE_WR_FETCH_ADD;
+	return w->wqe.opcode == HROCE_WR_READ || hrp_wqe_is_atomic(w) ||
+	       w->wqe.opcode == HROCE_WR_ATOMIC_WRITE ||
+	       w->wqe.opcode == HROCE_WR_FLUSH;
 }
 
 /* Is something sent and not acknowledged? */

@@ -2,8 +2,8 @@
 /*
  * Responder: what all services have in common, and the answers (IBTA 9.7.5).
  *
- * Answers leave in the order of PSNs: first what READs and atomics asked for,
- * then one NAK or ACK for everything that came up to then. Nothing behind a
+ * Answers leave in the order of PSNs: first those to READs, atomics and the
+ * like, then one NAK or ACK for everything that came up to then. Nothing behind a
  * READ needs an answer of its own before the READ has got its one, so that no
  * queue of acknowledgements is needed: two flags and a syndrome do.
  */

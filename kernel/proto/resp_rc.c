@@ -71,9 +71,49 @@ static enum hrp_fault rc_atomic_begin(const struct hrp_qp *qp,
 	return HRP_FAULT_NONE;
 }
 
-/* READs and atomics; their packets have no payload. */
+/* A19.4.2: 8 bytes, aligned, and they are placed only if the ICRC is right. */
+static enum hrp_fault rc_atomic_write_begin(struct hrp_qp *qp,
+					    const struct hrp_pkt *pkt,
+					    struct hrp_rx *rx)
+{
+	if (!(qp->access & HRP_QP_REMOTE_WRITE) || (pkt->va & 7))
+		return HRP_FAULT_DENIED;
+	if (pkt->dmalen != sizeof(u64) || pkt->payload_len != sizeof(u64))
+		return HRP_FAULT_LENGTH;
+	if (!hrp_env_mem_check(qp, pkt->rkey, pkt->va, sizeof(u64),
+			       HRP_ACCESS_REMOTE_WRITE))
+		return HRP_FAULT_ACCESS;
+	rx->mem.one.addr = pkt->va;
+	rx->mem.one.length = sizeof(u64);
+	rx->mem.one.lkey = pkt->rkey;
+	rx->mem.len = sizeof(u64);
+	rx->mem.access = HRP_ACCESS_REMOTE_WRITE;
+	return HRP_FAULT_NONE;
+}
+
+static enum hrp_fault rc_flush_begin(const struct hrp_qp *qp,
+				     const struct hrp_pkt *pkt)
+{
+	u32 types = pkt->feth & HRW_FETH_PLT_MASK;
+	u8 need = 0;
+
+	if (!types || types & ~(HRW_FETH_GLOBAL | HRW_FETH_PERSISTENT) ||
+	    (pkt->feth & HRW_FETH_SEL_MASK) > HRW_FETH_SEL_MR)
+		return HRP_FAULT_DENIED;
+	if (types & HRW_FETH_GLOBAL)
+		need |= HRP_QP_FLUSH_GLOBAL;
+	if (types & HRW_FETH_PERSISTENT)
+		need |= HRP_QP_FLUSH_PERSISTENT;
+	if (need & ~qp->access)
+		return HRP_FAULT_DENIED;
+	/* No region is of persistent memory. */
+	return types & HRW_FETH_PERSISTENT ? HRP_FAULT_ACCESS : HRP_FAULT_NONE;
+}
+
+/* READs, atomics, ATOMIC WRITE and FLUSH: one packet each. */
 static enum hrp_fault rc_rdatomic_begin(struct hrp_qp *qp,
-					const struct hrp_pkt *pkt)
+					const struct hrp_pkt *pkt,
+					struct hrp_rx *rx)
 {
 	if (qp->resp.in_msg)
 		return HRP_FAULT_SEQUENCE;
@@ -81,6 +121,10 @@ static enum hrp_fault rc_rdatomic_begin(struct hrp_qp *qp,
 		return HRP_FAULT_DENIED;
 	if (pkt->info & HRP_OI_READ)
 		return rc_read_begin(qp, pkt);
+	if (pkt->info & HRP_OI_ATOMIC_WRITE)
+		return rc_atomic_write_begin(qp, pkt, rx);
+	if (pkt->info & HRP_OI_FLUSH)
+		return rc_flush_begin(qp, pkt);
 	return rc_atomic_begin(qp, pkt);
 }
 
@@ -113,8 +157,8 @@ static enum hrp_fault rc_request_begin(struct hrp_qp *qp,
 		if (fault)
 			return fault;
 	}
-	if (pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC))
-		return rc_rdatomic_begin(qp, pkt);
+	if (pkt->info & HRP_OI_RESOURCE)
+		return rc_rdatomic_begin(qp, pkt, rx);
 	return hrp_resp_msg_begin(qp, pkt, qp->resp.in_msg, rx);
 }
 
@@ -129,7 +173,7 @@ void hrp_resp_rc_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		else
 			rc_nak(rx, HRP_NAK_PSN_SEQ, 0);
 	} else if (unlikely(ahead < 0)) {
-		if ((pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC)) &&
+		if ((pkt->info & HRP_OI_RESOURCE) &&
 		    !hrp_rdres_known(qp, pkt))
 			rc_drop(rx);
 		else
@@ -232,11 +276,16 @@ static void rc_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	hrp_resp_msg_commit(qp, pkt, nr_pkts);
 }
 
-static void rc_rdatomic_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt)
+/* @status: of placing what an ATOMIC WRITE has brought. */
+static void rc_rdatomic_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+			       u8 status)
 {
-	u8 status = HROCE_WC_SUCCESS;
 	u64 orig = 0;
 
+	if (pkt->info & HRP_OI_FLUSH &&
+	    !hrp_env_flush(qp, pkt->rkey, pkt->va, pkt->dmalen,
+			   (pkt->feth & HRW_FETH_SEL_MASK) == HRW_FETH_SEL_MR))
+		status = HROCE_WC_REM_ACCESS_ERR;
 	if (pkt->info & HRP_OI_ATOMIC)
 		status = hrp_env_atomic(qp, pkt->rkey, pkt->va,
 					hrp_opcode_op(pkt->opcode) ==
@@ -257,7 +306,7 @@ static void rc_rdatomic_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 static void rc_duplicate(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 {
 	hrp_env_count(qp, HROCE_EV_DUPLICATES);
-	if (pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC))
+	if (pkt->info & HRP_OI_RESOURCE)
 		hrp_rdres_replay(qp, pkt);
 	else
 		qp->resp.ack_due = 1;
@@ -268,8 +317,8 @@ void hrp_resp_rc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 {
 	hrp_resp_established(qp);
 	if (likely(rx->verdict == HRP_RX_ACCEPT)) {
-		if (pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC))
-			rc_rdatomic_commit(qp, pkt);
+		if (pkt->info & HRP_OI_RESOURCE)
+			rc_rdatomic_commit(qp, pkt, status);
 		else
 			rc_msg_commit(qp, pkt, rx->nr_pkts, status);
 	} else if (rx->verdict == HRP_RX_DUPLICATE) {

@@ -46,6 +46,7 @@ enum hrp_verdict {
  * @nr_pkts: packets that commit is about; 1 unless the caller has added some of
  *	those @more
  * @mem: where the payload of this packet goes; its length is 0 if there is nothing to place.
+ *	That of an ATOMIC WRITE is to be written at once, and @fuse is not set.
  *	With ATOMIC_ACK it takes the 8 bytes of &hrp_pkt.orig, in host order,
  *	instead of payload, and @fuse is not set
  */

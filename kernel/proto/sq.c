@@ -25,19 +25,29 @@
 #define OPS_LOCAL	(OP_BIT(HROCE_WR_LOCAL_INV) | \
 			 OP_BIT(HROCE_WR_REG_MR) | OP_BIT(HROCE_WR_BIND_MW))
 #define OPS_ATOMIC	(OP_BIT(HROCE_WR_CMP_SWAP) | OP_BIT(HROCE_WR_FETCH_ADD))
+#define OPS_A19		(OP_BIT(HROCE_WR_ATOMIC_WRITE) | OP_BIT(HROCE_WR_FLUSH))
+/* Those of exactly 8 bytes. */
+#define OPS_WORD	(OPS_ATOMIC | OP_BIT(HROCE_WR_ATOMIC_WRITE))
+/* Those that are limited by max_rd_atomic. */
+#define OPS_RESOURCE	(OPS_ATOMIC | OPS_A19 | OP_BIT(HROCE_WR_READ))
+/* Those without memory of this side. */
+#define OPS_NO_DATA	(OPS_LOCAL | OP_BIT(HROCE_WR_FLUSH))
 #define OPS_UD		(OP_BIT(HROCE_WR_SEND) | OP_BIT(HROCE_WR_SEND_IMM))
 #define OPS_UC		(OPS_UD | OPS_LOCAL | OP_BIT(HROCE_WR_WRITE) | \
 			 OP_BIT(HROCE_WR_WRITE_IMM))
-#define OPS_RC		(OPS_UC | OPS_ATOMIC | OP_BIT(HROCE_WR_READ) | \
+#define OPS_XRC		(OPS_UC | OPS_ATOMIC | OP_BIT(HROCE_WR_READ) | \
 			 OP_BIT(HROCE_WR_SEND_INV))
+#define OPS_RC		(OPS_XRC | OPS_A19)
 #define OPS_INLINE	(OPS_UD | OP_BIT(HROCE_WR_SEND_INV) | \
-			 OP_BIT(HROCE_WR_WRITE) | OP_BIT(HROCE_WR_WRITE_IMM))
+			 OP_BIT(HROCE_WR_WRITE) | \
+			 OP_BIT(HROCE_WR_WRITE_IMM) | \
+			 OP_BIT(HROCE_WR_ATOMIC_WRITE))
 
 static const u32 ops_offered[] = {
 	[HRP_TYPE_RC] = OPS_RC,
 	[HRP_TYPE_UC] = OPS_UC,
 	[HRP_TYPE_UD] = OPS_UD,
-	[HRP_TYPE_XRC_INI] = OPS_RC,
+	[HRP_TYPE_XRC_INI] = OPS_XRC,
 };
 
 static const u8 wc_opcodes[HROCE_WR_NR] = {
@@ -52,6 +62,8 @@ static const u8 wc_opcodes[HROCE_WR_NR] = {
 	[HROCE_WR_LOCAL_INV] = HROCE_WC_LOCAL_INV,
 	[HROCE_WR_REG_MR] = HROCE_WC_REG_MR,
 	[HROCE_WR_BIND_MW] = HROCE_WC_BIND_MW,
+	[HROCE_WR_ATOMIC_WRITE] = HROCE_WC_ATOMIC_WRITE,
+	[HROCE_WR_FLUSH] = HROCE_WC_FLUSH,
 };
 
 u32 hrp_sq_stride(u32 max_sges, u32 max_inline)
@@ -129,6 +141,13 @@ static __always_inline void sq_copy(void *dst, const void *src, u32 len)
 	barrier();
 }
 
+static bool sq_flush_ok(const struct hroce_sq_wqe *wqe)
+{
+	return wqe->flush.placement && wqe->flush.selectivity <= HROCE_FLUSH_MR &&
+	       !(wqe->flush.placement & ~(HROCE_FLUSH_GLOBAL |
+					  HROCE_FLUSH_PERSISTENT));
+}
+
 static u8 sq_check_op(const struct hrp_qp *qp, const struct hroce_sq_wqe *wqe)
 {
 	u32 op;
@@ -140,9 +159,11 @@ static u8 sq_check_op(const struct hrp_qp *qp, const struct hroce_sq_wqe *wqe)
 		return HROCE_WC_LOC_QP_OP_ERR;
 	if (wqe->opcode == HROCE_WR_REG_MR && hrp_env_user_queue(qp))
 		return HROCE_WC_LOC_QP_OP_ERR;
-	if (op & (OPS_ATOMIC | OP_BIT(HROCE_WR_READ)) && !qp->req.max_rd_atomic)
+	if (op & OPS_RESOURCE && !qp->req.max_rd_atomic)
 		return HROCE_WC_LOC_QP_OP_ERR;
-	if (op & OPS_LOCAL && wqe->nr_sges)
+	if (op & OPS_NO_DATA && wqe->nr_sges)
+		return HROCE_WC_LOC_QP_OP_ERR;
+	if (wqe->opcode == HROCE_WR_FLUSH && !sq_flush_ok(wqe))
 		return HROCE_WC_LOC_QP_OP_ERR;
 	if (qp->type == HRP_TYPE_UD && !wqe->ud.ah)
 		return HROCE_WC_LOC_QP_OP_ERR;
@@ -187,7 +208,7 @@ static u8 sq_check_length(const struct hrp_qp *qp, struct hrp_wqe *w)
 
 	if (op & OPS_LOCAL)
 		return HROCE_WC_SUCCESS;
-	if (op & OPS_ATOMIC && w->length != sizeof(u64))
+	if (op & OPS_WORD && w->length != sizeof(u64))
 		return HROCE_WC_LOC_LEN_ERR;
 	if (qp->type == HRP_TYPE_UD && w->length > mtu)
 		return HROCE_WC_LOC_LEN_ERR;

@@ -51,6 +51,18 @@ struct hrw_reth {
 	__be32 dmalen;
 };
 
+/* FLUSH Extended Transport Header, A19.4.1; in front of the RETH */
+struct hrw_feth {
+	__be32 bits;		/* the upper 26 reserved */
+#define HRW_FETH_GLOBAL		0x01u	/* placement type: global visibility */
+#define HRW_FETH_PERSISTENT	0x02u	/* persistence */
+#define HRW_FETH_PLT_MASK	0x0fu
+#define HRW_FETH_SEL_SHIFT	4
+#define HRW_FETH_SEL_MASK	0x30u	/* selectivity level */
+#define HRW_FETH_SEL_RANGE	0x00u
+#define HRW_FETH_SEL_MR		0x10u
+};
+
 /* Atomic Extended Transport Header, 9.3.4 */
 struct hrw_atomiceth {
 	__be32 va_hi;

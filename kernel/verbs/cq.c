@@ -425,6 +425,10 @@ static enum ib_wc_opcode wc_opcode(u8 opcode)
 		return IB_WC_BIND_MW;
 	case HROCE_WC_LOCAL_INV:
 		return IB_WC_LOCAL_INV;
+	case HROCE_WC_FLUSH:
+		return IB_WC_FLUSH;
+	case HROCE_WC_ATOMIC_WRITE:
+		return IB_WC_ATOMIC_WRITE;
 	case HROCE_WC_REG_MR:
 		return IB_WC_REG_MR;
 	case HROCE_WC_RECV:

@@ -13,7 +13,7 @@
 /* What may be asked for; of the rest, optional flags may be ignored. */
 #define MR_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
-			 IB_ACCESS_MW_BIND)
+			 IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL)
 #define MR_IGNORED	(IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
 
 /* Bigger blocks would not make bigger frames. */
@@ -24,6 +24,7 @@ static_assert((int)IB_ACCESS_REMOTE_WRITE == HROCE_REGION_REMOTE_WRITE);
 static_assert((int)IB_ACCESS_REMOTE_READ == HROCE_REGION_REMOTE_READ);
 static_assert((int)IB_ACCESS_REMOTE_ATOMIC == HROCE_REGION_REMOTE_ATOMIC);
 static_assert((int)IB_ACCESS_MW_BIND == HROCE_REGION_MW_BIND);
+static_assert((int)IB_ACCESS_FLUSH_GLOBAL == HROCE_REGION_FLUSH_GLOBAL);
 
 /* The last address must exist, too. */
 static bool mr_range_ok(u64 iova, u64 length)

@@ -62,7 +62,9 @@ int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
 				 IB_DEVICE_XRC |
 				 IB_DEVICE_MEM_MGT_EXTENSIONS |
 				 IB_DEVICE_MEM_WINDOW |
-				 IB_DEVICE_MEM_WINDOW_TYPE_2B;
+				 IB_DEVICE_MEM_WINDOW_TYPE_2B |
+				 IB_DEVICE_FLUSH_GLOBAL |
+				 IB_DEVICE_ATOMIC_WRITE;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	attr->max_qp = HROCE_MAX_QP;
 	attr->max_qp_wr = HROCE_MAX_WR;

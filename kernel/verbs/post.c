@@ -19,7 +19,8 @@
 
 static int send_opcode(enum ib_wr_opcode opcode)
 {
-	switch (opcode) {
+	/* Not all of them have a name everywhere. */
+	switch ((int)opcode) {
 	case IB_WR_SEND:
 		return HROCE_WR_SEND;
 	case IB_WR_SEND_WITH_IMM:
@@ -36,6 +37,8 @@ static int send_opcode(enum ib_wr_opcode opcode)
 		return HROCE_WR_CMP_SWAP;
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
 		return HROCE_WR_FETCH_ADD;
+	case IB_WR_ATOMIC_WRITE:
+		return HROCE_WR_ATOMIC_WRITE;
 	case IB_WR_LOCAL_INV:
 		return HROCE_WR_LOCAL_INV;
 	case IB_WR_REG_MR:
@@ -89,6 +92,7 @@ static void send_fill_op(const struct hroce_qp *qp, struct hroce_sq_wqe *wqe,
 		fallthrough;
 	case HROCE_WR_WRITE:
 	case HROCE_WR_READ:
+	case HROCE_WR_ATOMIC_WRITE:
 		wqe->rdma.remote_addr = rdma_wr(wr)->remote_addr;
 		wqe->rdma.rkey = rdma_wr(wr)->rkey;
 		break;
@@ -106,6 +110,7 @@ static void send_fill_op(const struct hroce_qp *qp, struct hroce_sq_wqe *wqe,
 		break;
 	case HROCE_WR_SEND:
 	case HROCE_WR_BIND_MW:
+	case HROCE_WR_FLUSH:
 	case HROCE_WR_NR:
 		break;
 	}

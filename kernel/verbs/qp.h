@@ -75,8 +75,8 @@ enum hroce_qp_pending {
  * @flow: way to the connected peer (RC, UC); valid if @flow_ok
  * @turn: taking turns with the peer's process on one CPU
  * @flow_ok: @flow is initialised
- * @access_flags: as last set, for query_qp [modify_lock]
- * @timeout: likewise
+ * @timeout: as last set, for query_qp [modify_lock]
+ * @access_flags: likewise
  * @sgid_index: likewise
  * @pkey_index: of @proto.pkey in the table of the port [both locks]
  * @static_rate: likewise
@@ -116,8 +116,8 @@ struct hroce_qp {
 	struct hroce_flow flow;
 	struct hroce_turn turn;
 	bool flow_ok;
-	u8 access_flags;
 	u8 timeout;
+	u16 access_flags;
 	u8 sgid_index;
 	u8 pkey_index;
 	u8 static_rate;

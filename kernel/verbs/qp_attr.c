@@ -10,8 +10,10 @@
 #define MAX_5BITS	31	/* timeouts and RNR timers */
 #define MAX_3BITS	7	/* retry counters */
 
+/* The kernel's CM asks for all kinds of FLUSH where there is one of them. */
 #define QP_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
-			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
+			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
+			 IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT)
 
 static int attr_check_path(const struct hroce_qp *qp,
 			   const struct ib_qp_attr *attr, int mask)
@@ -74,6 +76,10 @@ static u8 attr_access(int flags)
 		access |= HRP_QP_REMOTE_READ;
 	if (flags & IB_ACCESS_REMOTE_ATOMIC)
 		access |= HRP_QP_REMOTE_ATOMIC;
+	if (flags & IB_ACCESS_FLUSH_GLOBAL)
+		access |= HRP_QP_FLUSH_GLOBAL;
+	if (flags & IB_ACCESS_FLUSH_PERSISTENT)
+		access |= HRP_QP_FLUSH_PERSISTENT;
 	return access;
 }
 

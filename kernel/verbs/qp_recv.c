@@ -193,11 +193,36 @@ void hroce_qp_recv_stop(struct hroce_qp *qp)
 
 /* Packets. */
 
-/* The answer to an atomic operation is in its header. */
-static u8 recv_place_orig(struct hroce_mem_iter *it, u64 orig)
+/* What an ATOMIC WRITE has brought: seen as a whole, after all before it. */
+static u8 recv_place_word(const struct hroce_rx *rx, struct hroce_mem_iter *it)
 {
-	return hroce_mem_copy_in(it, &orig, sizeof(orig)) ? HROCE_WC_SUCCESS :
-							    it->status;
+	struct hroce_extent ext __uninitialized;
+	u64 word, *p;
+
+	if (!hroce_rx_word(rx, &word))
+		return HROCE_WC_REM_ACCESS_ERR;
+	if (!hroce_mem_next(it, sizeof(word), &ext))
+		return it->status;
+	p = hroce_extent_va(&ext);
+	if (ext.len != sizeof(word) || !IS_ALIGNED((uintptr_t)p, sizeof(word)))
+		return HROCE_WC_REM_ACCESS_ERR;
+	/* Pairs with the acquire of whoever waits for it to change. */
+	smp_store_release(p, word);
+	hroce_count_add(rx->port, HROCE_EV_RX_BYTES, sizeof(word));
+	return HROCE_WC_SUCCESS;
+}
+
+/*
+ * The answer to an atomic operation is in its header; that to an ATOMIC WRITE
+ * is placed by itself.
+ */
+static u8 recv_place_atomic(const struct hroce_rx *rx,
+			    struct hroce_mem_iter *it)
+{
+	if (rx->pkt.info & HRP_OI_ATOMIC_WRITE)
+		return recv_place_word(rx, it);
+	return hroce_mem_copy_in(it, &rx->pkt.orig, sizeof(rx->pkt.orig)) ?
+	       HROCE_WC_SUCCESS : it->status;
 }
 
 /* The network header in front of a datagram. */
@@ -232,8 +257,8 @@ static bool recv_place(struct hroce_qp *qp, struct hroce_rx *rx,
 			d->nr_pkts += d->more;
 		d->mem.len *= d->nr_pkts;
 		hroce_mem_begin(&it, keys, pd, &d->mem);
-		if (rx->pkt.info & HRP_OI_ATOMICACKETH)
-			*status = recv_place_orig(&it, rx->pkt.orig);
+		if (rx->pkt.info & (HRP_OI_ATOMICACKETH | HRP_OI_ATOMIC_WRITE))
+			*status = recv_place_atomic(rx, &it);
 		else
 			*status = hroce_rx_place(rx, &it, fuse, &d->nr_pkts);
 		hroce_mem_end(&it);
@@ -492,6 +517,23 @@ u8 hrp_env_atomic(struct hrp_qp *proto, u32 rkey, u64 va, bool cas, u64 compare,
 	if (unlikely(it.status == HRP_MEM_FAULT))
 		status = hroce_fault_begin(qp, HROCE_FAULT_PLACE, &it);
 	return status;
+}
+
+bool hrp_env_flush(struct hrp_qp *proto, u32 rkey, u64 va, u32 len, bool all)
+{
+	struct hroce_qp *qp = proto_to_hqp(proto);
+	struct hroce_region *region;
+
+	region = hroce_keys_find(&hqp_dev(qp)->keys, rkey);
+	if (!region || !hroce_region_is_for(region, proto->qpn))
+		return false;
+	if (!hroce_region_check(region, recv_request_pd(qp),
+				all ? region->iova : va, all ? 0 : len,
+				HRP_ACCESS_FLUSH_GLOBAL))
+		return false;
+	/* CPUs have placed it, and their caches are coherent. */
+	smp_mb();
+	return true;
 }
 
 bool hrp_env_invalidate(struct hrp_qp *proto, u32 rkey)

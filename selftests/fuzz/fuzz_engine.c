@@ -188,8 +188,13 @@ static void op_post(void)
 			sge[n].length = take_near(take(2));
 	}
 	if (wqe->opcode == HROCE_WR_CMP_SWAP ||
-	    wqe->opcode == HROCE_WR_FETCH_ADD)
+	    wqe->opcode == HROCE_WR_FETCH_ADD ||
+	    wqe->opcode == HROCE_WR_ATOMIC_WRITE)
 		sge[0].length = 8;
+	if (wqe->opcode == HROCE_WR_FLUSH) {
+		wqe->flush.placement = take(1) & 3;
+		wqe->nr_sges = 0;
+	}
 	for (n = take(1) & 3; n && take(1) > 0x80; n--)
 		entry[take(2) % sq->stride] = take(1);
 	sq->hdr->prod = take_near(sq->hdr->prod + 1);
@@ -298,6 +303,7 @@ static void op_packet(bool response)
 	pkt.va = take(1) * 8 + (len >> 3 & 1);
 	pkt.inv_rkey = take(1);
 	pkt.srqn = pkt.info & HRP_OI_XRCETH ? take(1) & 7 : 0;
+	pkt.feth = pkt.info & HRP_OI_FLUSH ? take(1) & 0x7f : 0;
 	if (pkt.info & HRP_OI_PAYLOAD)
 		pkt.payload_len = take_payload_len();
 	pkt.pad = -pkt.payload_len & 3;

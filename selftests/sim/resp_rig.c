@@ -57,6 +57,13 @@ u8 hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
 	return HROCE_WC_SUCCESS;
 }
 
+bool hrp_env_flush(struct hrp_qp *qp, u32 rkey, u64 va, u32 len, bool all)
+{
+	rr.nr_flushes += rkey != BAD_KEY;
+	rr.flush_len = all ? ~0u : len;
+	return rkey != BAD_KEY;
+}
+
 bool hrp_env_invalidate(struct hrp_qp *qp, u32 rkey)
 {
 	rr.nr_invalidated += rkey != BAD_KEY;
@@ -102,7 +109,7 @@ void rr_begin(enum hrp_type type)
 	rr.qp.qkey = 0x80010000;
 	rr.qp.mtu_shift = 10;
 	rr.qp.access = HRP_QP_REMOTE_WRITE | HRP_QP_REMOTE_READ |
-		      HRP_QP_REMOTE_ATOMIC;
+		      HRP_QP_REMOTE_ATOMIC | HRP_QP_FLUSH_GLOBAL;
 	rr.qp.resp.rwqe = &rr.rwqe;
 	rr.qp.resp.rd = rr.rd;
 	rr.qp.resp.nr_rd = NR_RD;
@@ -126,6 +133,7 @@ struct hrp_pkt rr_request(enum hrp_op op, u32 n, u32 len)
 		.sqpn = PEER_QPN,
 		.srqn = SRQN,
 		.rkey = 1,
+		.feth = HRW_FETH_GLOBAL,
 		.va = 0x1000,
 		.ackreq = 1,
 	};

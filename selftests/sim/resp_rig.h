@@ -40,6 +40,8 @@ struct resp_rig {
 	u32 next_wr_id;
 	u32 nr_atomics;
 	u32 nr_invalidated;
+	u32 nr_flushes;
+	u32 flush_len;
 	u32 nr_errors;
 	u32 events[HRP_EVENT_LAST_WQE + 1];
 	u32 counts[HROCE_COUNT_NR];

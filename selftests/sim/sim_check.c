@@ -18,6 +18,8 @@ static const u8 wc_op[HROCE_WR_NR] = {
 	[HROCE_WR_CMP_SWAP] = HROCE_WC_CMP_SWAP,
 	[HROCE_WR_FETCH_ADD] = HROCE_WC_FETCH_ADD,
 	[HROCE_WR_LOCAL_INV] = HROCE_WC_LOCAL_INV,
+	[HROCE_WR_ATOMIC_WRITE] = HROCE_WC_ATOMIC_WRITE,
+	[HROCE_WR_FLUSH] = HROCE_WC_FLUSH,
 };
 
 static bool uses_recv(const struct sim_wr *wr)
@@ -54,6 +56,8 @@ static void check_outcome(struct sim_qp *qp, const struct sim_wr *wr)
 					     wr->len));
 		break;
 	case HROCE_WR_WRITE:
+	case HROCE_WR_ATOMIC_WRITE:
+	case HROCE_WR_FLUSH:
 	case HROCE_WR_LOCAL_INV:
 	case HROCE_WR_REG_MR:
 	case HROCE_WR_BIND_MW:

@@ -191,6 +191,17 @@ u8 hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
 	return HROCE_WC_SUCCESS;
 }
 
+bool hrp_env_flush(struct hrp_qp *qp, u32 rkey, u64 va, u32 len, bool all)
+{
+	struct sim_node *node = to_sim_qp(qp)->node;
+	struct sim_mr *mr = sim_mr_find(node, rkey);
+
+	if (all)
+		return mr && mr->valid && mr->access &
+					  1u << HRP_ACCESS_FLUSH_GLOBAL;
+	return mem_resolve(node, rkey, va, len, HRP_ACCESS_FLUSH_GLOBAL);
+}
+
 bool hrp_env_invalidate(struct hrp_qp *qp, u32 rkey)
 {
 	struct sim_mr *mr = sim_mr_find(to_sim_qp(qp)->node, rkey);

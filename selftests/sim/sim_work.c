@@ -64,6 +64,7 @@ static u8 random_op(struct sim *sim)
 		HROCE_WR_WRITE, HROCE_WR_WRITE_IMM, HROCE_WR_READ,
 		HROCE_WR_READ, HROCE_WR_READ, HROCE_WR_CMP_SWAP,
 		HROCE_WR_FETCH_ADD, HROCE_WR_FETCH_ADD, HROCE_WR_LOCAL_INV,
+		HROCE_WR_ATOMIC_WRITE, HROCE_WR_ATOMIC_WRITE, HROCE_WR_FLUSH,
 	};
 	static const u8 uc[] = {
 		HROCE_WR_SEND, HROCE_WR_SEND_IMM, HROCE_WR_WRITE,
@@ -76,7 +77,9 @@ static u8 random_op(struct sim *sim)
 		return uc[sim_below(&sim->rng, sizeof(uc))];
 	if (sim->opts.big_read && sim_below(&sim->rng, 4))
 		return HROCE_WR_READ;
-	return rc[sim_below(&sim->rng, sizeof(rc))];
+	/* Those at the end are not for XRC. */
+	return rc[sim_below(&sim->rng, sizeof(rc) -
+			    (sim->opts.type == HRP_TYPE_RC ? 0 : 3))];
 }
 
 /* A ring of bytes; what is allocated is contiguous. */
@@ -136,6 +139,8 @@ static void make_write(struct sim_qp *qp, struct sim_wr *wr,
 	struct sim *sim = to->sim;
 
 	wr->remote_off = sim_below(&sim->rng, SIM_WIN_SIZE - wr->len + 1);
+	if (wr->op == HROCE_WR_ATOMIC_WRITE)
+		wr->remote_off &= ~7u;
 	memcpy(w->win_model + wr->remote_off, wr->want, wr->len);
 	wqe->rdma.rkey = w->win_key;
 	wqe->rdma.remote_addr = sim_mr_find(to, w->win_key)->va +
@@ -193,6 +198,19 @@ static void make_atomic(struct sim_qp *qp, struct sim_wr *wr,
 	wqe->rdma.remote_addr = sim_mr_find(to, key)->va + 8 * i;
 }
 
+static void make_flush(struct sim_qp *qp, struct hroce_sq_wqe *wqe)
+{
+	struct sim_rng *rng = &qp->node->sim->rng;
+	u32 off = sim_below(rng, SIM_WIN_SIZE);
+
+	wqe->flush.rkey = qp->work.win_key;
+	wqe->flush.remote_addr = sim_mr_find(qp->peer->node,
+					     wqe->flush.rkey)->va + off;
+	wqe->flush.length = sim_below(rng, SIM_WIN_SIZE - off + 1);
+	wqe->flush.placement = HROCE_FLUSH_GLOBAL;
+	wqe->flush.selectivity = sim_below(rng, 2);
+}
+
 static u32 one_shot_key(struct sim_node *node, u32 base)
 {
 	u32 key = sim_mr_add(node, base, 64, 0);
@@ -216,6 +234,7 @@ static void make_wqe(struct sim_qp *qp, struct sim_wr *wr,
 		break;
 	case HROCE_WR_WRITE:
 	case HROCE_WR_WRITE_IMM:
+	case HROCE_WR_ATOMIC_WRITE:
 		make_message(qp, wr, base);
 		make_write(qp, wr, wqe);
 		break;
@@ -225,6 +244,9 @@ static void make_wqe(struct sim_qp *qp, struct sim_wr *wr,
 	case HROCE_WR_CMP_SWAP:
 	case HROCE_WR_FETCH_ADD:
 		make_atomic(qp, wr, wqe, base);
+		break;
+	case HROCE_WR_FLUSH:
+		make_flush(qp, wqe);
 		break;
 	case HROCE_WR_LOCAL_INV:
 		wr->imm = one_shot_key(qp->node, w->arena_base);
@@ -252,6 +274,8 @@ static const struct fault {
 	bool too_long;
 	bool bad_srqn;		/* RC does not care */
 } faults[] = {
+	{ HROCE_WR_ATOMIC_WRITE, HROCE_WC_REM_ACCESS_ERR, .bad_rkey = true },
+	{ HROCE_WR_FLUSH, HROCE_WC_REM_ACCESS_ERR, .bad_rkey = true },
 	{ HROCE_WR_WRITE, HROCE_WC_REM_ACCESS_ERR, .bad_rkey = true },
 	{ HROCE_WR_WRITE, HROCE_WC_REM_ACCESS_ERR, .past_end = true },
 	{ HROCE_WR_WRITE, HROCE_WC_LOC_PROT_ERR, .bad_lkey = true },
@@ -268,18 +292,21 @@ static const struct fault {
 	{ HROCE_WR_READ, HROCE_WC_REM_INV_REQ_ERR, .bad_srqn = true },
 };
 
-/* Those at the end are for XRC alone. */
+/* Those at the beginning are for RC alone, those at the end for XRC alone. */
+#define NR_ONLY_RC	2
+#define NR_ONLY_XRC	3
 #define NR_FAULTS	(sizeof(faults) / sizeof(faults[0]))
-#define NR_RC_FAULTS	(NR_FAULTS - 3)
 
 static const struct fault *fault_of(const struct sim_qp *qp)
 {
 	const struct sim_work *w = &qp->work;
-	u32 nr = qp->hrp.type == HRP_TYPE_RC ? NR_RC_FAULTS : NR_FAULTS;
+	bool xrc = qp->hrp.type != HRP_TYPE_RC;
+	u32 nr = NR_FAULTS - (xrc ? NR_ONLY_RC : NR_ONLY_XRC);
 
 	if (!qp->node->sim->opts.fault || w->posted + 1 != w->nr)
 		return NULL;
-	return &faults[(qp->hrp.qpn / 2 + qp->node->sim->opts.seed) % nr];
+	return &faults[(xrc ? NR_ONLY_RC : 0) +
+		       (qp->hrp.qpn / 2 + qp->node->sim->opts.seed) % nr];
 }
 
 static void make_fault(struct sim_qp *qp, struct sim_wr *wr,
@@ -316,9 +343,10 @@ static void choose(struct sim_qp *qp, struct sim_wr *wr)
 		wr->len = qp->hrp.req.sq.max_inline + 1;
 	if (fault && fault->too_long)
 		wr->len = sim->opts.max_msg + 1;
-	if (wr->op == HROCE_WR_CMP_SWAP || wr->op == HROCE_WR_FETCH_ADD)
+	if (wr->op == HROCE_WR_CMP_SWAP || wr->op == HROCE_WR_FETCH_ADD ||
+	    wr->op == HROCE_WR_ATOMIC_WRITE)
 		wr->len = 8;
-	else if (wr->op == HROCE_WR_LOCAL_INV)
+	else if (wr->op == HROCE_WR_LOCAL_INV || wr->op == HROCE_WR_FLUSH)
 		wr->len = 0;
 	wr->srqn = SIM_SRQN + sim_below(&sim->rng, SIM_NR_SRQS);
 	wr->want = malloc(wr->len + 8);
@@ -421,7 +449,8 @@ void sim_work_init(struct sim_qp *qp)
 	w->win_base = sim_mem_alloc(to, SIM_WIN_SIZE);
 	w->win_key = sim_mr_add(to, w->win_base, SIM_WIN_SIZE,
 				1u << HRP_ACCESS_REMOTE_WRITE |
-				1u << HRP_ACCESS_REMOTE_READ);
+				1u << HRP_ACCESS_REMOTE_READ |
+				1u << HRP_ACCESS_FLUSH_GLOBAL);
 	w->fixed_base = sim_mem_alloc(to, SIM_WIN_SIZE);
 	w->fixed_key = sim_mr_add(to, w->fixed_base, SIM_WIN_SIZE,
 				  1u << HRP_ACCESS_REMOTE_READ);

@@ -635,6 +635,44 @@ static void atomic_answers(void)
 	rig_end();
 }
 
+/* They are answered by READ responses without payload (A19.4). */
+static void atomic_write_and_flush_answers(void)
+{
+	struct hroce_sq_wqe *wqe;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_ATOMIC_WRITE, 8);
+	wqe = rig_slot(HROCE_WR_FLUSH);
+	wqe->flush.placement = HROCE_FLUSH_GLOBAL;
+	wqe->flush.length = 100;
+	rig_post(wqe, 0);
+	rig_drain();
+	/* An acknowledgement is not the answer, but shows that that is lost. */
+	rig_ack(0, HRP_SYN_CREDIT_INVALID);
+	rig_expect_no_cqe();
+	expect_resend(0);
+	rig_drain();
+	tap_eq(rig_read_resp(HRP_OP_READ_RESP_ONLY, 0, 0), HRP_RX_ACCEPT);
+	expect_successes(0, 1);
+	tap_eq(rig.cqes[0].opcode, HROCE_WC_ATOMIC_WRITE);
+	tap_eq(rig_read_resp(HRP_OP_READ_RESP_ONLY, 1, 0), HRP_RX_ACCEPT);
+	expect_successes(1, 1);
+	tap_eq(rig.cqes[1].opcode, HROCE_WC_FLUSH);
+
+	rig_post_op(HROCE_WR_ATOMIC_WRITE, 8);
+	rig_drain();
+	tap_eq(rig_read_resp(HRP_OP_READ_RESP_ONLY, 2, 8), HRP_RX_FAIL);
+	rig_expect_cqe(2, HROCE_WC_LOC_LEN_ERR);
+	rig_end();
+
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_ATOMIC_WRITE, 8);
+	rig_drain();
+	tap_eq(rig_atomic_resp(0, 0), HRP_RX_FAIL);
+	rig_expect_cqe(0, HROCE_WC_BAD_RESP_ERR);
+	rig_end();
+}
+
 /* A NAK for what follows an unanswered READ is an implied NAK first. */
 static void nak_behind_a_read(void)
 {
@@ -659,7 +697,7 @@ static void nak_behind_a_read(void)
 
 int main(void)
 {
-	tap_plan(27);
+	tap_plan(28);
 	tap_run(ack_completes_many);
 	tap_run(ack_of_part_of_a_message);
 	tap_run(stale_responses_are_counted);
@@ -685,6 +723,7 @@ int main(void)
 	tap_run(read_answers_that_do_not_fit);
 	tap_run(answer_to_a_send);
 	tap_run(atomic_answers);
+	tap_run(atomic_write_and_flush_answers);
 	tap_run(nak_behind_a_read);
 	tap_run(read_memory_is_fetched);
 	return tap_exit();

@@ -21,6 +21,7 @@ static const struct {
 } headers[] = {
 	{ "DETH", HRP_OI_DETH, 8 },
 	{ "XRCETH", HRP_OI_XRCETH, 4 },
+	{ "FETH", HRP_OI_FLUSH, 4 },
 	{ "RETH", HRP_OI_RETH, 16 },
 	{ "AtomicETH", HRP_OI_ATOMICETH, 28 },
 	{ "AETH", HRP_OI_AETH, 4 },
@@ -30,7 +31,7 @@ static const struct {
 	{ "PayLd", HRP_OI_PAYLOAD, 0 },
 };
 
-/* IBTA table 38, and A14: code in bits, name, packet contents after the BTH. */
+/* IBTA table 38, A14 and A19: code in bits, name, packet contents after the BTH. */
 static const struct {
 	u8 opcode;
 	const char *name;
@@ -59,6 +60,8 @@ static const struct {
 	{ 0b00010100, "RC FetchAdd", "AtomicETH" },
 	{ 0b00010110, "RC SEND Last with Invalidate", "IETH PayLd" },
 	{ 0b00010111, "RC SEND Only with Invalidate", "IETH PayLd" },
+	{ 0b00011100, "RC FLUSH", "FETH RETH" },
+	{ 0b00011101, "RC ATOMIC-WRITE", "RETH PayLd" },
 	{ 0b00100000, "UC SEND First", "PayLd" },
 	{ 0b00100001, "UC SEND Middle", "PayLd" },
 	{ 0b00100010, "UC SEND Last", "PayLd" },
@@ -134,6 +137,8 @@ static void check_opcode(unsigned int i)
 	tap_eq(!!(info & HRP_OI_ATOMIC), contains_word(name, "ATOMIC") ||
 					 contains_word(name, "CmpSwap") ||
 					 contains_word(name, "FetchAdd"));
+	tap_eq(!!(info & HRP_OI_ATOMIC_WRITE),
+	       contains_word(name, "ATOMIC-WRITE"));
 	tap_eq(!!(info & HRP_OI_RESPONSE), contains_word(name, "Response") ||
 					   contains_word(name, "Acknowledge"));
 	tap_eq(!(info & HRP_OI_FIRST), contains_word(name, "Middle") ||
@@ -251,6 +256,8 @@ static void fill_pkt(struct hrp_pkt *pkt, u8 opcode)
 	}
 	if (info & HRP_OI_RETH)
 		pkt->dmalen = rnd();
+	if (info & HRP_OI_FLUSH)
+		pkt->feth = rnd();
 	if (info & HRP_OI_ATOMICETH) {
 		pkt->swap_add = rnd_64();
 		pkt->compare = rnd_64();

@@ -225,9 +225,145 @@ static void atomic_must_be_aligned_and_permitted(void)
 	rr_expect_end(0, HRP_NAK_REM_ACCESS, 0);
 }
 
+/* A19.4: answered like a READ of nothing; never placed or executed again. */
+static void atomic_write_is_placed_once(void)
+{
+	struct hrp_pkt pkt;
+	u32 i;
+
+	rr_begin(HRP_TYPE_RC);
+	rr_ask(HRP_OP_WRITE_ONLY, 0, 4);
+	pkt = rr_request(HRP_OP_ATOMIC_WRITE, 1, 8);
+	for (i = 0; i < 3; i++) {
+		tap_eq(rr_arrive(&pkt), i ? HRP_RX_DUPLICATE : HRP_RX_ACCEPT);
+		tap_eq(rr.rx.mem.len, i ? 0 : 8);
+		tap_ok(!rr.rx.fuse);
+		if (!i) {
+			tap_eq(rr.rx.mem.one.addr, 0x1000);
+			tap_eq(rr.rx.mem.access, HRP_ACCESS_REMOTE_WRITE);
+		}
+		rr_expect_read(1, 1, HRP_OP_READ_RESP_ONLY, 0, 0);
+		tap_eq(rr.burst.first.msn, 2);
+		rr_expect_nothing();
+	}
+	tap_eq(rr_ask(HRP_OP_FLUSH, 1, 8), HRP_RX_DROP);
+}
+
+static void atomic_write_is_of_8_bytes(void)
+{
+	static const struct {
+		u64 va;
+		u32 dmalen;
+		u32 payload_len;
+	} bad[] = {
+		{ 0x1004, 8, 8 }, { 0x1000, 4, 8 }, { 0x1000, 8, 4 },
+		{ 0x1000, 16, 16 }, { 0x1000, 0, 0 },
+	};
+	struct hrp_pkt pkt;
+	u32 i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		rr_begin(HRP_TYPE_RC);
+		pkt = rr_request(HRP_OP_ATOMIC_WRITE, 0, 8);
+		pkt.va = bad[i].va;
+		pkt.dmalen = bad[i].dmalen;
+		pkt.payload_len = bad[i].payload_len;
+		tap_eq(rr_arrive(&pkt), HRP_RX_NAK);
+		rr_expect_end(0, HRP_NAK_INV_REQ, 0);
+	}
+	rr_begin(HRP_TYPE_RC);
+	rr.qp.access &= ~HRP_QP_REMOTE_WRITE;
+	tap_eq(rr_ask(HRP_OP_ATOMIC_WRITE, 0, 8), HRP_RX_NAK);
+	rr_expect_end(0, HRP_NAK_INV_REQ, 0);
+
+	rr_begin(HRP_TYPE_RC);
+	pkt = rr_request(HRP_OP_ATOMIC_WRITE, 0, 8);
+	pkt.rkey = BAD_KEY;
+	tap_eq(rr_arrive(&pkt), HRP_RX_NAK);
+	rr_expect_end(0, HRP_NAK_REM_ACCESS, 0);
+}
+
+static void atomic_write_whose_memory_is_fetched(void)
+{
+	struct hrp_pkt pkt;
+
+	rr_begin(HRP_TYPE_RC);
+	pkt = rr_request(HRP_OP_ATOMIC_WRITE, 0, 8);
+	tap_eq(rr_arrive_status(&pkt, HRP_MEM_FAULT), HRP_RX_ACCEPT);
+	rr_expect_ack(0, HRP_SYN_RNR | RNR_CODE, 0);
+	tap_eq(rr_arrive(&pkt), HRP_RX_ACCEPT);
+	rr_expect_read(0, 1, HRP_OP_READ_RESP_ONLY, 0, 0);
+	rr_expect_nothing();
+}
+
+static void flush_is_executed_once(void)
+{
+	struct hrp_pkt pkt;
+	u32 i;
+
+	rr_begin(HRP_TYPE_RC);
+	rr_ask(HRP_OP_WRITE_ONLY, 0, 4);
+	pkt = rr_request(HRP_OP_FLUSH, 1, 0);
+	pkt.dmalen = 100;
+	for (i = 0; i < 3; i++) {
+		tap_eq(rr_arrive(&pkt), i ? HRP_RX_DUPLICATE : HRP_RX_ACCEPT);
+		rr_expect_read(1, 1, HRP_OP_READ_RESP_ONLY, 0, 0);
+		tap_eq(rr.burst.first.msn, 2);
+		rr_expect_nothing();
+	}
+	tap_eq(rr.nr_flushes, 1);
+	tap_eq(rr.flush_len, 100);
+	pkt = rr_request(HRP_OP_FLUSH, 2, 0);
+	pkt.feth |= HRW_FETH_SEL_MR | 0xffffffc0;	/* reserved bits */
+	tap_eq(rr_arrive(&pkt), HRP_RX_ACCEPT);
+	tap_eq(rr.flush_len, ~0u);
+}
+
+static void flush_is_limited_and_checked(void)
+{
+	static const u32 bad[] = {
+		0, HRW_FETH_PERSISTENT, HRW_FETH_GLOBAL | HRW_FETH_PERSISTENT,
+		HRW_FETH_GLOBAL | 4, HRW_FETH_GLOBAL | 0x20,
+		HRW_FETH_GLOBAL | 0x30,
+	};
+	struct hrp_pkt pkt;
+	u32 i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		rr_begin(HRP_TYPE_RC);
+		pkt = rr_request(HRP_OP_FLUSH, 0, 0);
+		pkt.feth = bad[i];
+		tap_eq(rr_arrive(&pkt), HRP_RX_NAK);
+		rr_expect_end(0, HRP_NAK_INV_REQ, 0);
+	}
+	rr_begin(HRP_TYPE_RC);
+	pkt = rr_request(HRP_OP_FLUSH, 0, 0);
+	pkt.rkey = BAD_KEY;
+	rr_arrive(&pkt);
+	tap_eq(rr.nr_flushes, 0);
+	tap_eq(rr.events[HRP_EVENT_QP_ACCESS_ERR], 1);
+	rr_expect_end(0, HRP_NAK_REM_ACCESS, 0);
+
+	/* No region is persistent, whatever the queue pair allows. */
+	rr_begin(HRP_TYPE_RC);
+	rr.qp.access |= HRP_QP_FLUSH_PERSISTENT;
+	pkt.rkey = 1;
+	pkt.feth = HRW_FETH_PERSISTENT;
+	tap_eq(rr_arrive(&pkt), HRP_RX_NAK);
+	tap_eq(rr.nr_flushes, 0);
+	tap_eq(rr.events[HRP_EVENT_QP_ACCESS_ERR], 1);
+	rr_expect_end(0, HRP_NAK_REM_ACCESS, 0);
+
+	/* They count like READs. */
+	rr_begin(HRP_TYPE_RC);
+	for (i = 0; i < 3; i++)
+		tap_eq(rr_ask(HRP_OP_FLUSH, i, 0), HRP_RX_ACCEPT);
+	tap_eq(rr_ask(HRP_OP_FLUSH, i, 0), HRP_RX_NAK);
+}
+
 int main(void)
 {
-	tap_plan(11);
+	tap_plan(16);
 	tap_run(read_is_answered_in_bursts);
 	tap_run(read_of_nothing_is_answered);
 	tap_run(read_is_repeated_from_where_it_is_asked);
@@ -239,5 +375,10 @@ int main(void)
 	tap_run(atomic_whose_memory_is_fetched);
 	tap_run(atomic_is_executed_once);
 	tap_run(atomic_must_be_aligned_and_permitted);
+	tap_run(atomic_write_is_placed_once);
+	tap_run(atomic_write_is_of_8_bytes);
+	tap_run(atomic_write_whose_memory_is_fetched);
+	tap_run(flush_is_executed_once);
+	tap_run(flush_is_limited_and_checked);
 	return tap_exit();
 }

@@ -189,6 +189,73 @@ static void atomic_operands(void)
 	rig_end();
 }
 
+static void atomic_write_and_flush_operands(void)
+{
+	struct hroce_sq_wqe *wqe;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	wqe = rig_slot(HROCE_WR_ATOMIC_WRITE);
+	wqe->rdma.remote_addr = 64;
+	wqe->rdma.rkey = 7;
+	rig_post(wqe, 8);
+	expect_burst(HRP_OP_ATOMIC_WRITE, 0, 1);
+	tap_eq(rig.burst.first.va, 64);
+	tap_eq(rig.burst.first.rkey, 7);
+	tap_eq(rig.burst.first.dmalen, 8);
+	tap_eq(rig.burst.mem.len, 8);
+	tap_ok(rig.burst.mem.sges);
+	tap_ok(rig.burst.copy && rig.burst.ackreq_last);
+
+	wqe = rig_slot(HROCE_WR_ATOMIC_WRITE);
+	wqe->flags |= HROCE_WRF_INLINE;
+	wqe->inline_len = 8;
+	memcpy(wqe + 1, "12345678", 8);
+	rig_post(wqe, 0);
+	expect_burst(HRP_OP_ATOMIC_WRITE, 1, 1);
+	tap_ok(!memcmp(rig.burst.mem.bytes, "12345678", 8));
+
+	wqe = rig_slot(HROCE_WR_FLUSH);
+	wqe->flush.remote_addr = 4096;
+	wqe->flush.length = 0xfffff000;
+	wqe->flush.rkey = 8;
+	wqe->flush.placement = HROCE_FLUSH_GLOBAL | HROCE_FLUSH_PERSISTENT;
+	wqe->flush.selectivity = HROCE_FLUSH_MR;
+	rig_post(wqe, 0);
+	expect_burst(HRP_OP_FLUSH, 2, 1);
+	tap_eq(rig.burst.first.va, 4096);
+	tap_eq(rig.burst.first.rkey, 8);
+	tap_eq(rig.burst.first.dmalen, 0xfffff000);
+	tap_eq(rig.burst.first.feth, 0x13);
+	tap_eq(rig.burst.mem.len, 0);
+	rig_end();
+}
+
+/* As it has been counted already when that shows. */
+static void atomic_write_of_memory_that_is_not_there(void)
+{
+	rig_begin(HRP_TYPE_RC, 0);
+	rig.qp.req.max_rd_atomic = 1;
+	rig_post_op(HROCE_WR_ATOMIC_WRITE, 8);
+	tap_eq(hrp_req_next(&rig.qp, rig.now_ns, &rig.burst), HRP_NEXT_BURST);
+	hrp_req_sent(&rig.qp, &rig.burst, HRP_MEM_FAULT);
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	tap_ok(hrp_req_mem_ready(&rig.qp, rig.now_ns, true));
+	expect_burst(HRP_OP_ATOMIC_WRITE, 0, 1);
+	tap_eq(rig.qp.req.nr_rd_atomic, 1);
+	tap_eq(rig.qp.req.rd_pkts, 1);
+	rig_read_resp(HRP_OP_READ_RESP_ONLY, 0, 0);
+	rig_expect_cqe(0, HROCE_WC_SUCCESS);
+
+	rig_post_op(HROCE_WR_ATOMIC_WRITE, 8);
+	tap_eq(hrp_req_next(&rig.qp, rig.now_ns, &rig.burst), HRP_NEXT_BURST);
+	hrp_req_sent(&rig.qp, &rig.burst, HROCE_WC_LOC_PROT_ERR);
+	tap_eq(rig.qp.req.nr_rd_atomic, 0);
+	tap_eq(rig.qp.req.rd_pkts, 0);
+	tap_eq(rig_next(), HRP_NEXT_IDLE);
+	rig_expect_cqe(1, HROCE_WC_LOC_PROT_ERR);
+	rig_end();
+}
+
 static void fence_waits_for_reads(void)
 {
 	struct hroce_sq_wqe *wqe;
@@ -736,7 +803,7 @@ static void memory_cannot_be_fetched(void)
 
 int main(void)
 {
-	tap_plan(31);
+	tap_plan(33);
 	tap_run(send_of_one_packet);
 	tap_run(write_in_bursts);
 	tap_run(last_packet_alone);
@@ -745,6 +812,8 @@ int main(void)
 	tap_run(reads_and_atomics_are_limited);
 	tap_run(limit_of_reads_falls_to_0);
 	tap_run(atomic_operands);
+	tap_run(atomic_write_and_flush_operands);
+	tap_run(atomic_write_of_memory_that_is_not_there);
 	tap_run(fence_waits_for_reads);
 	tap_run(local_invalidate_waits_for_all);
 	tap_run(registration_is_done_once);

@@ -319,6 +319,7 @@ static void what_is_not_permitted_is_invalid(void)
 {
 	static const u8 ops[] = {
 		HRP_OP_WRITE_ONLY, HRP_OP_READ_REQ, HRP_OP_CMP_SWAP,
+		HRP_OP_FLUSH,
 	};
 	u32 i;
 

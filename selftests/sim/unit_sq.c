@@ -27,6 +27,7 @@ static void take_refuses_opcodes(void)
 		[HROCE_WR_WRITE_IMM] = 0xb, [HROCE_WR_READ] = 9,
 		[HROCE_WR_CMP_SWAP] = 9, [HROCE_WR_FETCH_ADD] = 9,
 		[HROCE_WR_LOCAL_INV] = 0xb, [HROCE_WR_BIND_MW] = 0xb,
+		[HROCE_WR_ATOMIC_WRITE] = 1, [HROCE_WR_FLUSH] = 1,
 	};
 	struct hroce_sq_wqe *wqe;
 	unsigned int type, op;
@@ -41,6 +42,31 @@ static void take_refuses_opcodes(void)
 			rig_post(wqe, 0);
 			expect_refused(HROCE_WC_LOC_QP_OP_ERR);
 		}
+	}
+}
+
+static void take_refuses_kinds_of_flush(void)
+{
+	static const struct {
+		u8 placement;
+		u8 selectivity;
+		u32 len;
+	} bad[] = {
+		{ 0, HROCE_FLUSH_RANGE, 0 },
+		{ 4 | HROCE_FLUSH_GLOBAL, HROCE_FLUSH_RANGE, 0 },
+		{ HROCE_FLUSH_GLOBAL, 2, 0 },
+		{ HROCE_FLUSH_PERSISTENT, HROCE_FLUSH_MR, 8 },
+	};
+	struct hroce_sq_wqe *wqe;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		rig_begin(HRP_TYPE_RC, 0);
+		wqe = rig_slot(HROCE_WR_FLUSH);
+		wqe->flush.placement = bad[i].placement;
+		wqe->flush.selectivity = bad[i].selectivity;
+		rig_post(wqe, bad[i].len);
+		expect_refused(HROCE_WC_LOC_QP_OP_ERR);
 	}
 }
 
@@ -134,6 +160,10 @@ static void take_refuses_addresses(void)
 {
 	rig_begin(HRP_TYPE_RC, 0);
 	rig_post_op(HROCE_WR_FETCH_ADD, 7);
+	expect_refused(HROCE_WC_LOC_LEN_ERR);
+
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_ATOMIC_WRITE, 9);
 	expect_refused(HROCE_WC_LOC_LEN_ERR);
 
 	rig_begin(HRP_TYPE_UD, 0);
@@ -354,8 +384,9 @@ static void ring_scribbled_over(void)
 
 int main(void)
 {
-	tap_plan(14);
+	tap_plan(15);
 	tap_run(take_refuses_opcodes);
+	tap_run(take_refuses_kinds_of_flush);
 	tap_run(take_refuses_flags);
 	tap_run(take_refuses_counts);
 	tap_run(take_refuses_lengths);

@@ -55,6 +55,8 @@
  * @HROCE_WR_LOCAL_INV: invalidate a key of ours
  * @HROCE_WR_REG_MR: fast registration; refused on queues of user space
  * @HROCE_WR_BIND_MW: bind a memory window
+ * @HROCE_WR_ATOMIC_WRITE: write of 8 bytes at once; RC only
+ * @HROCE_WR_FLUSH: what was written before is visible, or persistent; RC only
  * @HROCE_WR_NR: number of operations
  */
 enum hroce_wr_op {
@@ -69,6 +71,8 @@ enum hroce_wr_op {
 	HROCE_WR_LOCAL_INV,
 	HROCE_WR_REG_MR,
 	HROCE_WR_BIND_MW,
+	HROCE_WR_ATOMIC_WRITE,
+	HROCE_WR_FLUSH,
 	HROCE_WR_NR,
 };
 
@@ -86,6 +90,14 @@ enum hroce_wr_op {
 #define HROCE_MW_REMOTE_READ		(1U << 2)
 #define HROCE_MW_REMOTE_ATOMIC		(1U << 3)
 #define HROCE_MW_ZERO_BASED		(1U << 5)	/* type 2 */
+
+/* Bits of hroce_sq_wqe.flush.placement, as in the FETH */
+#define HROCE_FLUSH_GLOBAL		(1U << 0)	/* all of the peer see it */
+#define HROCE_FLUSH_PERSISTENT		(1U << 1)	/* survives loss of power */
+
+/* hroce_sq_wqe.flush.selectivity */
+#define HROCE_FLUSH_RANGE		0	/* the bytes named */
+#define HROCE_FLUSH_MR			1	/* all of the memory region */
 
 /**
  * struct hroce_sge - one piece of local memory
@@ -108,9 +120,13 @@ struct hroce_sge {
  * @reserved0: zero
  * @imm_data: immediate data in network byte order (SEND_IMM, WRITE_IMM), or
  *	the key to invalidate in host byte order (SEND_INV, LOCAL_INV)
- * @rdma: WRITE, READ and atomics (address 8-byte aligned for the latter)
+ * @rdma: WRITE, READ, ATOMIC_WRITE and atomics (address 8-byte aligned for the
+ *	latter two)
  * @rdma.compare_add: compare value (CMP_SWAP) or addend (FETCH_ADD)
  * @rdma.swap: swap value (CMP_SWAP)
+ * @flush: FLUSH: @flush.length bytes, see @flush.selectivity; there is no data
+ * @flush.placement: HROCE_FLUSH_GLOBAL, HROCE_FLUSH_PERSISTENT or both
+ * @flush.selectivity: HROCE_FLUSH_RANGE or HROCE_FLUSH_MR
  * @ud: destination on a UD queue pair; @ud.ah is hroce_create_ah_resp.ah_id
  * @ud.pkey: QP1, which is the kernel's: P_Key of the datagram; otherwise ignored
  * @bind: BIND_MW: @bind.length bytes from @bind.addr on in the region of
@@ -141,6 +157,15 @@ struct hroce_sq_wqe {
 			__u32 rkey;
 			__u32 reserved;
 		} rdma;
+		struct {
+			__aligned_u64 remote_addr;
+			__u32 length;
+			__u8 placement;
+			__u8 selectivity;
+			__u8 reserved0[10];
+			__u32 rkey;
+			__u32 reserved1;
+		} flush;
 		struct {
 			__u32 ah;
 			__u32 qpn;
@@ -187,6 +212,8 @@ enum hroce_wc_op {
 	HROCE_WC_FETCH_ADD		= 4,
 	HROCE_WC_BIND_MW		= 5,
 	HROCE_WC_LOCAL_INV		= 6,
+	HROCE_WC_FLUSH			= 8,
+	HROCE_WC_ATOMIC_WRITE		= 9,
 	HROCE_WC_REG_MR			= 64,	/* queues of the kernel only */
 	HROCE_WC_RECV			= 128,
 	HROCE_WC_RECV_WRITE_IMM		= 129,

@@ -109,6 +109,11 @@ u8 hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
 	return HROCE_WC_REM_ACCESS_ERR;
 }
 
+bool hrp_env_flush(struct hrp_qp *qp, u32 rkey, u64 va, u32 len, bool all)
+{
+	return false;
+}
+
 bool hrp_env_invalidate(struct hrp_qp *qp, u32 rkey)
 {
 	return false;
