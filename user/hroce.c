@@ -116,6 +116,8 @@ static const struct verbs_context_ops context_ops = {
 	.detach_mcast = ibv_cmd_detach_mcast,
 	.free_context = free_context,
 	.get_srq_num = hroce_get_srq_num,
+	.import_mr = hroce_import_mr,
+	.import_pd = hroce_import_pd,
 	.modify_cq = hroce_modify_cq,
 	.modify_qp = hroce_modify_qp,
 	.modify_srq = hroce_modify_srq,
@@ -135,6 +137,8 @@ static const struct verbs_context_ops context_ops = {
 	.req_notify_cq = hroce_req_notify_cq,
 	.rereg_mr = hroce_rereg_mr,
 	.resize_cq = hroce_resize_cq,
+	.unimport_mr = hroce_unimport_mr,
+	.unimport_pd = hroce_unimport_pd,
 };
 
 /* Introduce ourselves to the kernel and learn what kind of link this is. */
@@ -204,6 +208,34 @@ uninit:
 	return NULL;
 }
 
+/*
+ * A context that exists already, in this process or another, behind a descriptor
+ * for the same file. A facade's are not ours: who has adopted one has a
+ * descriptor of the lower device.
+ */
+static struct verbs_context *import_context(struct ibv_device *device,
+					    int cmd_fd)
+{
+	struct hroce_context *ctx;
+	int ret;
+
+	ctx = verbs_init_and_alloc_context(device, cmd_fd, ctx, vctx,
+					   HROCE_DRIVER_ID);
+	if (!ctx)
+		return NULL;
+
+	ret = ibv_cmd_query_context(&ctx->vctx.context, NULL);
+	if (!ret)
+		ret = context_init(ctx, cmd_fd);
+	if (ret) {
+		verbs_uninit_context(&ctx->vctx);
+		free(ctx);
+		errno = ret;
+		return NULL;
+	}
+	return &ctx->vctx;
+}
+
 static const struct verbs_match_ent match_table[] = {
 	VERBS_DRIVER_ID(HROCE_DRIVER_ID),
 	{},
@@ -242,6 +274,7 @@ static const struct verbs_device_ops device_ops = {
 	.match_table = match_table,
 	.match_device = match_device,
 	.alloc_context = alloc_context,
+	.import_context = import_context,
 	.alloc_device = alloc_device,
 	.uninit_device = uninit_device,
 };

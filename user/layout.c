@@ -35,8 +35,8 @@ bool hroce_layout_check_qp(void)
 
 /*
  * verbs_set_ops() copies some verbs from the table to public places. Each copy
- * that is right says that all members before it are where we think. The last
- * one is late enough: nothing that libhroce implements comes behind it.
+ * that is right says that all members before it are where we think. Behind the
+ * last one come six more.
  */
 bool hroce_layout_check_context(const struct verbs_context *vctx,
 				const struct verbs_context_ops *ops)

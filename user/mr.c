@@ -47,6 +47,31 @@ struct ibv_mr *hroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 	return &vmr->ibv_mr;
 }
 
+/* A region that is known by its handle: the kernel tells its keys and length. */
+struct ibv_mr *hroce_import_mr(struct ibv_pd *pd, uint32_t handle)
+{
+	struct verbs_mr *vmr;
+	int ret;
+
+	vmr = calloc(1, sizeof(*vmr));
+	if (!vmr)
+		return NULL;
+
+	ret = ibv_cmd_query_mr(pd, vmr, handle);
+	if (ret) {
+		free(vmr);
+		errno = ret;
+		return NULL;
+	}
+	return &vmr->ibv_mr;
+}
+
+/* It lives on. */
+void hroce_unimport_mr(struct ibv_mr *mr)
+{
+	free(container_of(mr, struct verbs_mr, ibv_mr));
+}
+
 int hroce_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access)
 {

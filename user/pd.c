@@ -36,6 +36,25 @@ struct ibv_pd *hroce_alloc_pd(struct ibv_context *context)
 	return &pd->pd;
 }
 
+/* That it exists shows when it is used first. */
+struct ibv_pd *hroce_import_pd(struct ibv_context *context, uint32_t handle)
+{
+	struct hroce_pd *pd;
+
+	pd = calloc(1, sizeof(*pd));
+	if (!pd)
+		return NULL;
+	pd->pd.context = context;
+	pd->pd.handle = handle;
+	return &pd->pd;
+}
+
+/* It lives on. */
+void hroce_unimport_pd(struct ibv_pd *ibpd)
+{
+	free(to_hpd(ibpd));
+}
+
 struct ibv_td *hroce_alloc_td(struct ibv_context *context,
 			      struct ibv_td_init_attr *attr)
 {

@@ -38,6 +38,8 @@ static inline bool hroce_pd_is_single_threaded(const struct ibv_pd *pd)
 }
 
 struct ibv_pd *hroce_alloc_pd(struct ibv_context *context);
+struct ibv_pd *hroce_import_pd(struct ibv_context *context, uint32_t handle);
+void hroce_unimport_pd(struct ibv_pd *pd);
 struct ibv_td *hroce_alloc_td(struct ibv_context *context,
 			      struct ibv_td_init_attr *attr);
 int hroce_dealloc_td(struct ibv_td *td);

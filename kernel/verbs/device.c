@@ -89,6 +89,7 @@ static const struct ib_device_ops dev_ops = {
 	.query_port = hroce_port_query,
 	.query_qp = hroce_qp_query,
 	.query_srq = hroce_srq_query,
+	.query_ucontext = hroce_ucontext_query,
 	.reg_user_mr = hroce_mr_reg_user,
 	.reg_user_mr_dmabuf = HROCE_REG_DMABUF_OP(hroce_mr_reg_dmabuf),
 	.req_notify_cq = hroce_cq_req_notify,

@@ -55,6 +55,13 @@ int hroce_ucontext_alloc(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	return hroce_udata_answer(udata, &resp, sizeof(resp));
 }
 
+/* Another context of user space for @ibctx: all that it has to know is fixed. */
+int hroce_ucontext_query(struct ib_ucontext *ibctx,
+			 struct uverbs_attr_bundle *attrs)
+{
+	return 0;
+}
+
 void hroce_ucontext_dealloc(struct ib_ucontext *ibctx)
 {
 }

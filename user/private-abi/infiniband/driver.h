@@ -215,8 +215,9 @@ struct verbs_context_ops {
 	void (*free_dm)(void);
 	int (*get_srq_num)(struct ibv_srq *srq, uint32_t *srq_num);
 	void (*import_dm)(void);
-	void (*import_mr)(void);
-	void (*import_pd)(void);
+	struct ibv_mr *(*import_mr)(struct ibv_pd *pd, uint32_t mr_handle);
+	struct ibv_pd *(*import_pd)(struct ibv_context *context,
+				    uint32_t pd_handle);
 	int (*modify_cq)(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 	void (*modify_flow_action_esp)(void);
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
@@ -263,8 +264,8 @@ struct verbs_context_ops {
 	int (*resize_cq)(struct ibv_cq *cq, int cqe);
 	void (*set_ece)(void);
 	void (*unimport_dm)(void);
-	void (*unimport_mr)(void);
-	void (*unimport_pd)(void);
+	void (*unimport_mr)(struct ibv_mr *mr);
+	void (*unimport_pd)(struct ibv_pd *pd);
 };
 
 /*
@@ -354,6 +355,9 @@ int ibv_cmd_query_device_any(struct ibv_context *context,
 			     struct ibv_device_attr_ex *attr, size_t attr_size,
 			     struct ib_uverbs_ex_query_device_resp *resp,
 			     size_t *resp_size);
+struct ibv_command_buffer;
+int ibv_cmd_query_context(struct ibv_context *context,
+			  struct ibv_command_buffer *driver);
 int ibv_cmd_query_port(struct ibv_context *context, uint8_t port_num,
 		       struct ibv_port_attr *attr,
 		       struct ibv_query_port *cmd, size_t cmd_size);
@@ -378,6 +382,8 @@ int ibv_cmd_rereg_mr(struct verbs_mr *vmr, uint32_t flags, void *addr,
 		     struct ibv_pd *pd,
 		     struct ibv_rereg_mr *cmd, size_t cmd_size,
 		     struct ib_uverbs_rereg_mr_resp *resp, size_t resp_size);
+int ibv_cmd_query_mr(struct ibv_pd *pd, struct verbs_mr *vmr,
+		     uint32_t mr_handle);
 int ibv_cmd_dereg_mr(struct verbs_mr *vmr);
 int ibv_cmd_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type,
 		     struct ibv_mw *mw, struct ibv_alloc_mw *cmd,
