@@ -25,6 +25,7 @@ HROCE_DECLARE_CMD(hroce_cmd_get_context, ibv_get_context,
 		  hroce_alloc_ucontext_req);
 HROCE_DECLARE_CMD(hroce_cmd_get_context_resp, ib_uverbs_get_context_resp,
 		  hroce_alloc_ucontext_resp);
+HROCE_DECLARE_CMD(hroce_cmd_reg_mr, ibv_reg_mr, hroce_reg_mr_req);
 HROCE_DECLARE_CMD(hroce_cmd_create_cq_resp, ib_uverbs_ex_create_cq_resp,
 		  hroce_create_cq_resp);
 HROCE_DECLARE_CMD(hroce_cmd_resize_cq_resp, ib_uverbs_resize_cq_resp,

@@ -92,6 +92,7 @@ static void free_context(struct ibv_context *context)
 
 static const struct verbs_context_ops context_ops = {
 	.alloc_mw = hroce_alloc_mw,
+	.alloc_null_mr = hroce_alloc_null_mr,
 	.alloc_parent_domain = hroce_alloc_parent_domain,
 	.alloc_pd = hroce_alloc_pd,
 	.alloc_td = hroce_alloc_td,

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "cmd.h"
 #include "mr.h"
 
 struct ibv_mr *hroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
@@ -24,6 +25,30 @@ struct ibv_mr *hroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		errno = ret;
 		return NULL;
 	}
+	return &vmr->ibv_mr;
+}
+
+struct ibv_mr *hroce_alloc_null_mr(struct ibv_pd *pd)
+{
+	struct hroce_cmd_reg_mr cmd = { .drv.flags = HROCE_REG_MR_NULL };
+	struct ib_uverbs_reg_mr_resp resp = {};
+	struct verbs_mr *vmr;
+	int ret;
+
+	vmr = calloc(1, sizeof(*vmr));
+	if (!vmr)
+		return NULL;
+
+	ret = ibv_cmd_reg_mr(pd, NULL, 0, 0, IBV_ACCESS_LOCAL_WRITE, vmr,
+			     &cmd.core, sizeof(cmd), &resp, sizeof(resp));
+	if (ret) {
+		free(vmr);
+		errno = ret;
+		return NULL;
+	}
+	vmr->mr_type = IBV_MR_TYPE_NULL_MR;
+	vmr->ibv_mr.context = pd->context;
+	vmr->ibv_mr.pd = pd;
 	return &vmr->ibv_mr;
 }
 

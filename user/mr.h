@@ -7,6 +7,7 @@
 
 struct ibv_mr *hroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			    uint64_t iova, int access);
+struct ibv_mr *hroce_alloc_null_mr(struct ibv_pd *pd);
 struct ibv_mr *hroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 				   size_t length, uint64_t iova, int fd,
 				   int access);

@@ -25,6 +25,7 @@
 #define HROCE_REGION_REMOTE_READ	0x04
 #define HROCE_REGION_REMOTE_ATOMIC	0x08
 #define HROCE_REGION_MW_BIND		0x10
+#define HROCE_REGION_ZERO_BASED		0x20	/* @iova is 0, and stays so */
 #define HROCE_REGION_FLUSH_GLOBAL	0x100
 
 /* hroce_region.state */

@@ -13,7 +13,8 @@
 /* What may be asked for; of the rest, optional flags may be ignored. */
 #define MR_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
-			 IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL)
+			 IB_ACCESS_MW_BIND | IB_ZERO_BASED | \
+			 IB_ACCESS_FLUSH_GLOBAL)
 #define MR_IGNORED	(IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
 
 /* Bigger blocks would not make bigger frames. */
@@ -24,6 +25,7 @@ static_assert((int)IB_ACCESS_REMOTE_WRITE == HROCE_REGION_REMOTE_WRITE);
 static_assert((int)IB_ACCESS_REMOTE_READ == HROCE_REGION_REMOTE_READ);
 static_assert((int)IB_ACCESS_REMOTE_ATOMIC == HROCE_REGION_REMOTE_ATOMIC);
 static_assert((int)IB_ACCESS_MW_BIND == HROCE_REGION_MW_BIND);
+static_assert((int)IB_ZERO_BASED == HROCE_REGION_ZERO_BASED);
 static_assert((int)IB_ACCESS_FLUSH_GLOBAL == HROCE_REGION_FLUSH_GLOBAL);
 
 /* The last address must exist, too. */
@@ -37,6 +39,8 @@ int hroce_mr_init(struct hroce_mr *mr, struct ib_pd *pd, u64 iova, u64 length,
 {
 	if (access & ~(MR_ACCESS | MR_IGNORED))
 		return -EOPNOTSUPP;
+	if (access & IB_ZERO_BASED)
+		iova = 0;
 	if (length && !mr_range_ok(iova, length))
 		return -EINVAL;
 	mr->ib.pd = pd;
@@ -210,16 +214,39 @@ static void mr_unpin(const struct mr_pages *p)
 	ib_umem_release(p->umem);
 }
 
+/* What user space asks for beside ib_core's command. */
+static int mr_kind(struct ib_udata *udata, bool *null)
+{
+	struct hroce_reg_mr_req req = {};
+	int err;
+
+	if (!udata)
+		return 0;
+	err = ib_copy_from_udata(&req, udata, min(sizeof(req), udata->inlen));
+	if (err)
+		return err;
+	if (req.flags & ~HROCE_REG_MR_NULL || req.reserved ||
+	    !hroce_udata_is_zero(udata, sizeof(req)))
+		return -EINVAL;
+	*null = req.flags & HROCE_REG_MR_NULL;
+	return 0;
+}
+
 struct ib_mr *hroce_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 				u64 iova, int access, struct ib_udata *udata)
 {
 	struct mr_pages p = {};
 	struct hroce_mr *mr;
+	bool null = false;
 	int err;
 
-	err = hroce_udata_check(udata, 0);
+	err = mr_kind(udata, &null);
 	if (err)
 		return ERR_PTR(err);
+	if (null)
+		return start || length || iova ||
+		       access != IB_ACCESS_LOCAL_WRITE ?
+		       ERR_PTR(-EINVAL) : hroce_mr_alloc_null(pd);
 	if (!length)
 		return ERR_PTR(-EINVAL);
 	mr = mr_new(pd, iova, length, access);
@@ -291,6 +318,11 @@ struct ib_mr *hroce_mr_rereg(struct ib_mr *ibmr, int flags, u64 start,
 		access = mr->region.access;
 	if (access & ~(MR_ACCESS | MR_IGNORED))
 		return ERR_PTR(-EOPNOTSUPP);
+	if (access & IB_ZERO_BASED)
+		iova = 0;
+	if (!(flags & IB_MR_REREG_TRANS) &&
+	    (access ^ mr->region.access) & IB_ZERO_BASED)
+		return ERR_PTR(-EINVAL);
 	if (flags & IB_MR_REREG_TRANS && !mr_range_ok(iova, length))
 		return ERR_PTR(-EINVAL);
 	if (!mr_close(mr))

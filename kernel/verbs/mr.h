@@ -109,6 +109,15 @@ int hroce_mr_publish(struct hroce_mr *mr, int low8);
 int hroce_mr_fetch(const struct hroce_keys *keys, u32 key, u64 pos, u64 len,
 		   bool write);
 
+/**
+ * hroce_mr_alloc_null - make a region without memory
+ * @pd: protection domain
+ *
+ * Context: process, may sleep.
+ * Return: region or ERR_PTR().
+ */
+struct ib_mr *hroce_mr_alloc_null(struct ib_pd *pd);
+
 /* ib_device_ops */
 struct ib_mr *hroce_mr_get_dma(struct ib_pd *pd, int access);
 struct ib_mr *hroce_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,

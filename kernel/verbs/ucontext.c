@@ -3,7 +3,7 @@
 #include <rdma/hroce-abi.h>
 #include "ucontext.h"
 
-static bool udata_is_zero(struct ib_udata *udata, size_t offset)
+bool hroce_udata_is_zero(struct ib_udata *udata, size_t offset)
 {
 	return udata->inlen <= offset ||
 	       ib_is_udata_cleared(udata, offset, udata->inlen - offset);
@@ -13,7 +13,7 @@ int hroce_udata_check(struct ib_udata *udata, size_t answer)
 {
 	if (!udata)
 		return 0;
-	if (udata->outlen < answer || !udata_is_zero(udata, 0))
+	if (udata->outlen < answer || !hroce_udata_is_zero(udata, 0))
 		return -EINVAL;
 	return 0;
 }
@@ -34,7 +34,7 @@ int hroce_ucontext_check(struct ib_udata *udata)
 	err = ib_copy_from_udata(&req, udata, min(sizeof(req), udata->inlen));
 	if (err)
 		return err;
-	if (req.comp_mask || !udata_is_zero(udata, sizeof(req)) ||
+	if (req.comp_mask || !hroce_udata_is_zero(udata, sizeof(req)) ||
 	    udata->outlen < offsetofend(struct hroce_alloc_ucontext_resp,
 					max_inline))
 		return -EINVAL;

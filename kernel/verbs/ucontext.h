@@ -24,6 +24,16 @@ static inline struct ib_ucontext *hroce_udata_context(struct ib_udata *udata)
 }
 
 /**
+ * hroce_udata_is_zero - does user space ask for nothing that we do not know?
+ * @udata: what it sent along
+ * @offset: as much of it is known
+ *
+ * Context: process.
+ * Return: true if all behind @offset is zero.
+ */
+bool hroce_udata_is_zero(struct ib_udata *udata, size_t offset);
+
+/**
  * hroce_udata_check - check what user space sent along with a command
  * @udata: or NULL
  * @answer: least length of the answer that makes sense

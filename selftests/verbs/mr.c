@@ -328,6 +328,134 @@ static void rereg_fails(struct vt *t)
 	vt_verify(d, 0, d->len, 5);
 }
 
+/* A region that begins at address 0, wherever its memory is. */
+static void zero_based(struct vt *t)
+{
+	int access = VT_ALL | IBV_ACCESS_ZERO_BASED;
+	struct vt_mem *s = vt_mem(&t->a, 5000, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 5000, access);
+	struct vt_mem zero = { .buf = NULL, .len = 5000, .mr = d->mr };
+	struct vt_pair *p = vt_pair(t, NULL);
+
+	for (int i = 0; i < 3; i++) {
+		vt_fill(s, 0, 4000, i + 1);
+		memset(d->buf, 0, 5000);
+		vt_send(p->qp[0], &(struct vt_wr){
+			.id = i, .local = s, .len = 4000, .remote = &zero,
+			.roff = 1000, .flags = IBV_SEND_SIGNALED });
+		vt_expect(p->scq[0], i, IBV_WC_SUCCESS);
+		VT_OK(!memcmp(d->buf + 1000, s->buf, 4000), "not there");
+		vt_verify_guards(d);
+		/* It stays so, with new rights and new memory. */
+		if (i == 0)
+			VT_EQ(ibv_rereg_mr(d->mr, IBV_REREG_MR_CHANGE_ACCESS,
+					   NULL, NULL, 0,
+					   access & ~IBV_ACCESS_REMOTE_READ),
+			      0);
+		else if (i == 1)
+			VT_EQ(ibv_rereg_mr(d->mr,
+					   IBV_REREG_MR_CHANGE_TRANSLATION,
+					   NULL, d->buf, 5000, 0), 0);
+	}
+	/* Where it begins is a matter of translation. */
+	VT_OK(ibv_rereg_mr(d->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			   VT_ALL), "rebased");
+	vt_send(p->qp[0], &(struct vt_wr){
+		.id = 9, .local = s, .len = 4000, .remote = d,
+		.flags = IBV_SEND_SIGNALED });
+	vt_expect(p->scq[0], 9, IBV_WC_REM_ACCESS_ERR);
+}
+
+static struct ibv_mr *null_mr(struct vt_end *e)
+{
+	struct ibv_mr *mr = ibv_alloc_null_mr(e->pd);
+
+	VT_OK(mr, "alloc_null_mr: %m");
+	return mr;
+}
+
+/* What is sent from there is zero, what arrives there is gone. */
+static void null_region(struct vt *t)
+{
+	struct vt_mem *s = vt_mem(&t->a, 20000, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 20000, VT_ALL);
+	struct ibv_mr *null[2] = { null_mr(&t->a), null_mr(&t->b) };
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct ibv_sge sge[3] = {
+		{ (uintptr_t)s->buf, 1000, s->mr->lkey },
+		{ ~0ull - 12345, 9000, null[0]->lkey },
+		{ (uintptr_t)s->buf + 1000, 1000, s->mr->lkey },
+	};
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = 1, .sg_list = sge, .num_sge = 3,
+		.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { (uintptr_t)d->buf, d->mr->rkey },
+	};
+
+	vt_fill(s, 0, 2000, 1);
+	memset(d->buf, 0xff, 11000);
+	VT_EQ(ibv_post_send(p->qp[0], &wr, &bad), 0);
+	vt_expect(p->scq[0], 1, IBV_WC_SUCCESS);
+	VT_OK(!memcmp(d->buf, s->buf, 1000), "first piece");
+	VT_OK(!memcmp(d->buf + 10000, s->buf + 1000, 1000), "last piece");
+	for (int i = 1000; i < 10000; i++)
+		VT_EQ(d->buf[i], 0);
+
+	vt_fill(d, 0, 11000, 2);
+	wr.opcode = IBV_WR_RDMA_READ;
+	VT_EQ(ibv_post_send(p->qp[0], &wr, &bad), 0);
+	vt_expect(p->scq[0], 1, IBV_WC_SUCCESS);
+	VT_OK(!memcmp(s->buf, d->buf, 1000), "first piece read");
+	VT_OK(!memcmp(s->buf + 1000, d->buf + 10000, 1000), "last piece read");
+	vt_verify_guards(s);
+
+	/* What was written there does not come back. */
+	wr.opcode = IBV_WR_RDMA_WRITE;
+	wr.sg_list++;
+	wr.num_sge = 1;
+	VT_EQ(ibv_post_send(p->qp[0], &wr, &bad), 0);
+	vt_expect(p->scq[0], 1, IBV_WC_SUCCESS);
+	for (int i = 0; i < 9000; i++)
+		VT_EQ(d->buf[i], 0);
+
+	/* It is nothing for peers. */
+	wr.wr.rdma.rkey = null[1]->rkey;
+	VT_EQ(ibv_post_send(p->qp[0], &wr, &bad), 0);
+	vt_expect(p->scq[0], 1, IBV_WC_REM_ACCESS_ERR);
+	VT_OK(ibv_rereg_mr(null[0], IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			   VT_ALL), "given rights");
+	VT_EQ(ibv_dereg_mr(null[0]), 0);
+	VT_EQ(ibv_dereg_mr(null[1]), 0);
+}
+
+static void null_region_receives(struct vt *t)
+{
+	struct vt_mem *s = vt_mem(&t->a, 20000, VT_ALL);
+	struct ibv_mr *null = null_mr(&t->b);
+	struct ibv_sge sge = { 0, 20000, null->lkey };
+	struct ibv_recv_wr *bad, wr = { .wr_id = 1, .sg_list = &sge,
+					.num_sge = 1 };
+	struct vt_pair *p = vt_pair(t, NULL);
+
+	VT_EQ(ibv_post_recv(p->qp[1], &wr, &bad), 0);
+	vt_send(p->qp[0], &(struct vt_wr){
+		.op = IBV_WR_SEND, .id = 2, .local = s, .len = 20000,
+		.flags = IBV_SEND_SIGNALED });
+	vt_expect(p->scq[0], 2, IBV_WC_SUCCESS);
+	VT_EQ(vt_expect(p->rcq[1], 1, IBV_WC_SUCCESS).byte_len, 20000);
+	VT_EQ(ibv_dereg_mr(null), 0);
+}
+
+static void no_device_memory(struct vt *t)
+{
+	struct ibv_alloc_dm_attr dm = { .length = 4096 };
+	struct ibv_device_attr_ex attr;
+
+	VT_EQ(ibv_query_device_ex(t->a.ctx, NULL, &attr), 0);
+	VT_EQ(attr.max_dm_size, 0);
+	VT_NULL(ibv_alloc_dm(t->a.ctx, &dm), EOPNOTSUPP);
+}
+
 static const struct vt_case cases[] = {
 	VT_CASE(access_flag_rules),
 	VT_CASE(unmapped_memory),
@@ -344,6 +472,10 @@ static const struct vt_case cases[] = {
 	VT_CASE(rereg_pd),
 	VT_CASE(rereg_translation),
 	VT_CASE(rereg_fails),
+	VT_CASE(zero_based),
+	VT_CASE(null_region),
+	VT_CASE(null_region_receives),
+	VT_CASE(no_device_memory),
 };
 
 VT_MAIN(cases)

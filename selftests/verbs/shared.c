@@ -134,8 +134,8 @@ static void gone_means_gone(struct vt *t)
 	struct vt_pair *p = vt_pair(t, NULL);
 	struct ibv_mr *mr;
 
-	vt_forget(d->mr);
 	VT_EQ(ibv_dereg_mr(d->mr), 0);
+	d->mr = NULL;
 	vt_send(p->qp[0], &(struct vt_wr){
 		.id = 1, .local = s, .len = LEN, .remote = &to,
 		.flags = IBV_SEND_SIGNALED });

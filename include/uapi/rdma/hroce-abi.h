@@ -395,6 +395,21 @@ struct hroce_ring_info {
 	__u32 reserved;
 };
 
+/* Bits of hroce_reg_mr_req.flags */
+#define HROCE_REG_MR_NULL		(1U << 0)
+
+/**
+ * struct hroce_reg_mr_req - what kind of memory region, may be left out
+ * @flags: HROCE_REG_MR_NULL: one without memory, for ibv_alloc_null_mr():
+ *	address, length and iova are 0, access is IBV_ACCESS_LOCAL_WRITE. Unknown
+ *	bits are refused with EINVAL
+ * @reserved: zero
+ */
+struct hroce_reg_mr_req {
+	__u32 flags;
+	__u32 reserved;
+};
+
 struct hroce_create_cq_resp {
 	struct hroce_ring_info cq;
 };
