@@ -96,6 +96,7 @@ struct ibv_cq_ex *hroce_create_cq_ex(struct ibv_context *context,
 				     struct ibv_cq_init_attr_ex *attr)
 {
 	struct ibv_cq_init_attr_ex plain = *attr;
+	struct ibv_pd *pd = NULL;
 	struct hroce_cq *cq;
 	uint32_t flags = 0;
 
@@ -112,8 +113,9 @@ struct ibv_cq_ex *hroce_create_cq_ex(struct ibv_context *context,
 	}
 
 	/* Threads are our own business; the kernel knows of the rest. */
-	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD &&
-	    hroce_pd_is_single_threaded(attr->parent_domain))
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD)
+		pd = attr->parent_domain;
+	if (hroce_pd_is_single_threaded(pd))
 		flags |= IBV_CREATE_CQ_ATTR_SINGLE_THREADED;
 	plain.flags = flags & ~IBV_CREATE_CQ_ATTR_SINGLE_THREADED;
 	plain.comp_mask = plain.flags ? IBV_CQ_INIT_ATTR_MASK_FLAGS : 0;
@@ -122,6 +124,7 @@ struct ibv_cq_ex *hroce_create_cq_ex(struct ibv_context *context,
 	if (!cq)
 		return NULL;
 
+	cq->pd = hroce_pd_get(pd);
 	hroce_cq_set_poll_ops(&cq->vcq.cq_ex);
 	return &cq->vcq.cq_ex;
 }
@@ -149,6 +152,7 @@ int hroce_destroy_cq(struct ibv_cq *ibcq)
 	hroce_map_close(&cq->map);
 	cq_free_retired(cq);
 	hroce_lock_destroy(&cq->lock);
+	hroce_pd_put(cq->pd);
 	free(cq);
 	return 0;
 }

@@ -22,6 +22,7 @@ struct hroce_retired {
 /**
  * struct hroce_cq - completion queue
  * @vcq: what libibverbs knows
+ * @pd: parent domain, or NULL
  * @map: the queue
  * @hdr: its header; arming loads it without @lock
  * @retired: headers of earlier rings, one page each, which a thread that is
@@ -32,6 +33,7 @@ struct hroce_retired {
  */
 struct hroce_cq {
 	struct verbs_cq vcq;
+	struct ibv_pd *pd;
 	struct hroce_map map;
 	struct hroce_cq_hdr *hdr;
 	struct hroce_retired *retired;

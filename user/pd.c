@@ -15,6 +15,19 @@ static struct hroce_td *to_htd(struct ibv_td *td)
 	return container_of(td, struct hroce_td, td);
 }
 
+struct ibv_pd *hroce_pd_get(struct ibv_pd *ibpd)
+{
+	if (ibpd && to_hpd(ibpd)->parent_of)
+		to_hpd(ibpd)->nr_users++;
+	return ibpd;
+}
+
+void hroce_pd_put(struct ibv_pd *ibpd)
+{
+	if (ibpd && to_hpd(ibpd)->parent_of)
+		to_hpd(ibpd)->nr_users--;
+}
+
 struct ibv_pd *hroce_alloc_pd(struct ibv_context *context)
 {
 	struct ib_uverbs_alloc_pd_resp resp = {};
@@ -124,12 +137,12 @@ int hroce_dealloc_pd(struct ibv_pd *ibpd)
 	struct hroce_pd *pd = to_hpd(ibpd);
 	int ret;
 
+	if (pd->nr_users)
+		return EBUSY;
 	if (pd->parent_of) {
 		free_parent_domain(pd);
 		return 0;
 	}
-	if (pd->nr_users)
-		return EBUSY;
 	ret = ibv_cmd_dealloc_pd(ibpd);
 	if (!ret)
 		free(pd);

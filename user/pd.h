@@ -22,7 +22,8 @@ struct hroce_td {
  *	domain, so that the kernel knows no difference
  * @parent_of: parent domain: the protection domain; otherwise NULL
  * @domain: parent domain: the thread domain, or NULL
- * @nr_users: protection domain: parent domains
+ * @nr_users: protection domain: parent domains; parent domain: queues, which
+ *	for a protection domain the kernel counts
  */
 struct hroce_pd {
 	struct ibv_pd pd;
@@ -36,6 +37,15 @@ static inline bool hroce_pd_is_single_threaded(const struct ibv_pd *pd)
 {
 	return pd && container_of(pd, struct hroce_pd, pd)->domain;
 }
+
+/**
+ * hroce_pd_get - a queue has been made
+ * @pd: its domain, or NULL
+ *
+ * Return: @pd, for hroce_pd_put() when the queue has gone.
+ */
+struct ibv_pd *hroce_pd_get(struct ibv_pd *pd);
+void hroce_pd_put(struct ibv_pd *pd);
 
 struct ibv_pd *hroce_alloc_pd(struct ibv_context *context);
 struct ibv_pd *hroce_import_pd(struct ibv_context *context, uint32_t handle);

@@ -20,12 +20,16 @@ static bool qp_check_attrs(const struct ibv_qp_init_attr_ex *attr)
 		 ~(QP_EX_ATTRS | IBV_QP_INIT_ATTR_CREATE_FLAGS));
 }
 
+static struct ibv_pd *qp_pd(const struct ibv_qp_init_attr_ex *attr)
+{
+	return attr->comp_mask & IBV_QP_INIT_ATTR_PD ? attr->pd : NULL;
+}
+
 static int qp_map(struct hroce_qp *qp, int cmd_fd,
 		  const struct hroce_create_qp_resp *resp,
 		  const struct ibv_qp_init_attr_ex *attr)
 {
-	bool single_threaded = attr->comp_mask & IBV_QP_INIT_ATTR_PD &&
-			       hroce_pd_is_single_threaded(attr->pd);
+	bool single_threaded = hroce_pd_is_single_threaded(qp_pd(attr));
 	bool own_rq = !attr->srq;
 	int ret;
 
@@ -80,6 +84,7 @@ struct ibv_qp *hroce_create_qp_ex(struct ibv_context *context,
 		hroce_wr_set_ops(&qp->vqp.qp_ex, attr->qp_type);
 		qp->vqp.comp_mask |= VERBS_QP_EX;
 	}
+	qp->pd = hroce_pd_get(qp_pd(attr));
 	return &qp->vqp.qp;
 
 destroy_qp:
@@ -195,6 +200,7 @@ int hroce_destroy_qp(struct ibv_qp *ibqp)
 
 	hroce_sq_close(&qp->sq);
 	hroce_rq_close(&qp->rq);
+	hroce_pd_put(qp->pd);
 	free(qp);
 	return 0;
 }

@@ -20,6 +20,7 @@
  * @sq: send queue; without a ring if it is an XRC target
  * @rq: receive queue; without a ring if a shared one is used, or XRC
  * @wr: list being built by the ibv_wr_* calls
+ * @pd: domain, or NULL
  */
 struct hroce_qp {
 	struct verbs_qp vqp;
@@ -27,6 +28,7 @@ struct hroce_qp {
 	struct hroce_sq sq;
 	struct hroce_rq rq;
 	struct hroce_wr_list wr;
+	struct ibv_pd *pd;
 };
 
 static inline struct hroce_qp *to_hqp(struct ibv_qp *ibqp)

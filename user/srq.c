@@ -20,8 +20,10 @@ static struct ibv_srq *srq_finish(struct hroce_srq *srq, int ret,
 	ret = hroce_rq_open(&srq->rq, pd->context->cmd_fd, info,
 			    attr->max_wr, attr->max_sge,
 			    hroce_pd_is_single_threaded(pd));
-	if (!ret)
+	if (!ret) {
+		srq->pd = hroce_pd_get(pd);
 		return &srq->vsrq.srq;
+	}
 
 	ibv_cmd_destroy_srq(&srq->vsrq.srq);
 free_srq:
@@ -127,6 +129,7 @@ int hroce_destroy_srq(struct ibv_srq *ibsrq)
 		return ret;
 
 	hroce_rq_close(&srq->rq);
+	hroce_pd_put(srq->pd);
 	free(srq);
 	return 0;
 }

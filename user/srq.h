@@ -8,10 +8,12 @@
 /**
  * struct hroce_srq - shared receive queue
  * @vsrq: what libibverbs knows
+ * @pd: domain
  * @rq: the queue
  */
 struct hroce_srq {
 	struct verbs_srq vsrq;
+	struct ibv_pd *pd;
 	struct hroce_rq rq;
 };
 

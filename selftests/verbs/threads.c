@@ -397,6 +397,10 @@ static void thread_domain(struct vt *t)
 	struct ibv_cq_init_attr_ex cq_attr = {
 		.cqe = 64, .comp_mask = IBV_CQ_INIT_ATTR_MASK_PD,
 	};
+	struct ibv_srq_init_attr srq_attr = {
+		.attr = { .max_wr = 8, .max_sge = 1 },
+	};
+	struct ibv_srq *srq;
 	struct ibv_cq_ex *cq;
 	struct vt_opt o = {};
 	struct vt_pair *p;
@@ -432,8 +436,14 @@ static void thread_domain(struct vt *t)
 		vt_expect(p->rcq[1], i, IBV_WC_SUCCESS);
 	}
 	vt_forget(p->qp[0]);
+	VT_EQ(ibv_dealloc_pd(pd), EBUSY);
 	VT_EQ(ibv_destroy_qp(p->qp[0]), 0);
+	VT_EQ(ibv_dealloc_pd(pd), EBUSY);
 	VT_EQ(ibv_destroy_cq(o.scq[0]), 0);
+	srq = ibv_create_srq(pd, &srq_attr);
+	VT_OK(srq, "%s", strerror(errno));
+	VT_EQ(ibv_dealloc_pd(pd), EBUSY);
+	VT_EQ(ibv_destroy_srq(srq), 0);
 	VT_EQ(ibv_dealloc_pd(pd), 0);
 	VT_EQ(ibv_dealloc_td(td), 0);
 }
