@@ -12,6 +12,7 @@
 #include "../offload/show.h"
 #include "../stats.h"
 #include "ah.h"
+#include "counter.h"
 #include "cq.h"
 #include "debug.h"
 #include "device.h"
@@ -48,6 +49,11 @@ static const struct ib_device_ops dev_ops = {
 	.alloc_ucontext = hroce_ucontext_alloc,
 	.alloc_xrcd = hroce_xrcd_alloc,
 	.attach_mcast = hroce_mcast_attach,
+	.counter_alloc_stats = hroce_counter_alloc_stats,
+	.counter_bind_qp = hroce_counter_bind_qp,
+	.counter_dealloc = hroce_counter_dealloc,
+	.counter_unbind_qp = hroce_counter_unbind_qp,
+	.counter_update_stats = hroce_counter_update_stats,
 	.create_ah = hroce_ah_create,
 	.create_cq = HROCE_CREATE_CQ_OP(hroce_cq_create),
 	.create_qp = hroce_qp_create,
@@ -145,6 +151,7 @@ static void dev_setup(struct hroce_dev *dev)
 	xa_init_flags(&dev->xrc_srqs, XA_FLAGS_ALLOC1);
 	xa_init_flags(&dev->faults, XA_FLAGS_LOCK_BH);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+	xa_init_flags(&dev->counters, XA_FLAGS_ALLOC1);
 	INIT_LIST_HEAD(&dev->mcast);
 	spin_lock_init(&dev->mcast_lock);
 	hroce_pkey_init(dev);
@@ -174,6 +181,7 @@ static void hroce_dev_dealloc(struct ib_device *ibdev)
 	xa_destroy(&dev->xrc_srqs);
 	xa_destroy(&dev->faults);
 	xa_destroy(&dev->ahs);
+	xa_destroy(&dev->counters);
 	hroce_keys_fini(&dev->keys);
 	hroce_link_device_gone(dev->link, ibdev);
 }

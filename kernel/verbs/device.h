@@ -51,6 +51,7 @@ struct hroce_link;
  * @xrc_srq_next: where the search for a free number goes on
  * @ahs: address handles by hroce_create_ah_resp.ah_id; RCU readers
  * @ah_next: where the search for a free ah_id goes on
+ * @counters: those of queue pairs by rdma_counter.id, see verbs/counter.c
  * @mcast: multicast groups, see verbs/mcast.h; RCU readers
  * @mcast_lock: guards changes of @mcast
  * @nr_mcast: entries of @mcast [mcast_lock]
@@ -75,6 +76,7 @@ struct hroce_dev {
 	u32 xrc_srq_next;
 	struct xarray ahs;
 	u32 ah_next;
+	struct xarray counters;
 	struct list_head mcast;
 	spinlock_t mcast_lock;
 	u32 nr_mcast;

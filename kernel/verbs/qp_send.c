@@ -10,6 +10,7 @@
 #include "../proto/req.h"
 #include "../trace.h"
 #include "ah.h"
+#include "counter.h"
 #include "fault.h"
 #include "mr.h"
 #include "mw.h"
@@ -218,9 +219,13 @@ void hrp_env_event(struct hrp_qp *proto, enum hrp_event event)
 
 void hrp_env_count(struct hrp_qp *proto, enum hroce_count what)
 {
+	struct hroce_qp *qp = proto_to_hqp(proto);
+
 	if (what == HROCE_EV_RETRANSMITS)
 		trace_hroce_retransmit(proto);
-	hroce_count(&hqp_dev(proto_to_hqp(proto))->port, what);
+	if (unlikely(READ_ONCE(qp->ib.counter)) && hroce_counter_add(qp, what))
+		return;
+	hroce_count(&hqp_dev(qp)->port, what);
 }
 
 bool hrp_env_user_queue(const struct hrp_qp *proto)
