@@ -106,6 +106,7 @@ struct vt_mem {
  * @rd: outstanding READs and atomics, both directions, default 4; -1: none
  * @access: QP access flags, default all
  * @psn: first packet sequence number of the a to b direction
+ * @flow_label: of the address vectors
  * @srq: shared receive queues, of a's and b's end
  * @scq: send completion queues to use instead of own ones
  * @rcq: receive completion queues to use instead of own ones
@@ -121,6 +122,7 @@ struct vt_opt {
 	int timeout, retry, rnr, rnr_timer, rd;
 	int access;
 	uint32_t psn;
+	uint32_t flow_label;
 	struct ibv_srq *srq[2];
 	struct ibv_cq *scq[2];
 	struct ibv_cq *rcq[2];

@@ -140,6 +140,7 @@ void vt_to_rtr(struct vt_end *e, struct ibv_qp *qp, const struct vt_opt *o,
 			.grh = {
 				.dgid = *dgid,
 				.sgid_index = e->gid_idx,
+				.flow_label = o->flow_label,
 				.hop_limit = 64,
 			},
 		},
