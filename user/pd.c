@@ -17,14 +17,15 @@ static struct hroce_td *to_htd(struct ibv_td *td)
 
 struct ibv_pd *hroce_pd_get(struct ibv_pd *ibpd)
 {
-	if (ibpd && to_hpd(ibpd)->parent_of)
-		to_hpd(ibpd)->nr_users++;
+	if (!ibpd || !to_hpd(ibpd)->parent_of)
+		return NULL;
+	to_hpd(ibpd)->nr_users++;
 	return ibpd;
 }
 
 void hroce_pd_put(struct ibv_pd *ibpd)
 {
-	if (ibpd && to_hpd(ibpd)->parent_of)
+	if (ibpd)
 		to_hpd(ibpd)->nr_users--;
 }
 

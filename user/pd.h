@@ -42,7 +42,10 @@ static inline bool hroce_pd_is_single_threaded(const struct ibv_pd *pd)
  * hroce_pd_get - a queue has been made
  * @pd: its domain, or NULL
  *
- * Return: @pd, for hroce_pd_put() when the queue has gone.
+ * Parent domains count their queues. Of others nothing is kept: one that was
+ * imported may be forgotten earlier.
+ *
+ * Return: what hroce_pd_put() is to be called with when the queue has gone.
  */
 struct ibv_pd *hroce_pd_get(struct ibv_pd *pd);
 void hroce_pd_put(struct ibv_pd *pd);
