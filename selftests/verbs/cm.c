@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Connections by address: librdmacm over the general services interface
- * (QP1), with RC and UD. The passive side runs in a child of its own;
+ * (QP1), with RC, UD and groups, until the device goes. The passive side runs in a child of its own;
  * HROCE_NS and HROCE_NS2 name the network namespaces of both ends, if any.
  */
+#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,7 +15,15 @@
 
 #include "vt.h"
 
-#define CM_PORT	18515
+#define CM_PORT		18515
+
+/* Enhanced connection establishment: a vendor, and what it might say. */
+#define ECE_VENDOR	0x123456
+#define ECE_ASKED	0xdeadbeef
+#define ECE_GRANTED	0x0badcafe
+
+/* An error of the kernel that user space has no name for. */
+#define ENOTSUPP	524
 
 /**
  * struct side - one end of a connection
@@ -24,55 +31,27 @@
  * @id: connection, NULL before it exists
  * @cq: send completion queue of @id
  * @rcq: receive completion queue of @id
+ * @qp: queue pair of @id
+ * @external: librdmacm does not know @qp, and we change its states
  * @pd: protection domain of @id
  * @mr: registration of @mem
  * @mem: message buffer, with room for a GRH
  * @priv: private data received last
+ * @ud: how to reach a datagram service or group, as the last event said
  */
 struct side {
 	struct rdma_event_channel *ch;
 	struct rdma_cm_id *id;
 	struct ibv_cq *cq;
 	struct ibv_cq *rcq;
+	struct ibv_qp *qp;
+	bool external;
 	struct ibv_pd *pd;
 	struct ibv_mr *mr;
 	char mem[256];
 	char priv[256];
+	struct rdma_ud_param ud;
 };
-
-static void enter_ns(int which)
-{
-	const char *name = getenv(which ? "HROCE_NS2" : "HROCE_NS");
-	char path[256];
-	int fd;
-
-	if (!name || !*name)
-		return;
-	snprintf(path, sizeof(path), "/run/netns/%s", name);
-	fd = open(path, O_RDONLY);
-	VT_OK(fd >= 0, "%s", path);
-	VT_EQ(setns(fd, CLONE_NEWNET), 0);
-	close(fd);
-}
-
-/* The address of an end, as its GID tells. */
-static void addr_of(const struct vt_end *e, struct sockaddr_storage *ss,
-		    int port)
-{
-	struct sockaddr_in6 *in6 = (void *)ss;
-	struct sockaddr_in *in = (void *)ss;
-
-	memset(ss, 0, sizeof(*ss));
-	if (!e->gid.raw[0]) {
-		in->sin_family = AF_INET;
-		in->sin_port = htons(port);
-		memcpy(&in->sin_addr, e->gid.raw + 12, 4);
-	} else {
-		in6->sin6_family = AF_INET6;
-		in6->sin6_port = htons(port);
-		memcpy(&in6->sin6_addr, e->gid.raw, 16);
-	}
-}
 
 static void side_make(struct side *s)
 {
@@ -99,6 +78,7 @@ static struct rdma_cm_id *cm_event(struct side *s,
 	if (ev->param.conn.private_data && ev->param.conn.private_data_len)
 		memcpy(s->priv, ev->param.conn.private_data,
 		       ev->param.conn.private_data_len);
+	s->ud = ev->param.ud;
 	rdma_ack_cm_event(ev);
 	return id;
 }
@@ -116,7 +96,11 @@ static void make_qp(struct side *s, enum ibv_qp_type type)
 	VT_OK(s->cq && s->rcq, "%s", strerror(errno));
 	attr.send_cq = s->cq;
 	attr.recv_cq = s->rcq;
-	VT_EQ(rdma_create_qp(s->id, s->pd, &attr), 0);
+	if (s->external)
+		s->qp = ibv_create_qp(s->pd, &attr);
+	else if (!rdma_create_qp(s->id, s->pd, &attr))
+		s->qp = s->id->qp;
+	VT_OK(s->qp, "%s", strerror(errno));
 	s->mr = ibv_reg_mr(s->pd, s->mem, sizeof(s->mem),
 			   IBV_ACCESS_LOCAL_WRITE);
 	VT_OK(s->mr, "%s", strerror(errno));
@@ -124,7 +108,10 @@ static void make_qp(struct side *s, enum ibv_qp_type type)
 
 static void drop_qp(struct side *s)
 {
-	rdma_destroy_qp(s->id);
+	if (s->external)
+		VT_EQ(ibv_destroy_qp(s->qp), 0);
+	else
+		rdma_destroy_qp(s->id);
 	VT_EQ(ibv_dereg_mr(s->mr), 0);
 	VT_EQ(ibv_destroy_cq(s->cq), 0);
 	VT_EQ(ibv_destroy_cq(s->rcq), 0);
@@ -137,7 +124,7 @@ static void post_recv(struct side *s)
 {
 	struct vt_mem m = { (unsigned char *)s->mem, sizeof(s->mem), s->mr };
 
-	vt_recv(s->id->qp, 1, &m, 0, sizeof(s->mem));
+	vt_recv(s->qp, 1, &m, 0, sizeof(s->mem));
 }
 
 static void post_send(struct side *s, const char *text)
@@ -145,10 +132,26 @@ static void post_send(struct side *s, const char *text)
 	struct vt_mem m = { (unsigned char *)s->mem, sizeof(s->mem), s->mr };
 
 	strcpy(s->mem, text);
-	vt_send(s->id->qp, &(struct vt_wr){
+	vt_send(s->qp, &(struct vt_wr){
 		.op = IBV_WR_SEND, .id = 2, .local = &m,
 		.len = strlen(text) + 1, .flags = IBV_SEND_SIGNALED });
 	vt_expect(s->cq, 2, IBV_WC_SUCCESS);
+}
+
+/* Sends @text where the last event has said. */
+static void post_datagram(struct side *s, const char *text)
+{
+	struct vt_mem m = { (unsigned char *)s->mem, sizeof(s->mem), s->mr };
+	struct ibv_ah *ah = ibv_create_ah(s->pd, &s->ud.ah_attr);
+
+	VT_OK(ah, "%s", strerror(errno));
+	strcpy(s->mem, text);
+	vt_send(s->qp, &(struct vt_wr){
+		.op = IBV_WR_SEND, .id = 2, .local = &m,
+		.len = strlen(text) + 1, .ah = ah, .qpn = s->ud.qp_num,
+		.qkey = s->ud.qkey, .flags = IBV_SEND_SIGNALED });
+	vt_expect(s->cq, 2, IBV_WC_SUCCESS);
+	VT_EQ(ibv_destroy_ah(ah), 0);
 }
 
 static void listen_at(struct side *s, const struct vt_end *e,
@@ -157,22 +160,22 @@ static void listen_at(struct side *s, const struct vt_end *e,
 	struct sockaddr_storage ss;
 
 	side_make(s);
-	addr_of(e, &ss, CM_PORT);
+	vt_sockaddr(e, &ss, CM_PORT);
 	VT_EQ(rdma_create_id(s->ch, &s->id, NULL, ps), 0);
 	VT_OK(!rdma_bind_addr(s->id, (struct sockaddr *)&ss), "%s",
 	      strerror(errno));
 	VT_EQ(rdma_listen(s->id, 16), 0);
 }
 
-/* Resolves address and route of the passive side. */
-static void resolve(struct side *s, struct vt *t, enum rdma_port_space ps,
-		    int port)
+/* Resolves address and route of the passive side, on whatever device. */
+static void resolve_to(struct side *s, struct vt *t, enum rdma_port_space ps,
+		       int port)
 {
 	struct sockaddr_storage src, dst;
 
 	side_make(s);
-	addr_of(&t->a, &src, 0);
-	addr_of(&t->b, &dst, port);
+	vt_sockaddr(&t->a, &src, 0);
+	vt_sockaddr(&t->b, &dst, port);
 	VT_EQ(rdma_create_id(s->ch, &s->id, NULL, ps), 0);
 	VT_OK(!rdma_resolve_addr(s->id, (struct sockaddr *)&src,
 				 (struct sockaddr *)&dst, 2000), "%s",
@@ -180,6 +183,12 @@ static void resolve(struct side *s, struct vt *t, enum rdma_port_space ps,
 	cm_event(s, RDMA_CM_EVENT_ADDR_RESOLVED);
 	VT_EQ(rdma_resolve_route(s->id, 2000), 0);
 	cm_event(s, RDMA_CM_EVENT_ROUTE_RESOLVED);
+}
+
+static void resolve(struct side *s, struct vt *t, enum rdma_port_space ps,
+		    int port)
+{
+	resolve_to(s, t, ps, port);
 	VT_OK(!strcmp(ibv_get_device_name(s->id->verbs->device),
 		      vt_dev_name(0)), "resolved to %s",
 	      ibv_get_device_name(s->id->verbs->device));
@@ -196,14 +205,14 @@ static pid_t passive(struct vt *t, void (*fn)(struct vt *t, int ready))
 	pid = fork();
 	VT_OK(pid >= 0, "fork");
 	if (!pid) {
-		enter_ns(1);
+		vt_enter_ns(1);
 		fn(t, ready[1]);
 		_exit(0);
 	}
 	close(ready[1]);
 	VT_EQ(read(ready[0], &c, 1), 1);
 	close(ready[0]);
-	enter_ns(0);
+	vt_enter_ns(0);
 	return pid;
 }
 
@@ -354,7 +363,7 @@ static void nobody_listens(struct vt *t)
 	struct rdma_conn_param param = { .retry_count = 7 };
 	struct side s;
 
-	enter_ns(0);
+	vt_enter_ns(0);
 	resolve(&s, t, RDMA_PS_TCP, CM_PORT + 7);
 	make_qp(&s, IBV_QPT_RC);
 	VT_EQ(rdma_connect(s.id, &param), 0);
@@ -412,31 +421,243 @@ static void datagram_service(struct vt *t)
 {
 	pid_t pid = passive(t, serve_datagram);
 	struct rdma_conn_param param = {};
-	struct rdma_cm_event *ev;
-	struct pollfd p;
-	struct vt_mem m;
-	struct ibv_ah *ah;
 	struct side s;
 
 	resolve(&s, t, RDMA_PS_UDP, CM_PORT);
 	make_qp(&s, IBV_QPT_UD);
 	VT_EQ(rdma_connect(s.id, &param), 0);
-	p = (struct pollfd){ .fd = s.ch->fd, .events = POLLIN };
-	VT_EQ(poll(&p, 1, 20000 * vt_scale()), 1);
-	VT_EQ(rdma_get_cm_event(s.ch, &ev), 0);
-	VT_EQ(ev->event, RDMA_CM_EVENT_ESTABLISHED);
-	ah = ibv_create_ah(s.pd, &ev->param.ud.ah_attr);
-	VT_OK(ah, "%s", strerror(errno));
-	strcpy(s.mem, "ping");
-	m = (struct vt_mem){ (unsigned char *)s.mem, sizeof(s.mem), s.mr };
-	vt_send(s.id->qp, &(struct vt_wr){
-		.op = IBV_WR_SEND, .id = 2, .local = &m, .len = 5, .ah = ah,
-		.qpn = ev->param.ud.qp_num, .qkey = ev->param.ud.qkey,
-		.flags = IBV_SEND_SIGNALED });
-	vt_expect(s.cq, 2, IBV_WC_SUCCESS);
-	rdma_ack_cm_event(ev);
+	cm_event(&s, RDMA_CM_EVENT_ESTABLISHED);
+	post_datagram(&s, "ping");
 	passive_done(pid);
-	VT_EQ(ibv_destroy_ah(ah), 0);
+}
+
+/* Returns what rdma_join_multicast() does. */
+static int join(struct side *s, const struct vt_end *e)
+{
+	struct sockaddr_storage own, group;
+	struct sockaddr_in6 *in6 = (void *)&group;
+	struct sockaddr_in *in = (void *)&group;
+
+	side_make(s);
+	vt_sockaddr(e, &own, 0);
+	group = own;
+	if (own.ss_family == AF_INET)
+		inet_pton(AF_INET, "239.88.0.7", &in->sin_addr);
+	else
+		inet_pton(AF_INET6, "ff0e::88:7", &in6->sin6_addr);
+	VT_EQ(rdma_create_id(s->ch, &s->id, NULL, RDMA_PS_UDP), 0);
+	VT_OK(!rdma_bind_addr(s->id, (struct sockaddr *)&own), "%s",
+	      strerror(errno));
+	make_qp(s, IBV_QPT_UD);
+	return rdma_join_multicast(s->id, (struct sockaddr *)&group, NULL);
+}
+
+static void serve_group(struct vt *t, int ready)
+{
+	struct side s;
+
+	VT_OK(!join(&s, &t->b), "%s", strerror(errno));
+	cm_event(&s, RDMA_CM_EVENT_MULTICAST_JOIN);
+	post_recv(&s);
+	say_ready(ready);
+	vt_expect(s.rcq, 1, IBV_WC_SUCCESS);
+	VT_OK(!strcmp(s.mem + VT_GRH, "all"), "%s", s.mem + VT_GRH);
+}
+
+/* The kernel joins groups of IPv4 alone for RoCEv2, with any device. */
+static void multicast_group(struct vt *t)
+{
+	struct side s;
+	pid_t pid;
+
+	if (t->a.gid.raw[0]) {
+		vt_enter_ns(0);
+		VT_EQ(join(&s, &t->a), -1);
+		VT_EQ(errno, ENOTSUPP);
+		return;
+	}
+	pid = passive(t, serve_group);
+	VT_OK(!join(&s, &t->a), "%s", strerror(errno));
+	cm_event(&s, RDMA_CM_EVENT_MULTICAST_JOIN);
+	post_datagram(&s, "all");
+	passive_done(pid);
+}
+
+/* To a state that librdmacm has the attributes of. */
+static void external_to(struct side *s, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr = { .qp_state = state };
+	int mask;
+
+	VT_EQ(rdma_init_qp_attr(s->id, &attr, &mask), 0);
+	VT_EQ(ibv_modify_qp(s->qp, &attr, mask), 0);
+}
+
+static void expect_ece(struct side *s, uint32_t options)
+{
+	struct ibv_ece ece = {};
+
+	VT_EQ(rdma_get_remote_ece(s->id, &ece), 0);
+	VT_EQ(ece.vendor_id, ECE_VENDOR);
+	VT_EQ(ece.options, options);
+}
+
+static void set_ece(struct side *s, uint32_t options)
+{
+	struct ibv_ece ece = { .vendor_id = ECE_VENDOR, .options = options };
+
+	VT_EQ(rdma_set_local_ece(s->id, &ece), 0);
+}
+
+static void serve_ece(struct vt *t, int ready)
+{
+	struct rdma_conn_param param = { .rnr_retry_count = 7 };
+	struct side l, s;
+
+	listen_at(&l, &t->b, RDMA_PS_TCP);
+	say_ready(ready);
+	side_make(&s);
+	s.external = true;
+	s.id = cm_event(&l, RDMA_CM_EVENT_CONNECT_REQUEST);
+	VT_EQ(rdma_migrate_id(s.id, s.ch), 0);
+	expect_ece(&s, ECE_ASKED);
+	set_ece(&s, ECE_GRANTED);
+	make_qp(&s, IBV_QPT_RC);
+	external_to(&s, IBV_QPS_INIT);
+	post_recv(&s);
+	external_to(&s, IBV_QPS_RTR);
+	external_to(&s, IBV_QPS_RTS);
+	param.qp_num = s.qp->qp_num;
+	VT_EQ(rdma_accept(s.id, &param), 0);
+	cm_event(&s, RDMA_CM_EVENT_ESTABLISHED);
+	vt_expect(s.rcq, 1, IBV_WC_SUCCESS);
+}
+
+/* What vendors tell each other when they connect goes both ways. */
+static void enhancements_passed_on(struct vt *t)
+{
+	struct rdma_conn_param param = {
+		.retry_count = 7, .rnr_retry_count = 7,
+	};
+	pid_t pid = passive(t, serve_ece);
+	struct side s;
+
+	resolve(&s, t, RDMA_PS_TCP, CM_PORT);
+	s.external = true;
+	make_qp(&s, IBV_QPT_RC);
+	external_to(&s, IBV_QPS_INIT);
+	set_ece(&s, ECE_ASKED);
+	param.qp_num = s.qp->qp_num;
+	VT_EQ(rdma_connect(s.id, &param), 0);
+	cm_event(&s, RDMA_CM_EVENT_CONNECT_RESPONSE);
+	expect_ece(&s, ECE_GRANTED);
+	external_to(&s, IBV_QPS_RTR);
+	external_to(&s, IBV_QPS_RTS);
+	VT_EQ(rdma_establish(s.id), 0);
+	post_send(&s, "ping");
+	passive_done(pid);
+}
+
+/* A queue pair has nothing to negotiate, and says so. */
+static void enhancements_of_queue_pair(struct vt *t)
+{
+	struct vt_pair *p = vt_pair(t, &(struct vt_opt){});
+	struct ibv_ece ece = { .vendor_id = ECE_VENDOR };
+
+	VT_EQ(ibv_query_ece(p->qp[0], &ece), EOPNOTSUPP);
+	VT_EQ(ibv_set_ece(p->qp[0], &ece), EOPNOTSUPP);
+}
+
+/* The other end may have gone first, and said so. */
+static void expect_removal(struct side *s)
+{
+	struct pollfd p = { .fd = s->ch->fd, .events = POLLIN };
+	enum rdma_cm_event_type type;
+	struct rdma_cm_event *ev;
+
+	do {
+		VT_OK(poll(&p, 1, 20000 * vt_scale()) == 1, "no removal");
+		VT_EQ(rdma_get_cm_event(s->ch, &ev), 0);
+		type = ev->event;
+		rdma_ack_cm_event(ev);
+	} while (type == RDMA_CM_EVENT_DISCONNECTED);
+	VT_OK(type == RDMA_CM_EVENT_DEVICE_REMOVAL, "%s",
+	      rdma_event_str(type));
+}
+
+/* A link of its own that is to be removed; it may have gone already. */
+static int drop_link(void *name)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command),
+		 "rdma link del %s 2>/dev/null; ip link del %s",
+		 (char *)name, (char *)name);
+	return system(command);
+}
+
+static void add_link(struct side *l)
+{
+	static char name[] = "vtgone";
+	struct sockaddr_in own = { .sin_family = AF_INET };
+	uint64_t end = vt_deadline_us();
+
+	VT_EQ(system("ip link add vtgone type dummy && "
+		     "ip link set vtgone up && "
+		     "ip address add 10.89.0.1/24 dev vtgone"), 0);
+	vt_defer(drop_link, name, "link");
+	VT_EQ(system("rdma link add vtgone type hroce netdev vtgone"), 0);
+	own.sin_port = htons(CM_PORT);
+	inet_pton(AF_INET, "10.89.0.1", &own.sin_addr);
+	side_make(l);
+	VT_EQ(rdma_create_id(l->ch, &l->id, NULL, RDMA_PS_TCP), 0);
+	while (rdma_bind_addr(l->id, (struct sockaddr *)&own))
+		VT_OK(vt_now_us() < end, "%s", strerror(errno));
+	VT_EQ(rdma_listen(l->id, 16), 0);
+}
+
+/* Whoever listens or is connected hears that the device goes, and lets go. */
+static void device_removed(struct vt *t)
+{
+	struct rdma_conn_param param = { .rnr_retry_count = 7 };
+	struct side l, a, p;
+	struct vt gone;
+	int status;
+	pid_t pid;
+
+	if (!vt_is_hroce(&t->a))
+		vt_skip("links of hroce alone");
+	vt_enter_ns(0);
+	add_link(&l);
+	/* vt_sockaddr() wants ends. */
+	memset(&gone, 0, sizeof(gone));
+	inet_pton(AF_INET6, "::ffff:10.89.0.1", gone.a.gid.raw);
+	gone.b = gone.a;
+
+	resolve_to(&a, &gone, RDMA_PS_TCP, CM_PORT);
+	make_qp(&a, IBV_QPT_RC);
+	VT_EQ(rdma_connect(a.id, &param), 0);
+	side_make(&p);
+	p.id = cm_event(&l, RDMA_CM_EVENT_CONNECT_REQUEST);
+	VT_EQ(rdma_migrate_id(p.id, p.ch), 0);
+	make_qp(&p, IBV_QPT_RC);
+	VT_EQ(rdma_accept(p.id, &param), 0);
+	/* The library answers the response as it hands out this event. */
+	cm_event(&a, RDMA_CM_EVENT_ESTABLISHED);
+	cm_event(&p, RDMA_CM_EVENT_ESTABLISHED);
+
+	pid = fork();
+	VT_OK(pid >= 0, "fork");
+	if (!pid)
+		_exit(execlp("rdma", "rdma", "link", "del", "vtgone", NULL));
+	expect_removal(&l);
+	expect_removal(&a);
+	expect_removal(&p);
+	VT_EQ(waitpid(pid, &status, 0), pid);
+	VT_EQ(status, 0);
+	drop_qp(&a);
+	drop_qp(&p);
+	VT_EQ(rdma_destroy_id(l.id), 0);
 }
 
 static const struct vt_case cases[] = {
@@ -447,6 +668,10 @@ static const struct vt_case cases[] = {
 	VT_CASE(nobody_listens),
 	VT_CASE(peer_killed),
 	VT_CASE(datagram_service),
+	VT_CASE(multicast_group),
+	VT_CASE(enhancements_passed_on),
+	VT_CASE(enhancements_of_queue_pair),
+	VT_CASE(device_removed),
 };
 
 VT_MAIN(cases)

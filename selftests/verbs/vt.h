@@ -22,6 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sys/socket.h>
+
 #include <infiniband/verbs.h>
 
 #define VT_PORT		1
@@ -304,6 +306,10 @@ void *vt_async_at(const char *file, int line, struct vt_end *e,
 long long vt_counter(const struct vt_end *e, const char *name);
 long long vt_settled(const struct vt_end *e, const char *name);
 void vt_pause(unsigned int *spins);
+
+/* vt_net.c: addresses and namespaces; HROCE_NS and HROCE_NS2 name these */
+void vt_enter_ns(int which);
+void vt_sockaddr(const struct vt_end *e, struct sockaddr_storage *ss, int port);
 
 /* Next completion of @cq must carry @id and @status. */
 #define vt_expect(cq, id, status) \
