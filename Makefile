@@ -32,6 +32,7 @@ help:
 	@echo 'make demo               two machines talk RDMA: builds everything, then shows it'
 	@echo 'make check              all tests but those on the debug kernel'
 	@echo 'make check-debug        the tests on a kernel with KASAN, lockdep and kmemleak'
+	@echo 'make check-verbs        the verbs surface alone: verbs, pyverbs, utilities, users in the kernel'
 	@echo 'make check-offload      the tests of links over hardware alone, with stand-ins for the hardware'
 	@echo 'make check-hw           the same on a real card: IFACE=... PEER=..., DRY_RUN=1 shows what it does'
 	@echo 'make check-vectors      every packet in the directory HROCE_VECTORS'
@@ -95,6 +96,9 @@ check-debug: prepare
 check-vectors: prepare
 	@selftests/lib/check -g '*vectors*' $(groups)
 
+check-verbs: prepare modules-stock modules-uml user
+	@selftests/lib/check -g '[57]?-[pvu]*' $(groups)
+
 check-offload: prepare modules-stock modules-uml user
 	@selftests/lib/check -g '*offload*' $(groups)
 
@@ -121,4 +125,4 @@ clean:
 	rm -rf $(HROCE_BUILD)
 
 .PHONY: all help mirror modules user modules-stock modules-uml modules-debug install uninstall prepare check check-debug \
-	check-vectors check-offload check-hw style demo bench vm clean
+	check-vectors check-verbs check-offload check-hw style demo bench vm clean
