@@ -231,6 +231,49 @@ static void large_registration(struct vt *t)
 	VT_EQ(m->mr->length, 256 << 20);
 }
 
+/* One huge page, seen at so many addresses, is enough memory for it. */
+static void sixty_four_gigabytes(struct vt *t)
+{
+	const size_t page = 2 << 20, len = 64ull << 30;
+	struct vt_mem *s = vt_mem(&t->a, 8, VT_ALL);
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct vt_mem far = { .len = len };
+	unsigned char *room;
+	int fd;
+
+	write_number("/proc/sys/vm/nr_hugepages", 1);
+	fd = memfd_create("page", MFD_HUGETLB);
+	if (fd < 0 || ftruncate(fd, page))
+		vt_skip("no huge pages");
+	room = mmap(NULL, len + page, PROT_NONE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	VT_OK(room != MAP_FAILED, "address space: %m");
+	far.buf = room + (-(uintptr_t)room & (page - 1));
+	for (size_t at = 0; at < len; at += page)
+		if (mmap(far.buf + at, page, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
+			vt_skip("no huge page: %s", strerror(errno));
+	far.mr = ibv_reg_mr(t->b.pd, far.buf, len, VT_ALL);
+	VT_OK(far.mr, "%m");
+
+	for (size_t at = 0; at < len; at += len / 4 + 72) {
+		vt_fill(s, 0, 8, at + 1);
+		vt_send(p->qp[0], &(struct vt_wr){
+			.id = at, .local = s, .len = 8, .remote = &far,
+			.roff = at, .flags = IBV_SEND_SIGNALED });
+		vt_expect(p->scq[0], at, IBV_WC_SUCCESS);
+		VT_OK(!memcmp(far.buf + at % page, s->buf, 8), "at %zu", at);
+	}
+	vt_send(p->qp[0], &(struct vt_wr){
+		.id = 1, .local = s, .len = 8, .remote = &far, .roff = len - 7,
+		.flags = IBV_SEND_SIGNALED });
+	vt_expect(p->scq[0], 1, IBV_WC_REM_ACCESS_ERR);
+	VT_EQ(ibv_dereg_mr(far.mr), 0);
+	munmap(room, len + page);
+	close(fd);
+	write_number("/proc/sys/vm/nr_hugepages", 0);
+}
+
 static void beyond_memlock_limit(struct vt *t)
 {
 	static const size_t len = 64ull << 30;
@@ -467,6 +510,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(overlapping_registrations),
 	VT_CASE(exact_to_the_byte),
 	VT_CASE(large_registration),
+	VT_CASE_SLOW(sixty_four_gigabytes, 60),
 	VT_CASE(beyond_memlock_limit),
 	VT_CASE(rereg_access),
 	VT_CASE(rereg_pd),
