@@ -23,11 +23,12 @@ import zlib
 PORT = 4791
 COUNTERS = "/sys/class/infiniband/nlb/ports/1/hw_counters/"
 
-# Opcodes (IBTA table 38).
+# Opcodes (IBTA table 38, A19).
 RC_SEND_FIRST, RC_SEND_MIDDLE, RC_SEND_LAST, RC_SEND_ONLY = 0x00, 0x01, 0x02, 0x04
 RC_WRITE_FIRST, RC_WRITE_MIDDLE, RC_WRITE_ONLY = 0x06, 0x07, 0x0a
 RC_READ, RC_READ_RESPONSE_ONLY, RC_ACK, RC_ATOMIC_ACK = 0x0c, 0x10, 0x11, 0x12
 RC_CMP_SWAP, RC_FETCH_ADD = 0x13, 0x14
+RC_FLUSH, RC_ATOMIC_WRITE = 0x1c, 0x1d
 UC_SEND_FIRST, UC_SEND_MIDDLE, UC_SEND_LAST, UC_SEND_ONLY = 0x20, 0x21, 0x22, 0x24
 UC_WRITE_ONLY = 0x2a
 UD_SEND_ONLY, UD_SEND_ONLY_IMM = 0x64, 0x65
@@ -123,6 +124,10 @@ def reth(pair, length, offset=0, rkey=None):
 
 def atomic_eth(pair, offset, swap, compare):
     return struct.pack(">QIQQ", pair["addr"] + offset, pair["rkey"], swap, compare)
+
+
+def feth(bits):
+    return struct.pack(">I", bits)
 
 
 def aeth(syndrome):
@@ -471,8 +476,10 @@ DROP = {
     "no_room_for_aeth": dropped("rc", "rx_drop_short", change(opcode=RC_ACK, payload=b"")),
     "no_room_for_deth": dropped("ud", "rx_drop_short", change(ext=b"", payload=b"1234")),
     "no_room_for_atomic": dropped("rc", "rx_drop_short", change(opcode=RC_FETCH_ADD, payload=b"1" * 24)),
+    "no_room_for_feth": dropped("rc", "rx_drop_short", change(opcode=RC_FLUSH, payload=b"1" * 16)),
     "udp_longer_than_ip": dropped("rc", "rx_drop_length", change(udp_len_add=8)),
     "pad_without_payload": dropped("rc", "rx_drop_length", change(payload=b"", pad=3)),
+    "flush_with_payload": dropped("rc", "rx_drop_length", change(opcode=RC_FLUSH, payload=b"1" * 24)),
     "uc_longer_than_mtu": dropped("uc", "rx_drop_length", change(payload=b"x" * 1028), number=1),
     "version_1": dropped("rc", "rx_drop_version", change(version=1)),
     "version_15": dropped("ud", "rx_drop_version", change(version=15)),
@@ -527,6 +534,18 @@ DROP = {
     "read_wrong_rkey": fatal(lambda t: [Packet(t, RC_READ, t.psn(), b"", reth(t.pair, 64, rkey=1))]),
     "cas_misaligned": fatal(lambda t: [Packet(t, RC_CMP_SWAP, t.psn(), b"", atomic_eth(t.pair, 4, 1, 1))]),
     "faa_misaligned": fatal(lambda t: [Packet(t, RC_FETCH_ADD, t.psn(), b"", atomic_eth(t.pair, 1, 1, 1))]),
+    "atomic_write_misaligned": fatal(
+        lambda t: [Packet(t, RC_ATOMIC_WRITE, t.psn(), b"w" * 8, reth(t.pair, 8, 4))]),
+    "atomic_write_shorter_than_said": fatal(
+        lambda t: [Packet(t, RC_ATOMIC_WRITE, t.psn(), b"w" * 4, reth(t.pair, 8))]),
+    "atomic_write_of_16_bytes": fatal(
+        lambda t: [Packet(t, RC_ATOMIC_WRITE, t.psn(), b"w" * 16, reth(t.pair, 16))]),
+    "atomic_write_of_nothing": fatal(lambda t: [Packet(t, RC_ATOMIC_WRITE, t.psn(), b"", reth(t.pair, 0))]),
+    "atomic_write_inside_send": fatal(
+        lambda t: [Packet(t, RC_SEND_FIRST, t.psn(), b"m" * 1024),
+                   Packet(t, RC_ATOMIC_WRITE, t.psn(1), b"w" * 8, reth(t.pair, 8))], status=9),
+    "flush_without_right": fatal(lambda t: [Packet(t, RC_FLUSH, t.psn(), b"", feth(1) + reth(t.pair, 64))]),
+    "flush_of_no_kind": fatal(lambda t: [Packet(t, RC_FLUSH, t.psn(), b"", feth(0) + reth(t.pair, 64))]),
     "middle_without_first": fatal(lambda t: [Packet(t, RC_SEND_MIDDLE, t.psn(), b"m" * 1024)]),
     "write_inside_send": fatal(
         lambda t: [Packet(t, RC_SEND_FIRST, t.psn(), b"m" * 1024),
