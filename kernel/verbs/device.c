@@ -31,6 +31,8 @@
 #include "ucontext.h"
 #include "xrcd.h"
 
+static struct lock_class_key faults_lock_key;
+
 static void hroce_dev_dealloc(struct ib_device *ibdev);
 
 HROCE_CREATE_CQ_COMPAT(hroce_cq_create)
@@ -150,6 +152,8 @@ static void dev_setup(struct hroce_dev *dev)
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
 	xa_init_flags(&dev->xrc_srqs, XA_FLAGS_ALLOC1);
 	xa_init_flags(&dev->faults, XA_FLAGS_LOCK_BH);
+	/* Softirqs take it, unlike those of the other tables. */
+	lockdep_set_class(&dev->faults.xa_lock, &faults_lock_key);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->counters, XA_FLAGS_ALLOC1);
 	INIT_LIST_HEAD(&dev->mcast);
