@@ -91,6 +91,7 @@ static void free_context(struct ibv_context *context)
 }
 
 static const struct verbs_context_ops context_ops = {
+	.advise_mr = ibv_cmd_advise_mr,
 	.alloc_mw = hroce_alloc_mw,
 	.alloc_null_mr = hroce_alloc_null_mr,
 	.alloc_parent_domain = hroce_alloc_parent_domain,

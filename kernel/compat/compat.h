@@ -18,6 +18,7 @@
 #include <linux/dma-resv.h>
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
+#include <linux/mmu_notifier.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
@@ -130,6 +131,48 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 {
 	hrtimer_init(timer, clock_id, mode);
 	timer->function = fn;
+}
+#endif
+
+/* Before 6.5 it had one more argument. */
+#ifndef HROCE_HAVE_GUP_REMOTE_LOCKED
+static inline long hroce_gup_remote(struct mm_struct *mm, unsigned long start,
+				    unsigned long nr_pages,
+				    unsigned int gup_flags, struct page **pages,
+				    int *locked)
+{
+	return get_user_pages_remote(mm, start, nr_pages, gup_flags, pages,
+				     NULL, locked);
+}
+
+#define get_user_pages_remote hroce_gup_remote
+#endif
+
+/* Before 6.6. */
+#ifndef __counted_by
+#define __counted_by(member)
+#endif
+
+/* A kernel without them has no on-demand paging: see hroce_device_query(). */
+#ifndef CONFIG_MMU_NOTIFIER
+static inline int
+mmu_interval_notifier_insert(struct mmu_interval_notifier *notifier,
+			     struct mm_struct *mm, unsigned long start,
+			     unsigned long length,
+			     const struct mmu_interval_notifier_ops *ops)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline void
+mmu_interval_notifier_remove(struct mmu_interval_notifier *notifier)
+{
+}
+
+static inline unsigned long
+mmu_interval_read_begin(struct mmu_interval_notifier *notifier)
+{
+	return 0;
 }
 #endif
 

@@ -44,12 +44,20 @@ static bool iter_fail(struct hroce_mem_iter *it)
 	return false;
 }
 
-/* What is wanted of a region that may fetch it is not there. */
-static u32 iter_lack(struct hroce_mem_iter *it, u32 len)
+/*
+ * What is wanted of a region that may fetch it is not there. The rest of the
+ * element will be wanted, too.
+ */
+static u32 iter_lack(struct hroce_mem_iter *it)
 {
+	const struct hroce_sge *sge = it->mem->sges ?
+				      &it->mem->sges[it->sge - 1] :
+				      &it->mem->one;
+	u64 begin = sge->addr - it->region->iova + it->region->first_offset;
+
 	it->lack_write = hroce_mem_is_written(it->mem);
 	it->lack_key = it->region->key;
-	it->lack_len = max(len, it->piece_left);
+	it->lack_len = begin + sge->length - it->pos;
 	iter_fail(it);
 	it->status = HRP_MEM_FAULT;
 	return 0;
@@ -204,7 +212,7 @@ u32 hroce_mem_next_piece(struct hroce_mem_iter *it, u32 max,
 		ext->len = region->find(region, it->pos, max,
 					hroce_mem_is_written(it->mem), ext);
 		if (!ext->len)
-			return iter_lack(it, max);
+			return iter_lack(it);
 	} else {
 		ext->len = region->dma ?
 			   extent_kernel(it->pos, max, ext) :

@@ -282,7 +282,7 @@ static inline void *hroce_extent_va(const struct hroce_extent *ext)
  *	once a piece was not accessible; HRP_MEM_FAULT if it was not there
  * @lack_write: to write was what was wanted of
  * @lack_key: the region that had nothing at @pos then
- * @lack_len: how much of it is wanted
+ * @lack_len: how much of it is, or will be, wanted
  */
 struct hroce_mem_iter {
 	const struct hroce_keys *keys;

@@ -44,6 +44,7 @@ static const struct ib_device_ops dev_ops = {
 	.uverbs_abi_ver = HROCE_UVERBS_ABI_VERSION,
 
 	.add_gid = hroce_port_add_gid,
+	.advise_mr = hroce_mr_advise,
 	.alloc_hw_port_stats = hroce_stats_alloc,
 	.alloc_mr = hroce_mr_alloc,
 	.alloc_mw = hroce_mw_alloc,
@@ -76,6 +77,7 @@ static const struct ib_device_ops dev_ops = {
 	.device_group = &hroce_pkey_group,
 	.disassociate_ucontext = hroce_ucontext_disassociate,
 	.enable_driver = hroce_debug_add,
+	.fill_stat_mr_entry = hroce_mr_fill_stat,
 	.get_dev_fw_str = hroce_device_fw_str,
 	.get_dma_mr = hroce_mr_get_dma,
 	.get_hw_stats = hroce_stats_get,

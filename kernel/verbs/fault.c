@@ -156,7 +156,8 @@ static int fault_queue(struct hroce_dev *dev, u32 qpn,
 		return err;
 	}
 	hroce_count(&dev->port, HROCE_EV_MEM_FAULTS);
-	queue_work(fault_wq, &fault->work);
+	queue_work(hroce_mr_wq(&dev->keys, fault->key) ?: fault_wq,
+		   &fault->work);
 	return 0;
 }
 

@@ -249,6 +249,8 @@ struct ib_mr *hroce_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 		       ERR_PTR(-EINVAL) : hroce_mr_alloc_null(pd);
 	if (!length)
 		return ERR_PTR(-EINVAL);
+	if (access & IB_ACCESS_ON_DEMAND)
+		return hroce_mr_reg_odp(pd, start, length, iova, access, udata);
 	mr = mr_new(pd, iova, length, access);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
@@ -348,27 +350,38 @@ open:
 	return ERR_PTR(err);
 }
 
-static void mr_put(struct hroce_mr *mr)
+void hroce_mr_put(struct hroce_mr *mr)
 {
 	if (refcount_dec_and_test(&mr->users))
 		complete(&mr->unused);
 }
 
 /* The region with exactly this key, if its memory has to be fetched. */
-static struct hroce_mr *mr_tryget(const struct hroce_keys *keys, u32 key)
+static struct hroce_mr *mr_find(const struct hroce_keys *keys, u32 key)
 {
-	struct hroce_region *region;
-	struct hroce_mr *mr = NULL;
+	struct hroce_region *region = hroce_keys_find_index(keys, key);
+
+	return region && region->find && region->key == key ?
+	       container_of(region, struct hroce_mr, region) : NULL;
+}
+
+struct hroce_mr *hroce_mr_tryget(const struct hroce_keys *keys, u32 key)
+{
+	struct hroce_mr *mr;
 
 	rcu_read_lock();
-	region = hroce_keys_find_index(keys, key);
-	if (region && region->find && region->key == key) {
-		mr = container_of(region, struct hroce_mr, region);
-		if (!refcount_inc_not_zero(&mr->users))
-			mr = NULL;
-	}
+	mr = mr_find(keys, key);
+	if (mr && !refcount_inc_not_zero(&mr->users))
+		mr = NULL;
 	rcu_read_unlock();
 	return mr;
+}
+
+struct workqueue_struct *hroce_mr_wq(const struct hroce_keys *keys, u32 key)
+{
+	const struct hroce_mr *mr = mr_find(keys, key);
+
+	return mr ? mr->wq : NULL;
 }
 
 int hroce_mr_fetch(const struct hroce_keys *keys, u32 key, u64 pos, u64 len,
@@ -377,11 +390,11 @@ int hroce_mr_fetch(const struct hroce_keys *keys, u32 key, u64 pos, u64 len,
 	struct hroce_mr *mr;
 	int err;
 
-	mr = mr_tryget(keys, key);
+	mr = hroce_mr_tryget(keys, key);
 	if (!mr)
 		return -ENOENT;
 	err = mr->ops->fetch(mr, pos, len, write);
-	mr_put(mr);
+	hroce_mr_put(mr);
 	return err;
 }
 
@@ -393,7 +406,7 @@ int hroce_mr_dereg(struct ib_mr *ibmr, struct ib_udata *udata)
 		return -EBUSY;
 	hroce_keys_del(&to_hdev(ibmr->device)->keys, &mr->region);
 	if (mr->ops) {
-		mr_put(mr);
+		hroce_mr_put(mr);
 		wait_for_completion(&mr->unused);
 		mr->ops->release(mr);
 		return 0;

@@ -5,6 +5,7 @@
 
 #include <linux/completion.h>
 #include <linux/refcount.h>
+#include <linux/workqueue.h>
 #include <rdma/hroce-abi.h>
 #include <rdma/ib_verbs.h>
 #include "../mem/mem.h"
@@ -28,6 +29,8 @@ struct hroce_mr_ops {
  * @region: what the datapath sees
  * @umem: pinned user memory, or NULL
  * @ops: NULL; or the memory is not pinned
+ * @wq: @ops: where to fetch if whom it belongs to may make that last for ever;
+ *	or NULL
  * @users: @ops: those who fetch, and one
  * @unused: @ops: @users has fallen to 0
  * @max_blocks: FRWR: room in @region.pages
@@ -38,6 +41,7 @@ struct hroce_mr {
 	struct hroce_region region;
 	struct ib_umem *umem;
 	const struct hroce_mr_ops *ops;
+	struct workqueue_struct *wq;
 	refcount_t users;
 	struct completion unused;
 	u32 max_blocks;
@@ -96,6 +100,29 @@ int hroce_mr_init(struct hroce_mr *mr, struct ib_pd *pd, u64 iova, u64 length,
 int hroce_mr_publish(struct hroce_mr *mr, int low8);
 
 /**
+ * hroce_mr_tryget - find a region whose memory has to be fetched
+ * @keys: of the device
+ * @key: of the region
+ *
+ * Return: region, with a reference for hroce_mr_put(); or NULL.
+ */
+struct hroce_mr *__must_check hroce_mr_tryget(const struct hroce_keys *keys,
+					      u32 key);
+
+/* Give a reference back. */
+void hroce_mr_put(struct hroce_mr *mr);
+
+/**
+ * hroce_mr_wq - where to call hroce_mr_fetch()
+ * @keys: of the device
+ * @key: of the region
+ *
+ * Context: RCU read side, until work is queued there.
+ * Return: workqueue of the region's owner; or NULL, then any will do.
+ */
+struct workqueue_struct *hroce_mr_wq(const struct hroce_keys *keys, u32 key);
+
+/**
  * hroce_mr_fetch - see to it that memory is there
  * @keys: of the device
  * @key: of the region
@@ -118,6 +145,21 @@ int hroce_mr_fetch(const struct hroce_keys *keys, u32 key, u64 pos, u64 len,
  */
 struct ib_mr *hroce_mr_alloc_null(struct ib_pd *pd);
 
+/**
+ * hroce_mr_reg_odp - make a region with on-demand paging
+ * @pd: protection domain
+ * @start: address in the calling process
+ * @length: bytes; U64_MAX from address 0 on: all
+ * @iova: address of the first byte in work requests
+ * @access: IB_ACCESS_*
+ * @udata: of the command
+ *
+ * Context: process, may sleep.
+ * Return: region or ERR_PTR().
+ */
+struct ib_mr *hroce_mr_reg_odp(struct ib_pd *pd, u64 start, u64 length,
+			       u64 iova, int access, struct ib_udata *udata);
+
 /* ib_device_ops */
 struct ib_mr *hroce_mr_get_dma(struct ib_pd *pd, int access);
 struct ib_mr *hroce_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
@@ -131,6 +173,10 @@ struct ib_mr *hroce_mr_alloc(struct ib_pd *pd, enum ib_mr_type type,
 struct ib_mr *hroce_mr_reg_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
 				  u64 iova, int fd, int access,
 				  struct uverbs_attr_bundle *attrs);
+int hroce_mr_advise(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
+		    u32 flags, struct ib_sge *sges, u32 nr_sges,
+		    struct uverbs_attr_bundle *attrs);
+int hroce_mr_fill_stat(struct sk_buff *msg, struct ib_mr *ibmr);
 int hroce_mr_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 		    unsigned int *sg_offset);
 

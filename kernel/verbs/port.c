@@ -39,6 +39,23 @@ enum ib_mtu hroce_port_mtu(const struct hroce_dev *dev)
 	return netdev_mtu(dev->port.dev);
 }
 
+/*
+ * Where the message is lost while memory is fetched, that is not called
+ * support: receiving with UC and UD.
+ */
+static void query_odp(struct ib_odp_caps *caps)
+{
+	const u32 requests = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_WRITE |
+			     IB_ODP_SUPPORT_READ | IB_ODP_SUPPORT_ATOMIC |
+			     IB_ODP_SUPPORT_SRQ_RECV;
+
+	caps->general_caps = IB_ODP_SUPPORT | IB_ODP_SUPPORT_IMPLICIT;
+	caps->per_transport_caps.rc_odp_caps = requests | IB_ODP_SUPPORT_RECV;
+	caps->per_transport_caps.xrc_odp_caps = requests;
+	caps->per_transport_caps.uc_odp_caps = IB_ODP_SUPPORT_SEND;
+	caps->per_transport_caps.ud_odp_caps = IB_ODP_SUPPORT_SEND;
+}
+
 int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
 		       struct ib_udata *udata)
 {
@@ -66,6 +83,10 @@ int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
 				 IB_DEVICE_FLUSH_GLOBAL |
 				 IB_DEVICE_ATOMIC_WRITE;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
+	if (IS_ENABLED(CONFIG_MMU_NOTIFIER)) {
+		attr->kernel_cap_flags |= IBK_ON_DEMAND_PAGING;
+		query_odp(&attr->odp_caps);
+	}
 	attr->max_qp = HROCE_MAX_QP;
 	attr->max_qp_wr = HROCE_MAX_WR;
 	attr->max_send_sge = HROCE_MAX_SGES;

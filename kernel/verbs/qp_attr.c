@@ -10,10 +10,14 @@
 #define MAX_5BITS	31	/* timeouts and RNR timers */
 #define MAX_3BITS	7	/* retry counters */
 
-/* The kernel's CM asks for all kinds of FLUSH where there is one of them. */
+/*
+ * The kernel's CM asks for all kinds of FLUSH where there is one of them.
+ * On-demand paging is a matter of regions, but many name it here, too.
+ */
 #define QP_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
-			 IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT)
+			 IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT | \
+			 IB_ACCESS_ON_DEMAND)
 
 static int attr_check_path(const struct hroce_qp *qp,
 			   const struct ib_qp_attr *attr, int mask)

@@ -41,8 +41,25 @@ int hroce_ucontext_check(struct ib_udata *udata)
 	return 0;
 }
 
+/* A process cannot have more of its faults wait than that at a time. */
+#define FETCH_MAX_ACTIVE	16
+
+struct workqueue_struct *hroce_ucontext_fetch_wq(struct ib_udata *udata)
+{
+	struct hroce_ucontext *ctx;
+
+	ctx = rdma_udata_to_drv_context(udata, struct hroce_ucontext, ib);
+	mutex_lock(&ctx->lock);
+	if (!ctx->fetch_wq)
+		ctx->fetch_wq = alloc_workqueue("hroce_fetch", WQ_UNBOUND,
+						FETCH_MAX_ACTIVE);
+	mutex_unlock(&ctx->lock);
+	return ctx->fetch_wq;
+}
+
 int hroce_ucontext_alloc(struct ib_ucontext *ibctx, struct ib_udata *udata)
 {
+	struct hroce_ucontext *ctx = to_hctx(ibctx);
 	struct hroce_alloc_ucontext_resp resp = {
 		.mode = HROCE_MODE_SOFTWARE,
 		.max_inline = HROCE_MAX_INLINE,
@@ -52,6 +69,7 @@ int hroce_ucontext_alloc(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	err = hroce_ucontext_check(udata);
 	if (err)
 		return err;
+	mutex_init(&ctx->lock);
 	return hroce_udata_answer(udata, &resp, sizeof(resp));
 }
 
@@ -62,8 +80,13 @@ int hroce_ucontext_query(struct ib_ucontext *ibctx,
 	return 0;
 }
 
+/* No region is left that anything could be fetched for. */
 void hroce_ucontext_dealloc(struct ib_ucontext *ibctx)
 {
+	struct hroce_ucontext *ctx = to_hctx(ibctx);
+
+	if (ctx->fetch_wq)
+		destroy_workqueue(ctx->fetch_wq);
 }
 
 /*

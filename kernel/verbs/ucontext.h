@@ -3,16 +3,29 @@
 #ifndef HROCE_UCONTEXT_H
 #define HROCE_UCONTEXT_H
 
+#include <linux/mutex.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
 /**
  * struct hroce_ucontext - context of one open of the device
  * @ib: what ib_core knows
+ * @lock: guards the making of @fetch_wq
+ * @fetch_wq: fetches memory with on-demand paging; NULL before there is some.
+ *	Its own, as a process can make that last (userfaultfd, FUSE), and others
+ *	are not to wait for it
  */
 struct hroce_ucontext {
 	struct ib_ucontext ib;
+	struct mutex lock;
+	struct workqueue_struct *fetch_wq;
 };
+
+static inline struct hroce_ucontext *to_hctx(struct ib_ucontext *ib)
+{
+	return container_of(ib, struct hroce_ucontext, ib);
+}
 
 /* The context that a command comes from; NULL for the kernel's own. */
 static inline struct ib_ucontext *hroce_udata_context(struct ib_udata *udata)
@@ -65,6 +78,16 @@ int hroce_udata_answer(struct ib_udata *udata, const void *answer, size_t len);
  * Return: 0, -EINVAL or -EFAULT.
  */
 int hroce_ucontext_check(struct ib_udata *udata);
+
+/**
+ * hroce_ucontext_fetch_wq - where memory of a process is fetched
+ * @udata: of a command that makes a region
+ *
+ * Context: process, may sleep.
+ * Return: workqueue of the context that the command comes from, which stays as
+ * long as its regions; NULL if there is no memory.
+ */
+struct workqueue_struct *hroce_ucontext_fetch_wq(struct ib_udata *udata);
 
 /* ib_device_ops */
 int hroce_ucontext_alloc(struct ib_ucontext *ibctx, struct ib_udata *udata);

@@ -158,6 +158,10 @@ for program in ib_write_bw ib_write_lat ib_read_bw ib_send_bw ib_send_lat; do
 	perf "${program}_xrc" "$program" -c XRC -s 4096 "${few[@]}"
 done
 perf ib_atomic_bw_xrc ib_atomic_bw -c XRC
+for program in ib_write_bw ib_read_lat ib_send_bw ib_atomic_bw; do
+	perf "${program}_odp" "$program" --odp
+done
+perf ib_send_bw_odp_srq ib_send_bw --odp --use-srq -s 65536
 perf ib_read_bw_outstanding ib_read_bw -o 16 -s 65536
 perf ib_read_bw_events ib_read_bw -e -s 4096
 for program in ib_send_bw ib_send_lat; do
