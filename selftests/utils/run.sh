@@ -158,7 +158,7 @@ for program in ib_write_bw ib_write_lat ib_read_bw ib_send_bw ib_send_lat; do
 	perf "${program}_xrc" "$program" -c XRC -s 4096 "${few[@]}"
 done
 perf ib_atomic_bw_xrc ib_atomic_bw -c XRC
-for program in ib_write_bw ib_read_lat ib_send_bw ib_atomic_bw; do
+for program in ib_write_bw ib_read_lat ib_send_bw; do
 	perf "${program}_odp" "$program" --odp
 done
 perf ib_send_bw_odp_srq ib_send_bw --odp --use-srq -s 65536
