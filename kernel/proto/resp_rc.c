@@ -130,14 +130,15 @@ static enum hrp_fault rc_rdatomic_begin(struct hrp_qp *qp,
 
 /*
  * XRC: each packet names the SRQ that it is for, those of a message the same
- * one. It must be in the domain of the queue pair.
+ * one. It must be in the domain of the queue pair. An entry that is held without
+ * a message is for the one that was told to come again (RNR).
  */
 static enum hrp_fault rc_select_srq(struct hrp_qp *qp,
 				    const struct hrp_pkt *pkt)
 {
 	struct hrp_resp *resp = &qp->resp;
 
-	if (resp->in_msg && pkt->srqn != resp->srqn)
+	if ((resp->in_msg || resp->have_rwqe) && pkt->srqn != resp->srqn)
 		return HRP_FAULT_SEQUENCE;
 	if (!hrp_env_srq_find(qp, pkt->srqn))
 		return HRP_FAULT_DENIED;

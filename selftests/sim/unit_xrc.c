@@ -78,6 +78,22 @@ static void srq_changes_between_messages_only(void)
 	rr_expect_end(1, HRP_NAK_INV_REQ, 0);
 }
 
+/* The entry of a message that is to come again is not for another SRQ. */
+static void entry_waits_for_its_message(void)
+{
+	struct hrp_pkt pkt;
+
+	begin();
+	pkt = request_for(SRQN, HRP_OP_SEND_ONLY, 0, 4);
+	rr_arrive_status(&pkt, HRP_MEM_FAULT);
+	rr_expect_ack(0, HRP_SYN_RNR | RNR_CODE, 0);
+	tap_eq(ask_for(SRQN + 1, HRP_OP_SEND_ONLY, 0, 4), HRP_RX_NAK);
+	tap_eq(rr.nr_cqes, 1);
+	tap_eq(rr.cqe.status, HROCE_WC_REM_INV_REQ_ERR);
+	tap_eq(rr.qp.resp.srqn, SRQN);
+	rr_expect_end(0, HRP_NAK_INV_REQ, 0);
+}
+
 /* What is out of order says nothing yet about SRQs. */
 static void gap_is_nakked_whatever_the_srq(void)
 {
@@ -183,10 +199,11 @@ static void each_end_has_one_side(void)
 
 int main(void)
 {
-	tap_plan(9);
+	tap_plan(10);
 	tap_run(message_goes_to_the_srq_it_names);
 	tap_run(unknown_srq_ends_the_connection);
 	tap_run(srq_changes_between_messages_only);
+	tap_run(entry_waits_for_its_message);
 	tap_run(gap_is_nakked_whatever_the_srq);
 	tap_run(middles_come_one_by_one);
 	tap_run(read_remembers_its_srq);
