@@ -18,6 +18,8 @@
 
 /* How far the time to wait for a peer without receive entries grows. */
 #define RNR_GROWN_NS	1000000ull
+/* By then it has, however short it was (table 45). */
+#define RNR_ROW_MAX	7
 
 /* PSNs from the oldest unacknowledged one to @psn. */
 static u32 comp_distance(const struct hrp_req *req, u32 psn)
@@ -267,10 +269,9 @@ static u64 comp_rnr_delay_ns(struct hrp_req *req, u8 code)
 {
 	u64 delay_ns = hrp_rnr_delay_ns(code);
 
-	if (delay_ns >= RNR_GROWN_NS)
-		return delay_ns;
-	delay_ns = min(delay_ns << req->rnr_row, RNR_GROWN_NS);
 	if (delay_ns < RNR_GROWN_NS)
+		delay_ns = min(delay_ns << req->rnr_row, RNR_GROWN_NS);
+	if (req->rnr_row < RNR_ROW_MAX)
 		req->rnr_row++;
 	return delay_ns;
 }

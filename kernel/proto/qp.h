@@ -74,7 +74,7 @@ enum hrp_timer {
  * @retries: timeouts and sequence NAKs left before RETRY_EXC_ERR
  * @rnr_retry: attribute; HRP_INFINITE_RNR_RETRY
  * @rnr_retries: RNR NAKs left before RNR_RETRY_EXC_ERR
- * @rnr_row: RNR NAKs since the last progress, as far as they lengthen the delay
+ * @rnr_row: RNR NAKs since the last progress, up to a maximum
  * @went_back: a sequence NAK or implied NAK was acted on, and nothing has been
  *	acknowledged since: further ones for the same PSN change nothing
  * @drained_event: raise SQ_DRAINED once nothing is in flight (state SQD)

@@ -166,15 +166,19 @@ bool hrp_req_retry(struct hrp_qp *qp, u64 now_ns)
 	return true;
 }
 
-/* Packets of SEND and WRITE that may be sent now; 0: the window is closed. */
+/*
+ * Packets of SEND and WRITE that may be sent now; 0: the window is closed. A peer
+ * that was not ready is asked with one.
+ */
 static u32 req_room(const struct hrp_req *req)
 {
+	u32 window_pkts = req->rnr_row ? 1 : req->window_pkts;
 	u32 dist = (req->psn - req->psn_una) & HRP_PSN_MASK;
 	u32 inflight_pkts = dist - req->rd_pkts;
 
-	if (inflight_pkts >= req->window_pkts)
+	if (inflight_pkts >= window_pkts)
 		return 0;
-	return min(req->window_pkts - inflight_pkts, PSN_ROOM - dist);
+	return min(window_pkts - inflight_pkts, PSN_ROOM - dist);
 }
 
 static void req_start_message(struct hrp_req *req, struct hrp_wqe *w)

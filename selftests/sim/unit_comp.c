@@ -267,12 +267,18 @@ static void rnr_waits_then_sends(void)
 	tap_ok(!hrp_req_timeout(&rig.qp, rig.qp.req.deadline_ns - 1));
 	rig.now_ns = rig.qp.req.deadline_ns;
 	tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
+	/* Is the peer ready? One packet asks, then the rest goes. */
 	expect_resend(1);
+	tap_ok(rig.burst.ackreq_last);
+	tap_eq(rig.burst.nr_pkts, 1);
 	tap_eq(rig.qp.req.timer, HRP_TIMER_ACK);
+	tap_eq(rig_drain(), 0);
+	rig_ack(1, ACK);
+	expect_successes(1, 1);
+	tap_eq(rig.qp.req.rnr_retries, 2);
 	tap_eq(rig_drain(), 3);
 	rig_ack(4, ACK);
-	expect_successes(1, 4);
-	tap_eq(rig.qp.req.rnr_retries, 2);
+	expect_successes(2, 3);
 	rig_end();
 }
 
