@@ -151,13 +151,26 @@ static struct dma_buf *buf_get(int fd)
 	return ERR_PTR(-EINVAL);
 }
 
+/* Memory of users may be faulted in before that lock only. */
+static void buf_copy(struct dma_buf *dmabuf, void *bounce,
+		     const struct hroce_exporter_copy *req)
+{
+	struct exporter_buf *buf = dmabuf->priv;
+	void *at;
+
+	dma_resv_lock(dmabuf->resv, NULL);
+	at = buf->mem + req->offset;
+	memcpy(req->write ? at : bounce, req->write ? bounce : at, req->len);
+	dma_resv_unlock(dmabuf->resv);
+}
+
 static long exporter_copy(void __user *arg)
 {
 	struct hroce_exporter_copy req;
-	struct exporter_buf *buf;
 	struct dma_buf *dmabuf;
+	const struct exporter_buf *buf;
 	void __user *user;
-	unsigned long left;
+	void *bounce;
 	int err = -EINVAL;
 
 	if (copy_from_user(&req, arg, sizeof(req)))
@@ -166,16 +179,22 @@ static long exporter_copy(void __user *arg)
 	if (IS_ERR(dmabuf))
 		return PTR_ERR(dmabuf);
 	buf = dmabuf->priv;
+	if (req.len > buf->size || req.offset > buf->size - req.len)
+		goto put;
 	user = u64_to_user_ptr(req.addr);
-	dma_resv_lock(dmabuf->resv, NULL);
-	if (req.len <= buf->size &&
-	    req.offset <= buf->size - req.len) {
-		left = req.write ?
-		       copy_from_user(buf->mem + req.offset, user, req.len) :
-		       copy_to_user(user, buf->mem + req.offset, req.len);
-		err = left ? -EFAULT : 0;
-	}
-	dma_resv_unlock(dmabuf->resv);
+	bounce = req.write ? vmemdup_user(user, req.len) :
+			     kvmalloc(req.len, GFP_KERNEL);
+	err = -ENOMEM;
+	if (!bounce)
+		goto put;
+	err = PTR_ERR_OR_ZERO(bounce);
+	if (err)
+		goto put;
+	buf_copy(dmabuf, bounce, &req);
+	if (!req.write && copy_to_user(user, bounce, req.len))
+		err = -EFAULT;
+	kvfree(bounce);
+put:
 	dma_buf_put(dmabuf);
 	return err;
 }
