@@ -112,8 +112,10 @@ class Catalog:
 
     def add_latency_among_others(self):
         for system in RDMA:
-            self.add("write_lat_busy", 8, system, ("veth",),
-                     BusyLatency(self.load, self.clock, "ib_write_lat", 8, BUSY_ITERATIONS))
+            self.add("read_lat", 8, system, ("veth",), Latency(self.clock, "ib_read_lat", 8, self.args.iterations))
+            for operation in ("write", "read"):
+                self.add(operation + "_lat_busy", 8, system, ("veth",),
+                         BusyLatency(self.load, self.clock, f"ib_{operation}_lat", 8, BUSY_ITERATIONS))
 
     def add_rates(self):
         for name, qps, places in (("send_rate", 1, EVERYWHERE), ("send_rate_q16", 16, self.places(("veth",)))):

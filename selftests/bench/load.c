@@ -25,7 +25,11 @@
 
 #define MAX_WORKERS	16
 #define MAX_LIST	64
-#define MAX_SLOTS	64
+/*
+ * Messages in memory, gone through one after the other: as many however many
+ * queue pairs there are, so that caches have the same to hold.
+ */
+#define SLOTS		64
 #define POLL_BATCH	32
 /* Empty polls before others may have the CPU: there may be but one. */
 #define POLLS_PER_YIELD	256
@@ -78,6 +82,9 @@ struct options {
  * @cq: completions of its queue pairs
  * @first: index of its first queue pair
  * @nr: how many queue pairs it has
+ * @first_slot: the first of the messages in memory that are its own
+ * @nr_slots: how many these are
+ * @posts: lists posted so far
  * @done: completed messages so far; read by the main thread
  */
 struct worker {
@@ -88,6 +95,9 @@ struct worker {
 	struct ibv_cq *cq;
 	uint32_t first;
 	uint32_t nr;
+	uint32_t first_slot;
+	uint32_t nr_slots;
+	uint64_t posts;
 	uint64_t done;
 };
 
@@ -95,8 +105,7 @@ struct worker {
  * struct load - a side
  * @opt: what is asked for
  * @dev: device
- * @mem: all messages, cut into @slots
- * @slots: messages that fit; queue pairs share them if there are more of those
+ * @mem: room for %SLOTS messages
  * @qps: queue pairs
  * @peer: the other side
  * @workers: the workers
@@ -108,7 +117,6 @@ struct load {
 	struct options opt;
 	struct rc_dev dev;
 	struct rc_mem mem;
-	uint32_t slots;
 	struct ibv_qp **qps;
 	struct rc_peer peer;
 	struct worker workers[MAX_WORKERS];
@@ -135,9 +143,12 @@ static void pin(int cpu)
 		die("pthread_setaffinity_np");
 }
 
-static void post_sends(struct load *load, uint32_t qp)
+static void post_sends(struct worker *worker, uint32_t qp)
 {
-	uint64_t offset = (uint64_t)(qp % load->slots) * load->opt.size;
+	struct load *load = worker->load;
+	uint64_t slot = worker->first_slot +
+			worker->posts++ % worker->nr_slots;
+	uint64_t offset = slot * load->opt.size;
 	struct ibv_send_wr wr[MAX_LIST], *bad;
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)load->mem.buf + offset,
@@ -168,7 +179,7 @@ static void post_receives(struct load *load, uint32_t qp, uint32_t nr)
 	struct ibv_recv_wr wr[MAX_LIST], *bad;
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)load->mem.buf +
-			(uint64_t)(qp % load->slots) * load->opt.size,
+			(uint64_t)(qp % SLOTS) * load->opt.size,
 		.length = load->opt.size,
 		.lkey = load->mem.mr->lkey,
 	};
@@ -239,7 +250,7 @@ static void repeat_completed(struct worker *worker, uint32_t *empty_polls)
 	int i, n = take_completions(worker, wc, empty_polls);
 
 	for (i = 0; i < n; i++)
-		post_sends(load, wc[i].wr_id);
+		post_sends(worker, wc[i].wr_id);
 	__atomic_store_n(&worker->done,
 			 worker->done + (uint64_t)n * load->opt.list,
 			 __ATOMIC_RELAXED);
@@ -255,7 +266,7 @@ static void *keep_sending(void *arg)
 	/* Round by round, so that no queue pair is much ahead of another. */
 	for (i = 0; i < load->opt.depth / load->opt.list; i++) {
 		for (qp = 0; qp < worker->nr && !is_stopped(load); qp++) {
-			post_sends(load, worker->first + qp);
+			post_sends(worker, worker->first + qp);
 			if (qp % POLL_BATCH == POLL_BATCH - 1)
 				repeat_completed(worker, &empty_polls);
 		}
@@ -314,6 +325,8 @@ static void create_worker(struct load *load, uint32_t idx)
 	worker->first = (uint64_t)opt->qps * idx / load->nr_workers;
 	worker->nr = (uint64_t)opt->qps * (idx + 1) / load->nr_workers -
 		     worker->first;
+	worker->nr_slots = SLOTS / load->nr_workers;
+	worker->first_slot = idx * worker->nr_slots;
 	depth = opt->server ? opt->depth / opt->list : receive_depth(opt);
 	if (opt->sleeps && opt->server) {
 		worker->channel = ibv_create_comp_channel(load->dev.ctx);
@@ -443,10 +456,9 @@ static void create_all(struct load *load)
 	uint32_t i;
 
 	load->nr_workers = opt->workers ? opt->workers : 1;
-	load->slots = opt->qps < MAX_SLOTS ? opt->qps : MAX_SLOTS;
 	load->qps = alloc(opt->qps * sizeof(*load->qps));
 	rc_open(&load->dev, opt->device, opt->gid_idx);
-	load->mem = rc_register(&load->dev, (size_t)load->slots * opt->size);
+	load->mem = rc_register(&load->dev, (size_t)SLOTS * opt->size);
 	if (opt->server) {
 		load->fd = oob_connect(opt->server, opt->port);
 	} else {

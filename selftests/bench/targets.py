@@ -70,8 +70,9 @@ def against_peers():
         at_most("8-byte write latency, typical: polled UDP", latency, 0.7, "udp"),
         at_most("8-byte write latency, typical: polled TCP", latency, 0.45, "tcp"),
         at_most("8-byte write latency, 99 %: typical", (*latency[:4], "us_p99"), 3, "hroce", metric="us_typ"),
-        at_most("8-byte write latency among 64 busy queue pairs, 99 %: when idle",
-                ("qemu", "veth", "write_lat_busy", 8, "us_p99"), 4, "hroce", workload="write_lat"),
+        # Of a READ only one side polls: with the owner of the others there is one busy process for each CPU.
+        at_most("8-byte read latency among 64 busy queue pairs, 99 %: when idle",
+                ("qemu", "veth", "read_lat_busy", 8, "us_p99"), 4, "hroce", workload="read_lat"),
         at_least("64-byte sends in lists, one queue pair: rdma_rxe", ("qemu", "veth", "send_rate", 64, "msgps"), 15,
                  "rxe"),
         at_least("2 busy queue pairs on 2 CPUs: 1 on 1", ("qemu", "veth", "cpus_2", kb64, "MBps"), 1.8, "hroce",
