@@ -34,6 +34,7 @@ help:
 	@echo 'make check-debug        the tests on a kernel with KASAN, lockdep and kmemleak'
 	@echo 'make check-verbs        the verbs surface alone: verbs, pyverbs, utilities, users in the kernel'
 	@echo 'make check-offload      the tests of links over hardware alone, with stand-ins for the hardware'
+	@echo 'make check-switches     the tests that move data, with switches and offloads in other positions (30 minutes)'
 	@echo 'make check-hw           the same on a real card: IFACE=... PEER=..., DRY_RUN=1 shows what it does'
 	@echo 'make check-vectors      every packet in the directory HROCE_VECTORS'
 	@echo 'make bench              measure, side by side with rdma_rxe, TCP, UDP and memcpy'
@@ -102,6 +103,9 @@ check-verbs: prepare modules-stock modules-uml user
 check-offload: prepare modules-stock modules-uml user
 	@selftests/lib/check -g '*offload*' $(groups)
 
+check-switches: prepare modules-uml user
+	@selftests/lib/check $(if $(group),-g '$(group)') selftests/groups-switches
+
 check-hw:
 	@selftests/offload/hw.sh $(IFACE) $(PEER)
 
@@ -125,4 +129,4 @@ clean:
 	rm -rf $(HROCE_BUILD)
 
 .PHONY: all help mirror modules user modules-stock modules-uml modules-debug install uninstall prepare check check-debug \
-	check-vectors check-verbs check-offload check-hw style demo bench vm clean
+	check-vectors check-verbs check-offload check-switches check-hw style demo bench vm clean

@@ -3,7 +3,6 @@
  * Delivery without frames, where both ends are on one host: that it happens,
  * can be turned off at any time, and differs from the wire in nothing else.
  */
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -43,40 +42,6 @@ static struct seen seen_since(const struct vt *t, const struct seen *before)
 		.copied = now.copied - before->copied,
 		.received = now.received - before->received,
 	};
-}
-
-static void set_local(const struct vt *t, bool on)
-{
-	char path[128];
-	int fd;
-
-	snprintf(path, sizeof(path), "/sys/kernel/debug/hroce/%s/local",
-		 ibv_get_device_name(t->a.ctx->device));
-	fd = open(path, O_WRONLY);
-	VT_OK(fd >= 0, "%s: %m", path);
-	VT_EQ(write(fd, on ? "Y" : "N", 1), 1);
-	close(fd);
-}
-
-static struct vt *switched;
-
-static void set_local_again(void)
-{
-	set_local(switched, true);
-}
-
-static int undo_set_local(void *t)
-{
-	set_local(t, true);
-	return 0;
-}
-
-static void turn_off(struct vt *t)
-{
-	switched = t;
-	vt_on_fail(set_local_again);
-	vt_defer(undo_set_local, t, "local");
-	set_local(t, false);
 }
 
 /**
@@ -151,6 +116,7 @@ static void no_frames(struct vt *t)
 	struct ends e = ends_make(t);
 	struct seen before = seen_now(t), s;
 
+	vt_switch(&t->a, "local", true);
 	transfer(&e);
 	s = seen_since(t, &before);
 	VT_EQ(s.packets, nr_packets(&e));
@@ -165,7 +131,7 @@ static void frames_when_off(struct vt *t)
 	struct ends e = ends_make(t);
 	struct seen before = seen_now(t), s;
 
-	turn_off(t);
+	vt_switch(&t->a, "local", false);
 	transfer(&e);
 	s = seen_since(t, &before);
 	VT_EQ(s.packets, nr_packets(&e));
@@ -204,7 +170,7 @@ static atomic_bool done;
 static void *toggle(void *arg)
 {
 	for (unsigned int i = 0; !done; i++) {
-		set_local(arg, i & 1);
+		vt_switch_again(arg, "local", i & 1);
 		usleep(500);
 	}
 	return NULL;
@@ -220,8 +186,8 @@ static void switched_under_traffic(struct vt *t)
 	enum { ROUNDS = 300, DEPTH = 8, PIECE = LEN / DEPTH };
 	pthread_t thread;
 
-	turn_off(t);
-	VT_EQ(pthread_create(&thread, NULL, toggle, t), 0);
+	vt_switch(&t->a, "local", false);
+	VT_EQ(pthread_create(&thread, NULL, toggle, &t->a), 0);
 	for (int i = 0; i < ROUNDS; i++) {
 		vt_fill(e.s, 0, LEN, i);
 		for (int j = 0; j < DEPTH; j++)

@@ -307,6 +307,10 @@ long long vt_counter(const struct vt_end *e, const char *name);
 long long vt_settled(const struct vt_end *e, const char *name);
 void vt_pause(unsigned int *spins);
 
+/* vt_switch.c: switches of links; they are turned back when the case ends */
+void vt_switch(const struct vt_end *e, const char *name, bool on);
+void vt_switch_again(const struct vt_end *e, const char *name, bool on);
+
 /* vt_net.c: addresses and namespaces; HROCE_NS and HROCE_NS2 name these */
 void vt_enter_ns(int which);
 void vt_sockaddr(const struct vt_end *e, struct sockaddr_storage *ss, int port);
