@@ -92,6 +92,7 @@ static inline void ib_mark_name_assigned_by_user(struct ib_device *dev)
  */
 #ifndef HROCE_HAVE_IB_FLUSH
 #define IB_DEVICE_FLUSH_GLOBAL	0
+#define IB_DEVICE_FLUSH_PERSISTENT	0
 #define IB_DEVICE_ATOMIC_WRITE	(1ULL << 40)
 #define IB_ACCESS_FLUSH_GLOBAL	(1 << 8)
 #define IB_ACCESS_FLUSH_PERSISTENT	(1 << 9)

@@ -3,6 +3,7 @@
  * Walks over registered memory. Every piece is checked when the walk reaches
  * it: key, protection domain, range and rights.
  */
+#include <linux/libnvdimm.h>
 #include <linux/mm.h>
 #include <linux/net.h>
 #include <linux/rcupdate.h>
@@ -25,10 +26,29 @@ static void region_drop(struct hroce_region *region)
 	read_unlock(&region->lock);
 }
 
+/* What was given out last has been written by now. */
+static void iter_write_back(struct hroce_mem_iter *it)
+{
+	if (it->dirty_len)
+		arch_wb_cache_pmem(it->dirty, it->dirty_len);
+	it->dirty_len = 0;
+}
+
+static void iter_give_back(struct hroce_mem_iter *it)
+{
+	if (it->dirty_len) {
+		iter_write_back(it);
+		/* On this CPU: others need not wait for its write-backs. */
+		pmem_wmb();
+	}
+	if (it->region->revocable)
+		region_drop(it->region);
+}
+
 static void iter_unlock(struct hroce_mem_iter *it)
 {
-	if (it->region && it->region->revocable)
-		region_drop(it->region);
+	if (it->region && !it->pages)
+		iter_give_back(it);
 	it->region = NULL;
 	it->pages = NULL;
 }
@@ -87,7 +107,8 @@ static bool iter_enter(struct hroce_mem_iter *it, const struct hroce_sge *sge,
 	if (!region->dma)
 		it->pos += region->first_offset - region->iova;
 	/* The kernel may register slabs. */
-	if (!region->dma && !region->revocable)
+	if (!region->dma && !region->revocable &&
+	    !(region->durable && hroce_mem_is_written(it->mem)))
 		it->pages = region->pages;
 	it->piece_left = min(sge->length - skip, it->left);
 	return true;
@@ -126,6 +147,7 @@ void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_keys *keys,
 	it->piece_left = 0;
 	it->left = mem->len;
 	it->sge = 0;
+	it->dirty_len = 0;
 	it->status = HROCE_WC_SUCCESS;
 	if (!mem->len)
 		return;
@@ -220,6 +242,12 @@ u32 hroce_mem_next_piece(struct hroce_mem_iter *it, u32 max,
 		/* Slabs count no references. */
 		if (!it->pages && !sendpage_ok(ext->page))
 			ext->va = hroce_extent_va(ext);
+		if (unlikely(region->durable) &&
+		    hroce_mem_is_written(it->mem)) {
+			iter_write_back(it);
+			it->dirty = hroce_extent_va(ext);
+			it->dirty_len = ext->len;
+		}
 	}
 	iter_step(it, ext->len);
 	return ext->len;

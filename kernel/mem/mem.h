@@ -27,6 +27,7 @@
 #define HROCE_REGION_MW_BIND		0x10
 #define HROCE_REGION_ZERO_BASED		0x20	/* @iova is 0, and stays so */
 #define HROCE_REGION_FLUSH_GLOBAL	0x100
+#define HROCE_REGION_FLUSH_PERSISTENT	0x200
 
 /* hroce_region.state */
 enum hroce_region_state {
@@ -65,6 +66,8 @@ typedef u32 hroce_region_find_fn(const struct hroce_region *region, u64 pos,
  *	FRWR and windows: work requests do so, and make it valid again
  * @find: @revocable memory that comes and goes by itself: where it is, instead
  *	of @pages; NULL: @pages hold all of it
+ * @durable: persistent memory: what is placed there is written back from the
+ *	CPU's caches by the end of the walk, so that a FLUSH finds nothing to do
  * @window: a memory window: @pages are those of another region, which counts it
  *	in its @windows as long as this one is valid; for remote access only
  * @state: enum hroce_region_state [lock]
@@ -86,6 +89,7 @@ struct hroce_region {
 	u8 page_shift;
 	bool dma;
 	bool revocable;
+	bool durable;
 	bool window;
 	hroce_region_find_fn *find;
 	u8 state;
@@ -207,6 +211,7 @@ static inline bool hroce_region_allows(const struct hroce_region *region,
 		[HRP_ACCESS_REMOTE_WRITE]  = HROCE_REGION_REMOTE_WRITE,
 		[HRP_ACCESS_REMOTE_ATOMIC] = HROCE_REGION_REMOTE_ATOMIC,
 		[HRP_ACCESS_FLUSH_GLOBAL]  = HROCE_REGION_FLUSH_GLOBAL,
+		[HRP_ACCESS_FLUSH_PERSISTENT] = HROCE_REGION_FLUSH_PERSISTENT,
 	};
 
 	return !(need[access] & ~region->access);
@@ -272,7 +277,8 @@ static inline void *hroce_extent_va(const struct hroce_extent *ext)
  * @pd: protection domain of the queue pair
  * @mem: what is walked
  * @region: of the current piece, or NULL
- * @pages: its pages, if frames may refer to them, or NULL
+ * @pages: its pages, if frames may refer to them, and none of its bytes has to
+ *	be written back; or NULL
  * @pos: next byte of the current piece: from the beginning of the first block
  *	of the region; an address if there are no blocks
  * @piece_left: bytes left in the current piece
@@ -280,6 +286,8 @@ static inline void *hroce_extent_va(const struct hroce_extent *ext)
  * @sge: index of the piece after the current one
  * @status: enum hroce_wc_status: SUCCESS, or LOC_PROT_ERR or REM_ACCESS_ERR
  *	once a piece was not accessible; HRP_MEM_FAULT if it was not there
+ * @dirty: given out last, to be written back
+ * @dirty_len: bytes of it, or 0
  * @lack_write: to write was what was wanted of
  * @lack_key: the region that had nothing at @pos then
  * @lack_len: how much of it is, or will be, wanted
@@ -294,6 +302,8 @@ struct hroce_mem_iter {
 	u32 piece_left;
 	u32 left;
 	u32 sge;
+	u32 dirty_len;
+	void *dirty;
 	u8 status;
 	bool lack_write;
 	u32 lack_key;
@@ -419,7 +429,8 @@ static inline struct page *hroce_mem_next_page(struct hroce_mem_iter *it,
  * @it: iterator; no piece that it gave out may be touched any more, unless by
  *	reference to its page
  *
- * May be called more than once. Must be called before frames are sent.
+ * What was written to persistent memory is persistent after return. May be
+ * called more than once. Must be called before frames are sent.
  */
 void hroce_mem_end(struct hroce_mem_iter *it);
 

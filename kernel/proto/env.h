@@ -115,19 +115,20 @@ u8 hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
 		  u64 swap_add, u64 *orig);
 
 /**
- * hrp_env_flush - make what the peer has written visible to all
+ * hrp_env_flush - make what the peer has written visible to all, or persistent
  * @qp: queue pair
  * @rkey: key from a RETH
  * @va: address
  * @len: bytes, may be 0
  * @all: all that the key is for, whatever @va and @len say
- *
- * What was placed for the queue pair before is seen by whoever sees anything
- * that happens after return.
+ * @access: HRP_ACCESS_FLUSH_GLOBAL: what was placed for the queue pair before is
+ *	seen by whoever sees anything that happens after return;
+ *	HRP_ACCESS_FLUSH_PERSISTENT: after return it survives loss of power
  *
  * Return: true; false if the peer may not do this.
  */
-bool hrp_env_flush(struct hrp_qp *qp, u32 rkey, u64 va, u32 len, bool all);
+bool hrp_env_flush(struct hrp_qp *qp, u32 rkey, u64 va, u32 len, bool all,
+		   u8 access);
 
 /**
  * hrp_env_invalidate - invalidate a key on behalf of the peer

@@ -104,10 +104,21 @@ static enum hrp_fault rc_flush_begin(const struct hrp_qp *qp,
 		need |= HRP_QP_FLUSH_GLOBAL;
 	if (types & HRW_FETH_PERSISTENT)
 		need |= HRP_QP_FLUSH_PERSISTENT;
-	if (need & ~qp->access)
-		return HRP_FAULT_DENIED;
-	/* No region is of persistent memory. */
-	return types & HRW_FETH_PERSISTENT ? HRP_FAULT_ACCESS : HRP_FAULT_NONE;
+	return need & ~qp->access ? HRP_FAULT_DENIED : HRP_FAULT_NONE;
+}
+
+/* A19.4: each kind that is asked for has to be granted by the key. */
+static bool rc_flush(struct hrp_qp *qp, const struct hrp_pkt *pkt)
+{
+	bool all = (pkt->feth & HRW_FETH_SEL_MASK) == HRW_FETH_SEL_MR;
+
+	if (pkt->feth & HRW_FETH_GLOBAL &&
+	    !hrp_env_flush(qp, pkt->rkey, pkt->va, pkt->dmalen, all,
+			   HRP_ACCESS_FLUSH_GLOBAL))
+		return false;
+	return !(pkt->feth & HRW_FETH_PERSISTENT) ||
+	       hrp_env_flush(qp, pkt->rkey, pkt->va, pkt->dmalen, all,
+			     HRP_ACCESS_FLUSH_PERSISTENT);
 }
 
 /* READs, atomics, ATOMIC WRITE and FLUSH: one packet each. */
@@ -283,9 +294,7 @@ static void rc_rdatomic_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 {
 	u64 orig = 0;
 
-	if (pkt->info & HRP_OI_FLUSH &&
-	    !hrp_env_flush(qp, pkt->rkey, pkt->va, pkt->dmalen,
-			   (pkt->feth & HRW_FETH_SEL_MASK) == HRW_FETH_SEL_MR))
+	if (pkt->info & HRP_OI_FLUSH && !rc_flush(qp, pkt))
 		status = HROCE_WC_REM_ACCESS_ERR;
 	if (pkt->info & HRP_OI_ATOMIC)
 		status = hrp_env_atomic(qp, pkt->rkey, pkt->va,

@@ -3,7 +3,10 @@
  * Memory regions of user space, and all memory for the kernel. Fast
  * registration is in mr_fast.c.
  */
+#include <linux/ioport.h>
+#include <linux/libnvdimm.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
 #include "device.h"
@@ -16,6 +19,8 @@
 			 IB_ACCESS_MW_BIND | IB_ZERO_BASED | \
 			 IB_ACCESS_FLUSH_GLOBAL)
 #define MR_IGNORED	(IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
+/* What is pinned may be persistent, too. */
+#define MR_PINNED	(MR_ACCESS | IB_ACCESS_FLUSH_PERSISTENT)
 
 /* Bigger blocks would not make bigger frames. */
 #define MAX_BLOCK_SHIFT	21
@@ -27,6 +32,7 @@ static_assert((int)IB_ACCESS_REMOTE_ATOMIC == HROCE_REGION_REMOTE_ATOMIC);
 static_assert((int)IB_ACCESS_MW_BIND == HROCE_REGION_MW_BIND);
 static_assert((int)IB_ZERO_BASED == HROCE_REGION_ZERO_BASED);
 static_assert((int)IB_ACCESS_FLUSH_GLOBAL == HROCE_REGION_FLUSH_GLOBAL);
+static_assert((int)IB_ACCESS_FLUSH_PERSISTENT == HROCE_REGION_FLUSH_PERSISTENT);
 
 /* The last address must exist, too. */
 static bool mr_range_ok(u64 iova, u64 length)
@@ -185,6 +191,36 @@ static int mr_map_umem(struct mr_pages *p)
 	return 0;
 }
 
+static bool sg_is_persistent(struct scatterlist *sg)
+{
+	phys_addr_t start = page_to_phys(sg_page(sg));
+	size_t len = PAGE_ALIGN(sg->offset + sg->length);
+
+	return region_intersects(start, len, IORESOURCE_MEM,
+				 IORES_DESC_PERSISTENT_MEMORY) ==
+	       REGION_INTERSECTS ||
+	       region_intersects(start, len, IORESOURCE_MEM,
+				 IORES_DESC_PERSISTENT_MEMORY_LEGACY) ==
+	       REGION_INTERSECTS;
+}
+
+/* May what is pinned be flushed as @access wants it? All of it, or none. */
+static int mr_check_flush(const struct ib_umem *umem, int access)
+{
+	const struct sg_table *sgt = &umem->sgt_append.sgt;
+	struct scatterlist *sg;
+	unsigned int i;
+
+	if (!(access & IB_ACCESS_FLUSH_PERSISTENT))
+		return 0;
+	for_each_sgtable_sg(sgt, sg, i) {
+		if (!sg_is_persistent(sg))
+			return -EINVAL;
+		cond_resched();
+	}
+	return 0;
+}
+
 static int mr_pin(struct ib_device *ibdev, u64 start, u64 length, int access,
 		  struct mr_pages *p)
 {
@@ -193,10 +229,34 @@ static int mr_pin(struct ib_device *ibdev, u64 start, u64 length, int access,
 	p->umem = ib_umem_get(ibdev, start, length, access);
 	if (IS_ERR(p->umem))
 		return PTR_ERR(p->umem);
-	err = mr_map_umem(p);
+	err = mr_check_flush(p->umem, access);
+	if (!err)
+		err = mr_map_umem(p);
 	if (err)
 		ib_umem_release(p->umem);
 	return err;
+}
+
+/*
+ * From now on what is placed is written back at once. What has been placed
+ * before is, too: the peer may want to flush it.
+ */
+static void mr_write_back(const struct ib_umem *umem)
+{
+	const struct sg_table *sgt = &umem->sgt_append.sgt;
+	struct sg_page_iter it;
+
+	for_each_sgtable_page(sgt, &it, 0) {
+		arch_wb_cache_pmem(page_address(sg_page_iter_page(&it)),
+				   PAGE_SIZE);
+		cond_resched();
+	}
+}
+
+static void mr_set_access(struct hroce_mr *mr, int access)
+{
+	mr->region.access = access & MR_PINNED;
+	mr->region.durable = access & IB_ACCESS_FLUSH_PERSISTENT;
 }
 
 /* What the region had before is left in @p. */
@@ -251,13 +311,14 @@ struct ib_mr *hroce_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 		return ERR_PTR(-EINVAL);
 	if (access & IB_ACCESS_ON_DEMAND)
 		return hroce_mr_reg_odp(pd, start, length, iova, access, udata);
-	mr = mr_new(pd, iova, length, access);
+	mr = mr_new(pd, iova, length, access & ~IB_ACCESS_FLUSH_PERSISTENT);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
 	err = mr_pin(pd->device, start, length, access, &p);
 	if (err)
 		goto free_mr;
 	mr_swap_pages(mr, &p);
+	mr_set_access(mr, access);
 	mr->region.state = HROCE_REGION_VALID;
 	err = hroce_mr_publish(mr, -1);
 	if (err)
@@ -291,7 +352,7 @@ static int mr_rereg_pin(const struct hroce_mr *mr, int flags, u64 start,
 		return -EOPNOTSUPP;
 	if (!(flags & IB_MR_REREG_TRANS)) {
 		if (!ib_access_writable(access) || umem->writable)
-			return 0;
+			return mr_check_flush(umem, access);
 		if (umem->owning_mm != current->mm)
 			return -EINVAL;
 		start = umem->address;
@@ -318,7 +379,7 @@ struct ib_mr *hroce_mr_rereg(struct ib_mr *ibmr, int flags, u64 start,
 		return ERR_PTR(err);
 	if (!(flags & IB_MR_REREG_ACCESS))
 		access = mr->region.access;
-	if (access & ~(MR_ACCESS | MR_IGNORED))
+	if (access & ~(MR_PINNED | MR_IGNORED))
 		return ERR_PTR(-EOPNOTSUPP);
 	if (access & IB_ZERO_BASED)
 		iova = 0;
@@ -336,11 +397,13 @@ struct ib_mr *hroce_mr_rereg(struct ib_mr *ibmr, int flags, u64 start,
 	hroce_keys_suspend(keys, &mr->region);
 	if (p.umem)
 		mr_swap_pages(mr, &p);
+	else if (access & IB_ACCESS_FLUSH_PERSISTENT && !mr->region.durable)
+		mr_write_back(mr->umem);
 	if (flags & IB_MR_REREG_TRANS) {
 		mr->region.iova = iova;
 		mr->region.len = length;
 	}
-	mr->region.access = access & MR_ACCESS;
+	mr_set_access(mr, access);
 	mr->region.pd = pd;
 	hroce_keys_resume(keys, &mr->region);
 

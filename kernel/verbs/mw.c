@@ -115,6 +115,7 @@ static void mw_set(struct hroce_mw *mw, u32 qpn,
 		       0 : wqe->bind.addr;
 	region->len = wqe->bind.length;
 	region->access = wqe->bind.access & MW_RIGHTS;
+	region->durable = parent->durable;
 	region->qpn = mw->ib.type == IB_MW_TYPE_2 ? qpn : 0;
 	WRITE_ONCE(region->state, HROCE_REGION_VALID);
 }

@@ -82,6 +82,9 @@ int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
 				 IB_DEVICE_MEM_WINDOW_TYPE_2B |
 				 IB_DEVICE_FLUSH_GLOBAL |
 				 IB_DEVICE_ATOMIC_WRITE;
+	/* Otherwise nothing can be written back from caches. */
+	if (IS_ENABLED(CONFIG_ARCH_HAS_PMEM_API))
+		attr->device_cap_flags |= IB_DEVICE_FLUSH_PERSISTENT;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	if (IS_ENABLED(CONFIG_MMU_NOTIFIER)) {
 		attr->kernel_cap_flags |= IBK_ON_DEMAND_PAGING;

@@ -519,7 +519,8 @@ u8 hrp_env_atomic(struct hrp_qp *proto, u32 rkey, u64 va, bool cas, u64 compare,
 	return status;
 }
 
-bool hrp_env_flush(struct hrp_qp *proto, u32 rkey, u64 va, u32 len, bool all)
+bool hrp_env_flush(struct hrp_qp *proto, u32 rkey, u64 va, u32 len, bool all,
+		   u8 access)
 {
 	struct hroce_qp *qp = proto_to_hqp(proto);
 	struct hroce_region *region;
@@ -529,9 +530,12 @@ bool hrp_env_flush(struct hrp_qp *proto, u32 rkey, u64 va, u32 len, bool all)
 		return false;
 	if (!hroce_region_check(region, recv_request_pd(qp),
 				all ? region->iova : va, all ? 0 : len,
-				HRP_ACCESS_FLUSH_GLOBAL))
+				access))
 		return false;
-	/* CPUs have placed it, and their caches are coherent. */
+	/*
+	 * CPUs have placed it, and their caches are coherent. Who places in
+	 * persistent memory has written it back when done: see hroce_mem_end().
+	 */
 	smp_mb();
 	return true;
 }

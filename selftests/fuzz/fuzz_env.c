@@ -134,7 +134,8 @@ u8 hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
 	return (rkey & 7) != 7 ? HROCE_WC_SUCCESS : HROCE_WC_REM_ACCESS_ERR;
 }
 
-bool hrp_env_flush(struct hrp_qp *qp, u32 rkey, u64 va, u32 len, bool all)
+bool hrp_env_flush(struct hrp_qp *qp, u32 rkey, u64 va, u32 len, bool all,
+		   u8 access)
 {
 	fuzz.env_calls++;
 	fuzz_demand(qp->type == HRP_TYPE_RC);

@@ -57,11 +57,16 @@ u8 hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
 	return HROCE_WC_SUCCESS;
 }
 
-bool hrp_env_flush(struct hrp_qp *qp, u32 rkey, u64 va, u32 len, bool all)
+bool hrp_env_flush(struct hrp_qp *qp, u32 rkey, u64 va, u32 len, bool all,
+		   u8 access)
 {
-	rr.nr_flushes += rkey != BAD_KEY;
+	bool ok = rkey != BAD_KEY && !(rkey == VOLATILE_KEY &&
+				       access == HRP_ACCESS_FLUSH_PERSISTENT);
+
+	if (ok)
+		rr.flushes[access]++;
 	rr.flush_len = all ? ~0u : len;
-	return rkey != BAD_KEY;
+	return ok;
 }
 
 bool hrp_env_invalidate(struct hrp_qp *qp, u32 rkey)

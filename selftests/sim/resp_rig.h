@@ -20,6 +20,7 @@
 #define RNR_CODE	14
 #define BAD_KEY		0xbad
 #define AWAY_KEY	0xaaa
+#define VOLATILE_KEY	0xf0a		/* may not be flushed for persistence */
 #define ROOM		4096
 #define SRQN		0x5151		/* XRC: this one and the next exist */
 
@@ -40,7 +41,7 @@ struct resp_rig {
 	u32 next_wr_id;
 	u32 nr_atomics;
 	u32 nr_invalidated;
-	u32 nr_flushes;
+	u32 flushes[HRP_ACCESS_FLUSH_PERSISTENT + 1];
 	u32 flush_len;
 	u32 nr_errors;
 	u32 events[HRP_EVENT_LAST_WQE + 1];

@@ -191,15 +191,15 @@ u8 hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
 	return HROCE_WC_SUCCESS;
 }
 
-bool hrp_env_flush(struct hrp_qp *qp, u32 rkey, u64 va, u32 len, bool all)
+bool hrp_env_flush(struct hrp_qp *qp, u32 rkey, u64 va, u32 len, bool all,
+		   u8 access)
 {
 	struct sim_node *node = to_sim_qp(qp)->node;
 	struct sim_mr *mr = sim_mr_find(node, rkey);
 
 	if (all)
-		return mr && mr->valid && mr->access &
-					  1u << HRP_ACCESS_FLUSH_GLOBAL;
-	return mem_resolve(node, rkey, va, len, HRP_ACCESS_FLUSH_GLOBAL);
+		return mr && mr->valid && mr->access & 1u << access;
+	return mem_resolve(node, rkey, va, len, access);
 }
 
 bool hrp_env_invalidate(struct hrp_qp *qp, u32 rkey)

@@ -422,7 +422,8 @@ struct sim_qp *sim_qp_new(struct sim_node *node, enum hrp_type type, u32 qpn,
 	qp->hrp.pkey = 0xffff;
 	qp->hrp.mtu_shift = sim->opts.mtu_shift;
 	qp->hrp.access = HRP_QP_REMOTE_WRITE | HRP_QP_REMOTE_READ |
-			 HRP_QP_REMOTE_ATOMIC | HRP_QP_FLUSH_GLOBAL;
+			 HRP_QP_REMOTE_ATOMIC | HRP_QP_FLUSH_GLOBAL |
+			 HRP_QP_FLUSH_PERSISTENT;
 	if (hrp_qp_sends(&qp->hrp)) {
 		sq_new(sim, &req->sq);
 		qp->hdr = req->sq.hdr;

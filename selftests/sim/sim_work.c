@@ -207,7 +207,8 @@ static void make_flush(struct sim_qp *qp, struct hroce_sq_wqe *wqe)
 	wqe->flush.remote_addr = sim_mr_find(qp->peer->node,
 					     wqe->flush.rkey)->va + off;
 	wqe->flush.length = sim_below(rng, SIM_WIN_SIZE - off + 1);
-	wqe->flush.placement = HROCE_FLUSH_GLOBAL;
+	wqe->flush.placement = 1 + sim_below(rng, HROCE_FLUSH_GLOBAL |
+						 HROCE_FLUSH_PERSISTENT);
 	wqe->flush.selectivity = sim_below(rng, 2);
 }
 
@@ -450,7 +451,8 @@ void sim_work_init(struct sim_qp *qp)
 	w->win_key = sim_mr_add(to, w->win_base, SIM_WIN_SIZE,
 				1u << HRP_ACCESS_REMOTE_WRITE |
 				1u << HRP_ACCESS_REMOTE_READ |
-				1u << HRP_ACCESS_FLUSH_GLOBAL);
+				1u << HRP_ACCESS_FLUSH_GLOBAL |
+				1u << HRP_ACCESS_FLUSH_PERSISTENT);
 	w->fixed_base = sim_mem_alloc(to, SIM_WIN_SIZE);
 	w->fixed_key = sim_mr_add(to, w->fixed_base, SIM_WIN_SIZE,
 				  1u << HRP_ACCESS_REMOTE_READ);

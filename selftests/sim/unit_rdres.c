@@ -311,12 +311,61 @@ static void flush_is_executed_once(void)
 		tap_eq(rr.burst.first.msn, 2);
 		rr_expect_nothing();
 	}
-	tap_eq(rr.nr_flushes, 1);
+	tap_eq(rr.flushes[HRP_ACCESS_FLUSH_GLOBAL], 1);
 	tap_eq(rr.flush_len, 100);
 	pkt = rr_request(HRP_OP_FLUSH, 2, 0);
 	pkt.feth |= HRW_FETH_SEL_MR | 0xffffffc0;	/* reserved bits */
 	tap_eq(rr_arrive(&pkt), HRP_RX_ACCEPT);
 	tap_eq(rr.flush_len, ~0u);
+}
+
+/* Each kind that is asked for, and no other, for the range or for all. */
+static void flush_of_each_kind(void)
+{
+	static const u32 types[] = {
+		HRW_FETH_GLOBAL, HRW_FETH_PERSISTENT,
+		HRW_FETH_GLOBAL | HRW_FETH_PERSISTENT,
+	};
+	struct hrp_pkt pkt;
+	u32 i;
+
+	for (i = 0; i < 6; i++) {
+		u32 type = types[i / 2];
+
+		rr_begin(HRP_TYPE_RC);
+		rr.qp.access |= HRP_QP_FLUSH_PERSISTENT;
+		pkt = rr_request(HRP_OP_FLUSH, 0, 0);
+		pkt.dmalen = 7;
+		pkt.feth = type | (i & 1 ? HRW_FETH_SEL_MR : 0);
+		tap_eq(rr_arrive(&pkt), HRP_RX_ACCEPT);
+		rr_expect_read(0, 1, HRP_OP_READ_RESP_ONLY, 0, 0);
+		tap_eq(rr.flushes[HRP_ACCESS_FLUSH_GLOBAL],
+		       !!(type & HRW_FETH_GLOBAL));
+		tap_eq(rr.flushes[HRP_ACCESS_FLUSH_PERSISTENT],
+		       !!(type & HRW_FETH_PERSISTENT));
+		tap_eq(rr.flush_len, i & 1 ? ~0u : 7);
+	}
+}
+
+/* The queue pair wants it, but the region does not, or not both. */
+static void flush_of_what_is_volatile(void)
+{
+	struct hrp_pkt pkt;
+	u32 both;
+
+	for (both = 0; both < 2; both++) {
+		rr_begin(HRP_TYPE_RC);
+		rr.qp.access |= HRP_QP_FLUSH_PERSISTENT;
+		pkt = rr_request(HRP_OP_FLUSH, 0, 0);
+		pkt.rkey = VOLATILE_KEY;
+		pkt.feth = HRW_FETH_PERSISTENT;
+		if (both)
+			pkt.feth |= HRW_FETH_GLOBAL;
+		rr_arrive(&pkt);
+		tap_eq(rr.flushes[HRP_ACCESS_FLUSH_PERSISTENT], 0);
+		tap_eq(rr.events[HRP_EVENT_QP_ACCESS_ERR], 1);
+		rr_expect_end(0, HRP_NAK_REM_ACCESS, 0);
+	}
 }
 
 static void flush_is_limited_and_checked(void)
@@ -340,17 +389,7 @@ static void flush_is_limited_and_checked(void)
 	pkt = rr_request(HRP_OP_FLUSH, 0, 0);
 	pkt.rkey = BAD_KEY;
 	rr_arrive(&pkt);
-	tap_eq(rr.nr_flushes, 0);
-	tap_eq(rr.events[HRP_EVENT_QP_ACCESS_ERR], 1);
-	rr_expect_end(0, HRP_NAK_REM_ACCESS, 0);
-
-	/* No region is persistent, whatever the queue pair allows. */
-	rr_begin(HRP_TYPE_RC);
-	rr.qp.access |= HRP_QP_FLUSH_PERSISTENT;
-	pkt.rkey = 1;
-	pkt.feth = HRW_FETH_PERSISTENT;
-	tap_eq(rr_arrive(&pkt), HRP_RX_NAK);
-	tap_eq(rr.nr_flushes, 0);
+	tap_eq(rr.flushes[HRP_ACCESS_FLUSH_GLOBAL], 0);
 	tap_eq(rr.events[HRP_EVENT_QP_ACCESS_ERR], 1);
 	rr_expect_end(0, HRP_NAK_REM_ACCESS, 0);
 
@@ -363,7 +402,7 @@ static void flush_is_limited_and_checked(void)
 
 int main(void)
 {
-	tap_plan(16);
+	tap_plan(18);
 	tap_run(read_is_answered_in_bursts);
 	tap_run(read_of_nothing_is_answered);
 	tap_run(read_is_repeated_from_where_it_is_asked);
@@ -379,6 +418,8 @@ int main(void)
 	tap_run(atomic_write_is_of_8_bytes);
 	tap_run(atomic_write_whose_memory_is_fetched);
 	tap_run(flush_is_executed_once);
+	tap_run(flush_of_each_kind);
+	tap_run(flush_of_what_is_volatile);
 	tap_run(flush_is_limited_and_checked);
 	return tap_exit();
 }

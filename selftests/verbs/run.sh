@@ -26,6 +26,7 @@ programs=(objects limits mr dmabuf mw pkey qpstate data sge ud srq xrc cq extend
 build=${VT_BUILD:-build/selftests-verbs}
 type=${HROCE_TYPE:-hroce}
 exporter=
+pmem=
 mode=${1:?wire or self}
 shift
 [ $# = 0 ] || programs=("$@")
@@ -39,6 +40,7 @@ cleanup() {
 	ip netns del "$nsA" 2>/dev/null
 	ip netns del "$nsB" 2>/dev/null
 	[ -z "$exporter" ] || rmmod hroce_exporter
+	[ -z "$pmem" ] || echo "$pmem" >/sys/bus/nd/drivers/dax_pmem/unbind
 }
 
 # usage: in_ns NAMESPACE COMMAND...; an empty name is where we are
@@ -93,6 +95,18 @@ add_exporter() {
 	[ ! -e /dev/hroce_exporter ] && [ -e "$ko" ] && insmod "$ko" && exporter=loaded
 }
 
+# Persistent memory as a device that can be mapped, where the machine has some that nobody uses (memmap=16M!1G on the
+# kernel's command line); without it its tests are skipped.
+add_pmem() {
+	local nd=/sys/bus/nd/devices
+
+	modprobe -a -q nd_e820 dax_pmem device_dax
+	[ -e "$nd/namespace0.0" ] && [ ! -e "$nd/namespace0.0/driver" ] || return
+	echo ram >"$nd/dax0.0/mode" && cat /proc/sys/kernel/random/uuid >"$nd/dax0.0/uuid" &&
+		echo namespace0.0 >"$nd/dax0.0/namespace" && echo dax0.0 >/sys/bus/nd/drivers/dax_pmem/bind &&
+		pmem=dax0.0 && wait_for 5 test -e "/dev/$pmem" && export VT_PMEM=/dev/$pmem
+} 2>/dev/null
+
 # What processes made must be gone with them; QP1 and what belongs to it stay.
 nothing_left() {
 	local dev=$1 have
@@ -110,6 +124,7 @@ del_links() {
 trap cleanup EXIT
 tap_case "links.add_$mode" add_links
 add_exporter
+add_pmem
 [ "$tap_failures" = 0 ] || { tap_done; exit 1; }
 export HROCE_DEV=vta
 if [ "$mode" = wire ]; then
