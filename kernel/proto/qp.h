@@ -14,6 +14,8 @@
 #include "opcode.h"
 #include "sq.h"
 
+struct hrp_pace;
+
 enum hrp_type {
 	HRP_TYPE_RC,
 	HRP_TYPE_UC,
@@ -80,10 +82,12 @@ enum hrp_timer {
  * @drained_event: raise SQ_DRAINED once nothing is in flight (state SQD)
  * @mem_oldest: HRP_TIMER_MEM: the oldest entry cannot place what was answered;
  *	otherwise it is the last burst that could not be read
+ * @gated: packets do not simply go: there is no requester, or it is paced
  * @timer: enum hrp_timer
  * @timeout_ns: local ACK timeout; 0: infinite
  * @deadline_ns: when hrp_req_timeout() is to be called, if @timer is ACK or RNR.
- *	The caller reads it after every call and may be late, never early
+ *	See hrp_req_deadline()
+ * @pace: paces the requester; NULL: nothing does
  */
 struct hrp_req {
 	struct hrp_sq sq;
@@ -107,9 +111,11 @@ struct hrp_req {
 	u8 went_back:1;
 	u8 drained_event:1;
 	u8 mem_oldest:1;
+	u8 gated:1;
 	u8 timer;
 	u64 timeout_ns;
 	u64 deadline_ns;
+	struct hrp_pace *pace;
 };
 
 /**
@@ -218,9 +224,9 @@ struct hrp_resp {
 	u8 mem_bad:1;
 	u8 nak_due;
 	u8 min_rnr_timer;
+	u8 max_dest_rd_atomic;
 	u32 nak_psn;
 	u32 nak_msn;
-	u32 max_dest_rd_atomic;
 	u32 rd_head;
 	u32 rd_reply;
 	struct hrp_rdres *rd;
@@ -288,7 +294,7 @@ static inline bool hrp_qp_receives(const struct hrp_qp *qp)
 	return qp->type != HRP_TYPE_XRC_INI;
 }
 
-/* Is there a time at which hrp_req_timeout() is to be called? */
+/* Does the timer of the protocol run, whether or not pacing has one, too? */
 static inline bool hrp_req_has_deadline(const struct hrp_req *req)
 {
 	return req->timer != HRP_TIMER_OFF && req->timer != HRP_TIMER_MEM;

@@ -17,6 +17,7 @@
 #include <linux/minmax.h>
 #include <asm/barrier.h>
 #include "env.h"
+#include "pace.h"
 #include "req.h"
 #include "req_priv.h"
 
@@ -72,6 +73,7 @@ void hrp_req_reset(struct hrp_qp *qp)
 {
 	if (hrp_qp_sends(qp))
 		hrp_sq_reset(&qp->req.sq);
+	qp->req.gated = !hrp_qp_sends(qp) || qp->req.pace;
 	hrp_req_start(qp, 0);
 }
 
@@ -135,10 +137,18 @@ void hrp_req_complete(struct hrp_qp *qp)
 	}
 }
 
+/* Nothing is waited for any more. */
+static void req_stop_timers(struct hrp_req *req)
+{
+	req->timer = HRP_TIMER_OFF;
+	if (req->pace)
+		req->pace->ready_ns = 0;
+}
+
 static void req_stop(struct hrp_qp *qp, u8 state)
 {
 	qp->state = state;
-	qp->req.timer = HRP_TIMER_OFF;
+	req_stop_timers(&qp->req);
 	hrp_env_error(qp);
 }
 
@@ -594,9 +604,10 @@ enum hrp_next hrp_req_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 {
 	enum hrp_next ret = HRP_NEXT_WAIT;
 
-	if ((qp->state != HRP_RTS && qp->state != HRP_SQD) ||
-	    !hrp_qp_sends(qp))
+	if (qp->state != HRP_RTS && qp->state != HRP_SQD)
 		return HRP_NEXT_IDLE;
+	if (unlikely(qp->req.gated))
+		return hrp_pace_next(qp, now_ns, b);
 	if (qp->req.timer < HRP_TIMER_RNR)
 		ret = req_run(qp, now_ns, b);
 	if (ret != HRP_NEXT_IDLE)
@@ -682,17 +693,33 @@ void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
 	req->offset = 0;
 }
 
+u64 hrp_req_deadline(const struct hrp_req *req)
+{
+	u64 at_ns = hrp_req_has_deadline(req) ? req->deadline_ns : 0;
+
+	if (unlikely(req->pace) && req->pace->ready_ns &&
+	    (!at_ns || req->pace->ready_ns < at_ns))
+		at_ns = req->pace->ready_ns;
+	return at_ns;
+}
+
 bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
+	bool ready = false;
 
 	if (qp->state != HRP_RTS && qp->state != HRP_SQD) {
 		/* The flush that will do so is yet to come. */
-		req->timer = HRP_TIMER_OFF;
+		req_stop_timers(req);
 		return false;
 	}
+	if (unlikely(req->pace) && req->pace->ready_ns &&
+	    now_ns >= req->pace->ready_ns) {
+		req->pace->ready_ns = 0;
+		ready = true;
+	}
 	if (!hrp_req_has_deadline(req) || now_ns < req->deadline_ns)
-		return false;
+		return ready;
 	if (req->timer == HRP_TIMER_RNR) {
 		req->timer = HRP_TIMER_OFF;
 		req->went_back = 0;
@@ -719,7 +746,7 @@ void hrp_req_flush(struct hrp_qp *qp)
 
 	if (!hrp_qp_sends(qp))
 		return;
-	qp->req.timer = HRP_TIMER_OFF;
+	req_stop_timers(&qp->req);
 	while (sq->tail != sq->head)
 		hrp_sq_complete(qp, HROCE_WC_WR_FLUSH_ERR);
 	req_flush_posted(qp);

@@ -87,12 +87,23 @@ void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status);
 bool hrp_req_mem_ready(struct hrp_qp *qp, u64 now_ns, bool ok);
 
 /**
+ * hrp_req_deadline - when is hrp_req_timeout() to be called?
+ * @req: requester
+ *
+ * To be looked at after every call; the timer may be late, never early.
+ * Context: send lock held.
+ * Return: time in ns; 0: never.
+ */
+u64 hrp_req_deadline(const struct hrp_req *req);
+
+/**
  * hrp_req_timeout - the timer expired
  * @qp: queue pair
  * @now_ns: current time
  *
  * Does nothing if the deadline was moved meanwhile. Otherwise goes back to the
- * oldest unacknowledged packet, or completes it with RETRY_EXC_ERR.
+ * oldest unacknowledged packet, or completes it with RETRY_EXC_ERR; or a
+ * requester that is paced may send again.
  *
  * Context: send lock held.
  * Return: true if hrp_req_next() should be called.

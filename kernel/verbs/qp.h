@@ -71,7 +71,7 @@ enum hroce_qp_pending {
  * @send_cq: completions of the requester; XRC target: NULL
  * @recv_cq: completions of the responder; XRC: NULL, each SRQ has its own
  * @pending: bits of enum hroce_qp_pending, set under a lock, handled without
- * @timer: for @proto.req.deadline_ns; armed lazily, never moved on progress
+ * @timer: for hrp_req_deadline(); armed lazily, never moved on progress
  * @flow: way to the connected peer (RC, UC); valid if @flow_ok
  * @turn: taking turns with the peer's process on one CPU
  * @flow_ok: @flow is initialised

@@ -121,15 +121,13 @@ static void send_loop(struct hroce_qp *qp)
 /* Arm the timer if the engine's deadline is before its expiry. */
 static void send_sync_timer(struct hroce_qp *qp)
 {
-	const struct hrp_req *req = &qp->proto.req;
+	u64 at_ns = hrp_req_deadline(&qp->proto.req);
 
 	lockdep_assert_held(&qp->send.lock);
-	if (!hrp_req_has_deadline(req) || qp->dead ||
-	    (qp->timer_ns && qp->timer_ns <= req->deadline_ns))
+	if (!at_ns || qp->dead || (qp->timer_ns && qp->timer_ns <= at_ns))
 		return;
-	qp->timer_ns = req->deadline_ns;
-	hrtimer_start(&qp->timer, ns_to_ktime(req->deadline_ns),
-		      HRTIMER_MODE_ABS_SOFT);
+	qp->timer_ns = at_ns;
+	hrtimer_start(&qp->timer, ns_to_ktime(at_ns), HRTIMER_MODE_ABS_SOFT);
 }
 
 void hroce_qp_send_work(struct hroce_qp *qp)

@@ -99,6 +99,8 @@ static void check_state(void)
 		    ((req->psn_max - req->psn_una) & HRP_PSN_MASK));
 	fuzz_demand(resp->rd_head - resp->rd_reply <= resp->nr_rd);
 	fuzz_demand(!(resp->psn & ~HRP_PSN_MASK));
+	fuzz_demand(!req->pace || req->pace->credit <= req->pace->max_credit);
+	fuzz_demand(req->gated == (!hrp_qp_sends(&fuzz.qp) || req->pace));
 	fuzz_demand(!resp->have_rwqe || resp->in_msg != HRP_OI_SEND ||
 		    resp->offset <= resp->rwqe->length);
 	fuzz_demand(resp->in_msg != HRP_OI_WRITE ||
@@ -140,7 +142,7 @@ static void flush(void)
 	op_sent();
 	hrp_req_flush(&fuzz.qp);
 	fuzz_demand(sq->head == sq->tail && sq->next == sq->head);
-	fuzz_demand(fuzz.qp.req.timer == HRP_TIMER_OFF);
+	fuzz_demand(!hrp_req_deadline(&fuzz.qp.req));
 	if (fuzz.qp.state == HRP_ERR) {
 		hrp_resp_flush(&fuzz.qp);
 		fuzz_demand(!fuzz.qp.resp.have_rwqe);
@@ -211,7 +213,8 @@ static void op_kick(void)
 		next = hrp_req_next(&fuzz.qp, fuzz.now_ns, &fuzz.burst);
 		check_state();
 		if (next == HRP_NEXT_WAIT && fuzz.qp.state == HRP_RTS)
-			fuzz_demand(fuzz.qp.req.timer != HRP_TIMER_OFF);
+			fuzz_demand(fuzz.qp.req.timer != HRP_TIMER_OFF ||
+				    hrp_req_deadline(&fuzz.qp.req));
 		if (next != HRP_NEXT_BURST) {
 			fuzz.burst.nr_pkts = 0;
 			return;
@@ -357,6 +360,22 @@ static void op_memory(void)
 	}
 }
 
+/* Paced, at another rate, or no more. */
+static void set_rate(void)
+{
+	u8 how = take(1);
+
+	if (!hrp_qp_sends(&fuzz.qp))
+		return;
+	if (!fuzz.qp.req.pace)
+		hrp_pace_start(&fuzz.qp, &fuzz.pace, fuzz.now_ns, how * 1000);
+	hrp_pace_set(&fuzz.qp, fuzz.now_ns, 8u << how % 28,
+		     how & 0x40 ? take(4) : 0);
+	if (how & 0x80)
+		fuzz_demand(hrp_pace_stop(&fuzz.qp) == &fuzz.pace);
+	op_kick();
+}
+
 static void op_modify(void)
 {
 	switch (take(1) & 7) {
@@ -372,6 +391,9 @@ static void op_modify(void)
 		else if (fuzz.qp.state == HRP_SQD)
 			fuzz.qp.state = HRP_RTS;
 		fuzz.state_seen = fuzz.qp.state;
+		break;
+	case 3:
+		set_rate();
 		break;
 	default:
 		flush();

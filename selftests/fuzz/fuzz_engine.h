@@ -6,6 +6,7 @@
 #include <linux/types.h>
 #include "proto/burst.h"
 #include "proto/env.h"
+#include "proto/pace.h"
 #include "proto/psn.h"
 #include "proto/req.h"
 #include "proto/resp.h"
@@ -21,6 +22,7 @@
  * struct fuzz - all there is
  * @qp: queue pair
  * @burst: burst on its way, if nr_pkts is not 0
+ * @pace: for the queue pair while it has a rate
  * @data: rest of the input
  * @len: bytes of it
  * @now_ns: time
@@ -35,6 +37,7 @@
 struct fuzz {
 	struct hrp_qp qp;
 	struct hrp_burst burst;
+	struct hrp_pace pace;
 	const u8 *data;
 	size_t len;
 	u64 now_ns;

@@ -18,6 +18,7 @@
 #include <linux/types.h>
 #include <uapi/rdma/hroce-abi.h>
 #include "proto/env.h"
+#include "proto/pace.h"
 #include "proto/req.h"
 #include "proto/resp.h"
 
@@ -50,6 +51,7 @@ struct sim_opts {
 	u32 damage_ppm;
 	u32 away_ppm;		/* memory has to be fetched; per use of it */
 	u32 pause_us;		/* mean time that a receiver posts nothing */
+	bool paced;		/* requesters have rates, which change */
 	bool srq;
 	bool big_read;		/* mostly READs, many packets each */
 	bool kill_one;		/* one side goes to ERR on the way */
@@ -193,6 +195,10 @@ struct sim_qp {
 	u8 *req_bytes;
 	u8 *resp_bytes;
 	u64 timer_ns;		/* when the timer event planned last fires */
+	/* Pacing, and another bucket that only fills with what is sent. */
+	struct hrp_pace *pace;
+	u64 paced_ns;
+	double paced_bytes;
 	u32 nr_events[HRP_EVENT_LAST_WQE + 1];
 };
 

@@ -197,11 +197,14 @@ static void sim_setup(struct sim *sim)
 	}
 	for (i = 0; i < sim->nr_qps; i++)
 		sim_work_init(sim->qp[i]);
+	/* With a rate nothing is sent at first. */
 	if (sim->opts.kill_one || sim->opts.kill_both)
-		sim_at(sim, sim_below(&sim->rng, 500 * SIM_US), kill_side,
+		sim_at(sim, (sim->opts.paced ? SIM_MS : 0) +
+		       sim_below(&sim->rng, 500 * SIM_US), kill_side,
 		       &sim->node[0]);
 	if (sim->opts.kill_both)
-		sim_at(sim, sim_below(&sim->rng, 500 * SIM_US), kill_side,
+		sim_at(sim, (sim->opts.paced ? SIM_MS : 0) +
+		       sim_below(&sim->rng, 500 * SIM_US), kill_side,
 		       &sim->node[1]);
 }
 

@@ -22,11 +22,11 @@ static void timer_fired(void *ctx)
 	if (sim->now_ns != qp->timer_ns)
 		return;		/* an earlier one was planned instead */
 	qp->timer_ns = 0;
-	if (hrp_req_has_deadline(req) && req->deadline_ns <= sim->now_ns &&
+	if (hrp_req_deadline(req) && hrp_req_deadline(req) <= sim->now_ns &&
 	    hrp_req_timeout(&qp->hrp, sim->now_ns))
 		run_requester(qp);
-	if (hrp_req_has_deadline(req) && !qp->timer_ns) {
-		u64 at = max(req->deadline_ns, sim->now_ns + 1);
+	if (hrp_req_deadline(req) && !qp->timer_ns) {
+		u64 at = max(hrp_req_deadline(req), sim->now_ns + 1);
 
 		qp->timer_ns = at;
 		sim_at(sim, at - sim->now_ns, timer_fired, qp);
@@ -40,15 +40,67 @@ static void plan_timer(struct sim_qp *qp)
 	struct sim *sim = qp->node->sim;
 	u64 at;
 
-	if (!hrp_req_has_deadline(req))
+	if (!hrp_req_deadline(req))
 		return;
 	/* A kernel timer is late, never early. */
-	at = max(req->deadline_ns, sim->now_ns) +
+	at = max(hrp_req_deadline(req), sim->now_ns) +
 	     sim_below(&sim->rng, 5 * SIM_US);
 	if (qp->timer_ns && qp->timer_ns <= at)
 		return;
 	qp->timer_ns = at;
 	sim_at(sim, at - sim->now_ns, timer_fired, qp);
+}
+
+#define PACE_SLACK_NS	20000
+
+/* Bytes that the bucket has lost since. */
+static void pace_drain(struct sim_qp *qp)
+{
+	u64 now_ns = qp->node->sim->now_ns;
+
+	qp->paced_bytes -= (now_ns - qp->paced_ns) *
+			   (qp->pace->rate_kbps / 8e6);
+	if (qp->paced_bytes < 0)
+		qp->paced_bytes = 0;
+	qp->paced_ns = now_ns;
+}
+
+/* Was there credit for this burst? */
+static void pace_check(struct sim_qp *qp, const struct hrp_burst *b)
+{
+	struct sim *sim = qp->node->sim;
+	struct hrp_pkt pkt;
+	u32 i;
+
+	pace_drain(qp);
+	for (i = 0; i < b->nr_pkts; i++) {
+		hrp_burst_pkt(b, i, &pkt);
+		qp->paced_bytes += 14 + 40 + 8 + pkt.payload_len + pkt.pad +
+				   hrp_opcode_hdr_len(pkt.info) + 4 + 4;
+	}
+	sim_check(sim, qp->paced_bytes <= qp->pace->max_credit / 8e6 + 1);
+}
+
+/* Rates change at any time, as they would with congestion control. */
+static void pace_change(void *ctx)
+{
+	struct sim_qp *qp = ctx;
+	struct sim *sim = qp->node->sim;
+	u32 burst = sim_below(&sim->rng, 2) ? sim_below(&sim->rng, 100000) : 0;
+	double was = qp->pace->max_credit / 8e6;
+
+	if (sim->stopped)
+		return;
+	pace_drain(qp);
+	hrp_pace_set(&qp->hrp, sim->now_ns,
+		     (100000 + sim_below(&sim->rng, 100000)) <<
+		     sim_below(&sim->rng, 6), burst);
+	/* What was earned before stays, up to the new burst. */
+	qp->paced_bytes += qp->pace->max_credit / 8e6 - was;
+	if (qp->paced_bytes < 0)
+		qp->paced_bytes = 0;
+	run_requester(qp);
+	sim_at(sim, sim_below(&sim->rng, 5 * SIM_MS), pace_change, qp);
 }
 
 static u64 transmit_time(struct sim *sim, const struct hrp_burst *b)
@@ -145,9 +197,12 @@ static void run_requester(struct sim_qp *qp)
 	plan_timer(qp);
 	sim_check(sim, next != HRP_NEXT_WAIT ||
 		       qp->hrp.req.timer != HRP_TIMER_OFF ||
+		       hrp_req_deadline(&qp->hrp.req) ||
 		       qp->hrp.state != HRP_RTS);
 	if (next != HRP_NEXT_BURST)
 		return;
+	if (qp->pace)
+		pace_check(qp, &qp->req_burst);
 	sim_check(sim, qp->req_burst.nr_pkts &&
 		       qp->req_burst.nr_pkts <= qp->hrp.req.burst_pkts);
 	qp->req_busy = true;
@@ -463,6 +518,11 @@ void sim_qp_connect(struct sim_qp *qp, struct sim_qp *peer, u32 psn,
 	hrp_resp_start(&qp->hrp, peer_psn);
 	qp->hrp.state = HRP_RTS;
 	hrp_req_start(&qp->hrp, psn);
+	if (sim->opts.paced && hrp_qp_sends(&qp->hrp)) {
+		qp->pace = malloc(sizeof(*qp->pace));
+		hrp_pace_start(&qp->hrp, qp->pace, sim->now_ns, PACE_SLACK_NS);
+		pace_change(qp);
+	}
 }
 
 void sim_qp_free(struct sim_qp *qp)
@@ -474,5 +534,6 @@ void sim_qp_free(struct sim_qp *qp)
 	free(qp->hrp.resp.rd);
 	free(qp->req_bytes);
 	free(qp->resp_bytes);
+	free(qp->pace);
 	free(qp);
 }
