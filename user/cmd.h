@@ -35,6 +35,9 @@ HROCE_DECLARE_CMD(hroce_cmd_create_srq_resp, ib_uverbs_create_srq_resp,
 HROCE_DECLARE_CMD(hroce_cmd_modify_srq, ibv_modify_srq, hroce_modify_srq_req);
 HROCE_DECLARE_CMD(hroce_cmd_create_qp_resp, ib_uverbs_create_qp_resp,
 		  hroce_create_qp_resp);
+HROCE_DECLARE_CMD(hroce_cmd_modify_qp, ibv_modify_qp_ex, hroce_modify_qp_req);
+HROCE_DECLARE_CMD(hroce_cmd_query_device_resp, ib_uverbs_ex_query_device_resp,
+		  hroce_query_device_resp);
 HROCE_DECLARE_CMD(hroce_cmd_create_ah_resp, ib_uverbs_create_ah_resp,
 		  hroce_create_ah_resp);
 

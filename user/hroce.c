@@ -28,21 +28,41 @@
 #include "srq.h"
 #include "xrcd.h"
 
+static void query_pacing(struct ibv_device_attr_ex *attr, size_t attr_size,
+			 const struct hroce_query_device_resp *resp)
+{
+	struct ibv_packet_pacing_caps *caps = &attr->packet_pacing_caps;
+
+	if (attr_size < offsetof(struct ibv_device_attr_ex,
+				 packet_pacing_caps) + sizeof(*caps))
+		return;
+	caps->qp_rate_limit_min = resp->rate_limit_min;
+	caps->qp_rate_limit_max = resp->rate_limit_max;
+	caps->supported_qpts = resp->rate_limit_qpts;
+}
+
 static int query_device_ex(struct ibv_context *context,
 			   const struct ibv_query_device_ex_input *input,
 			   struct ibv_device_attr_ex *attr, size_t attr_size)
 {
-	struct ib_uverbs_ex_query_device_resp resp = {};
+	struct hroce_cmd_query_device_resp resp = {};
 	size_t resp_size = sizeof(resp);
 	uint64_t version;
 	int ret;
 
-	ret = ibv_cmd_query_device_any(context, input, attr, attr_size, &resp,
-				       &resp_size);
+	ret = ibv_cmd_query_device_any(context, input, attr, attr_size,
+				       &resp.core, &resp_size);
+	/* Modules that have nothing to add want not to be asked. */
+	if (ret == EINVAL) {
+		resp_size = sizeof(resp.core);
+		ret = ibv_cmd_query_device_any(context, input, attr, attr_size,
+					       &resp.core, &resp_size);
+	}
 	if (ret)
 		return ret;
 
-	version = resp.base.fw_ver;
+	query_pacing(attr, attr_size, &resp.drv);
+	version = resp.core.base.fw_ver;
 	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver),
 		 "%u.%u.%u", (unsigned int)(version >> 32) & 0xffff,
 		 (unsigned int)(version >> 16) & 0xffff,
@@ -122,6 +142,7 @@ static const struct verbs_context_ops context_ops = {
 	.import_pd = hroce_import_pd,
 	.modify_cq = hroce_modify_cq,
 	.modify_qp = hroce_modify_qp,
+	.modify_qp_rate_limit = hroce_modify_qp_rate_limit,
 	.modify_srq = hroce_modify_srq,
 	.open_qp = hroce_open_qp,
 	.open_xrcd = hroce_open_xrcd,

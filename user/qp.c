@@ -155,14 +155,29 @@ static void qp_forget_completions(struct ibv_qp *ibqp)
 		hroce_cq_forget_qp(ibqp->recv_cq, ibqp->qp_num);
 }
 
+/* The plain command has no room for a rate. */
+static int qp_modify(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
+		     int attr_mask, const struct hroce_modify_qp_req *req)
+{
+	struct ib_uverbs_ex_modify_qp_resp resp = {};
+	struct hroce_cmd_modify_qp cmd_ex = { .drv = *req };
+	struct ibv_modify_qp cmd = {};
+
+	if (attr_mask & IBV_QP_RATE_LIMIT)
+		return ibv_cmd_modify_qp_ex(ibqp, attr, attr_mask, &cmd_ex.core,
+					    sizeof(cmd_ex), &resp,
+					    sizeof(resp));
+	return ibv_cmd_modify_qp(ibqp, attr, attr_mask, &cmd, sizeof(cmd));
+}
+
 int hroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 		    int attr_mask)
 {
+	const struct hroce_modify_qp_req no_burst = {};
 	struct hroce_qp *qp = to_hqp(ibqp);
-	struct ibv_modify_qp cmd = {};
 	int ret;
 
-	ret = ibv_cmd_modify_qp(ibqp, attr, attr_mask, &cmd, sizeof(cmd));
+	ret = qp_modify(ibqp, attr, attr_mask, &no_burst);
 	if (ret)
 		return ret;
 
@@ -172,6 +187,20 @@ int hroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 		hroce_rq_reset(&qp->rq);
 	}
 	return 0;
+}
+
+int hroce_modify_qp_rate_limit(struct ibv_qp *ibqp,
+			       struct ibv_qp_rate_limit_attr *attr)
+{
+	const struct hroce_modify_qp_req req = {
+		.max_burst_sz = attr->max_burst_sz,
+		.typical_pkt_sz = attr->typical_pkt_sz,
+	};
+	struct ibv_qp_attr qp_attr = { .rate_limit = attr->rate_limit };
+
+	if (attr->comp_mask)
+		return EINVAL;
+	return qp_modify(ibqp, &qp_attr, IBV_QP_RATE_LIMIT, &req);
 }
 
 int hroce_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,

@@ -44,6 +44,8 @@ struct ibv_qp *hroce_open_qp(struct ibv_context *context,
 			     struct ibv_qp_open_attr *attr);
 int hroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 		    int attr_mask);
+int hroce_modify_qp_rate_limit(struct ibv_qp *ibqp,
+			       struct ibv_qp_rate_limit_attr *attr);
 int hroce_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
 		   struct ibv_qp_init_attr *init_attr);
 int hroce_destroy_qp(struct ibv_qp *ibqp);

@@ -26,6 +26,8 @@
 #define HROCE_MAX_CQE		(1 << 22)
 #define HROCE_MAX_FAST_REG	1024		/* blocks of one FRWR MR */
 #define HROCE_MAX_MCAST_GRP	8192
+#define HROCE_MIN_RATE_KBPS	8		/* a byte in a millisecond */
+#define HROCE_MAX_RATE_KBPS	1000000000	/* more than memory has */
 #define HROCE_GID_TABLE_LEN	256
 #define HROCE_MAX_MSG		(1U << 31)
 #define HROCE_PKEY_TABLE_LEN	128

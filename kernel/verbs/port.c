@@ -11,6 +11,7 @@
 #include "../proto/qp.h"
 #include "device.h"
 #include "port.h"
+#include "ucontext.h"
 
 #define FW_VERSION_MAJOR	0
 #define FW_VERSION_MINOR	1
@@ -59,10 +60,20 @@ static void query_odp(struct ib_odp_caps *caps)
 int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
 		       struct ib_udata *udata)
 {
+	const struct hroce_query_device_resp resp = {
+		.rate_limit_min = HROCE_MIN_RATE_KBPS,
+		.rate_limit_max = HROCE_MAX_RATE_KBPS,
+		.rate_limit_qpts = BIT(IB_QPT_RC) | BIT(IB_QPT_UC) |
+				   BIT(IB_QPT_UD) | BIT(IB_QPT_XRC_INI),
+	};
 	const struct hroce_dev *dev = to_hdev(ibdev);
+	int err;
 
-	if (udata->inlen || udata->outlen)
-		return -EINVAL;
+	err = hroce_udata_check(udata, 0);
+	if (!err)
+		err = hroce_udata_answer(udata, &resp, sizeof(resp));
+	if (err)
+		return err;
 
 	memset(attr, 0, sizeof(*attr));
 	attr->fw_ver = (u64)FW_VERSION_MAJOR << 32 | FW_VERSION_MINOR << 16;

@@ -312,6 +312,7 @@ int hroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	}
 	hroce_cq_forget(qp->send_cq, qp->proto.qpn);
 	hroce_cq_forget(qp->recv_cq, qp->proto.qpn);
+	kfree(qp->proto.req.pace);
 	qp_destroy_rq(qp);
 	qp_destroy_sq(qp);
 	return 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Attributes of queue pairs: their ranges, into force, and back. */
+#include "../proto/pace.h"
 #include "../proto/psn.h"
 #include "../proto/table.h"
 #include "ah.h"
@@ -48,7 +49,7 @@ static int attr_check_path(const struct hroce_qp *qp,
 int hroce_qp_check_attr(const struct hroce_qp *qp,
 			const struct ib_qp_attr *attr, int mask)
 {
-	if (mask & ~IB_QP_ATTR_STANDARD_BITS ||
+	if (mask & ~(IB_QP_ATTR_STANDARD_BITS | IB_QP_RATE_LIMIT) ||
 	    mask & (IB_QP_ALT_PATH | IB_QP_CAP))
 		return -EOPNOTSUPP;
 	if (mask & IB_QP_ACCESS_FLAGS && attr->qp_access_flags & ~QP_ACCESS)
@@ -180,6 +181,7 @@ static void attr_query_req(const struct hroce_qp *qp, struct ib_qp_attr *attr)
 	attr->timeout = qp->timeout;
 	attr->retry_cnt = req->retry_cnt;
 	attr->rnr_retry = req->rnr_retry;
+	attr->rate_limit = req->pace ? req->pace->rate_kbps : 0;
 }
 
 static void attr_query_resp(const struct hroce_qp *qp, struct ib_qp_attr *attr)

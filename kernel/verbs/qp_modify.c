@@ -7,7 +7,10 @@
  * First everything that may fail or sleep, into a struct qp_change; then, with
  * both locks held, what takes effect; then, without, what follows from it.
  */
+#include <linux/hrtimer.h>
 #include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include "../proto/pace.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
 #include "../trace.h"
@@ -25,6 +28,8 @@
  * @key: new address vector, if IB_QP_AV is set
  * @rd: responder resources to be put in place; afterwards those to be freed
  * @nr_rd: of them
+ * @pace: what the requester is to be paced by; afterwards what is to be freed
+ * @max_burst_bytes: longest burst at the new rate; 0: the default
  */
 struct qp_change {
 	const struct ib_qp_attr *attr;
@@ -34,6 +39,8 @@ struct qp_change {
 	struct hroce_flow_key key;
 	struct hrp_rdres *rd;
 	u32 nr_rd;
+	struct hrp_pace *pace;
+	u32 max_burst_bytes;
 };
 
 /* Frames have left: go on sending, on either side. */
@@ -111,17 +118,43 @@ static int change_prepare_rd(struct hroce_qp *qp, struct qp_change *c)
 	return c->rd ? 0 : -ENOMEM;
 }
 
+static int change_prepare_pace(struct hroce_qp *qp, struct qp_change *c)
+{
+	u32 rate_kbps = c->attr->rate_limit;
+
+	if (!hrp_qp_sends(&qp->proto) || qp->is_gsi)
+		return -EOPNOTSUPP;
+	if (c->to != IB_QPS_RTS ||
+	    (c->from != IB_QPS_RTR && c->from != IB_QPS_RTS))
+		return -EINVAL;
+	if (!rate_kbps)
+		return c->max_burst_bytes ? -EINVAL : 0;
+	if (rate_kbps < HROCE_MIN_RATE_KBPS || rate_kbps > HROCE_MAX_RATE_KBPS)
+		return -EINVAL;
+	if (qp->proto.req.pace)
+		return 0;
+	c->pace = kzalloc(sizeof(*c->pace), GFP_KERNEL_ACCOUNT);
+	return c->pace ? 0 : -ENOMEM;
+}
+
 static int change_prepare(struct hroce_qp *qp, struct qp_change *c)
 {
 	int err;
 
 	if (c->mask & IB_QP_CUR_STATE && c->attr->cur_qp_state != c->from)
 		return -EINVAL;
-	if (!ib_modify_qp_is_ok(c->from, c->to, qp->ib.qp_type, c->mask))
+	/* ib_core knows rates of queue pairs that we do not have. */
+	if (!ib_modify_qp_is_ok(c->from, c->to, qp->ib.qp_type,
+				c->mask & ~IB_QP_RATE_LIMIT))
 		return -EINVAL;
 	err = hroce_qp_check_attr(qp, c->attr, c->mask);
 	if (err)
 		return err;
+	if (c->mask & IB_QP_RATE_LIMIT) {
+		err = change_prepare_pace(qp, c);
+		if (err)
+			return err;
+	}
 	if (c->mask & IB_QP_AV && qp->proto.type != HRP_TYPE_UD) {
 		err = change_prepare_flow(qp, c);
 		if (err)
@@ -159,6 +192,24 @@ static void change_enter(struct hroce_qp *qp, const struct qp_change *c)
 	}
 }
 
+/* Both locks are held. A late timer is no reason to be slower: see pace.h. */
+static void change_rate(struct hroce_qp *qp, struct qp_change *c)
+{
+	u64 now_ns = ktime_get_ns();
+
+	if (!c->attr->rate_limit) {
+		c->pace = hrp_pace_stop(&qp->proto);
+		return;
+	}
+	if (!qp->proto.req.pace) {
+		hrp_pace_start(&qp->proto, c->pace, now_ns,
+			       2 * hrtimer_resolution);
+		c->pace = NULL;
+	}
+	hrp_pace_set(&qp->proto, now_ns, c->attr->rate_limit,
+		     c->max_burst_bytes);
+}
+
 static int change_commit(struct hroce_qp *qp, struct qp_change *c)
 {
 	int err = 0;
@@ -174,6 +225,8 @@ static int change_commit(struct hroce_qp *qp, struct qp_change *c)
 		swap(qp->proto.resp.nr_rd, c->nr_rd);
 	}
 	hroce_qp_set_attr(qp, c->attr, c->mask);
+	if (c->mask & IB_QP_RATE_LIMIT)
+		change_rate(qp, c);
 	if (c->to != c->from) {
 		change_enter(qp, c);
 		qp_set_state(qp, c->to);
@@ -207,6 +260,7 @@ static void rq_skip(struct hroce_qp *qp)
 static void qp_reset(struct hroce_qp *qp)
 {
 	struct hrp_qp *proto = &qp->proto;
+	struct hrp_pace *pace;
 
 	hroce_qp_stop(qp);
 	if (qp->flow_ok) {
@@ -222,12 +276,14 @@ static void qp_reset(struct hroce_qp *qp)
 	qp->flow_ok = false;
 	qp->pending = 0;
 	qp_set_state(qp, IB_QPS_RESET);
+	pace = hrp_pace_stop(proto);
 	hrp_req_reset(proto);
 	hrp_resp_reset(proto);
 	if (qp->rq)
 		rq_skip(qp);
 	qp->dead = false;
 	qp_unlock(qp);
+	kfree(pace);
 }
 
 static int qp_modify_locked(struct hroce_qp *qp, struct qp_change *c)
@@ -257,6 +313,27 @@ static int qp_modify_locked(struct hroce_qp *qp, struct qp_change *c)
 	return 0;
 }
 
+/* Struct hroce_modify_qp_req, or nothing, or zeros. */
+static int change_read(struct qp_change *c, struct ib_udata *udata)
+{
+	struct hroce_modify_qp_req req = {};
+	int err;
+
+	if (!udata)
+		return 0;
+	err = ib_copy_from_udata(&req, udata, min(sizeof(req), udata->inlen));
+	if (err)
+		return err;
+	if (req.comp_mask || memchr_inv(req.reserved, 0, sizeof(req.reserved)) ||
+	    !hroce_udata_is_zero(udata, sizeof(req)))
+		return -EINVAL;
+	if (!(c->mask & IB_QP_RATE_LIMIT) &&
+	    (req.max_burst_sz || req.typical_pkt_sz))
+		return -EINVAL;
+	c->max_burst_bytes = req.max_burst_sz;
+	return 0;
+}
+
 int hroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_udata *udata)
 {
@@ -264,12 +341,13 @@ int hroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	struct hroce_qp *qp = to_hqp(ibqp);
 	int err;
 
-	err = hroce_udata_check(udata, 0);
+	err = change_read(&c, udata);
 	if (err)
 		return err;
 	mutex_lock(&qp->modify_lock);
 	err = qp_modify_locked(qp, &c);
 	mutex_unlock(&qp->modify_lock);
 	kvfree(c.rd);
+	kfree(c.pace);
 	return err;
 }

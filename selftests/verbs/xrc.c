@@ -183,6 +183,24 @@ static void messages_go_where_they_name(struct vt *t)
 		vt_quiet(s[i].cq, 1);
 }
 
+/* The initiator may have a rate, the target sends nothing. */
+static void rate_of_initiator(struct vt *t)
+{
+	struct ibv_qp_rate_limit_attr attr = { .rate_limit = 50000 };
+	struct vt_mem *from = vt_mem(&t->a, 500000, VT_ALL);
+	struct vt_mem *to = vt_mem(&t->b, 500000, VT_ALL);
+	struct xrc x = make_xrc(t, -1, 0);
+	struct xsrq s = make_xsrq(&t->b, t->b.pd, x.xrcd, NULL);
+	uint64_t start = vt_now_us(), us;
+
+	VT_EQ(ibv_modify_qp_rate_limit(x.ini, &attr), 0);
+	exchange(&x, &s, from, to, 500000, 1);
+	us = vt_now_us() - start;
+	/* 500000 bytes at 50 Mbit/s, less a burst of 1 ms */
+	VT_OK(us >= 79000, "%llu us", (unsigned long long)us);
+	VT_EQ(ibv_modify_qp_rate_limit(x.tgt, &attr), EOPNOTSUPP);
+}
+
 /* Several targets of a domain share its SRQs, in the order of arrival. */
 static void targets_share_srqs(struct vt *t)
 {
@@ -745,6 +763,7 @@ static void srqs_come_and_go_under_traffic(struct vt *t)
 
 static const struct vt_case cases[] = {
 	VT_CASE(messages_go_where_they_name),
+	VT_CASE(rate_of_initiator),
 	VT_CASE(targets_share_srqs),
 	VT_CASE(all_operations),
 	VT_CASE(extended_interface),

@@ -454,6 +454,38 @@ struct hroce_create_qp_resp {
 };
 
 /**
+ * struct hroce_modify_qp_req - what belongs to IB_QP_RATE_LIMIT, may be left out
+ * @comp_mask: zero; unknown bits are refused with EINVAL
+ * @max_burst_sz: longest burst in bytes; 0: chosen by the kernel. One packet can
+ *	always be sent
+ * @typical_pkt_sz: bytes; a hint that is not needed, as each packet counts as
+ *	long as it is
+ * @reserved: zero
+ *
+ * All zero if IB_QP_RATE_LIMIT is not set.
+ */
+struct hroce_modify_qp_req {
+	__u32 comp_mask;
+	__u32 max_burst_sz;
+	__u16 typical_pkt_sz;
+	__u16 reserved[3];
+};
+
+/**
+ * struct hroce_query_device_resp - what the device can beyond uverbs' answer
+ * @rate_limit_min: lowest rate of a queue pair in kbps
+ * @rate_limit_max: highest rate in kbps; 0: there is no rate limit
+ * @rate_limit_qpts: types of queue pairs, a mask of 1 << enum ibv_qp_type
+ * @reserved: zero
+ */
+struct hroce_query_device_resp {
+	__u32 rate_limit_min;
+	__u32 rate_limit_max;
+	__u32 rate_limit_qpts;
+	__u32 reserved;
+};
+
+/**
  * struct hroce_create_ah_resp - name of an address handle in send entries
  * @ah_id: for hroce_sq_wqe.ud.ah
  * @reserved: zero

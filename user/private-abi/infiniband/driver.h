@@ -224,7 +224,8 @@ struct verbs_context_ops {
 	void (*modify_flow_action_esp)(void);
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			 int attr_mask);
-	void (*modify_qp_rate_limit)(void);
+	int (*modify_qp_rate_limit)(struct ibv_qp *qp,
+				    struct ibv_qp_rate_limit_attr *attr);
 	int (*modify_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr,
 			  int attr_mask);
 	void (*modify_wq)(void);
@@ -312,6 +313,12 @@ struct ibv_create_cq_ex {
 	struct ib_uverbs_cmd_hdr hdr;
 	struct ib_uverbs_ex_cmd_hdr ex_hdr;
 	struct ib_uverbs_ex_create_cq core_payload;
+};
+
+struct ibv_modify_qp_ex {
+	struct ib_uverbs_cmd_hdr hdr;
+	struct ib_uverbs_ex_cmd_hdr ex_hdr;
+	struct ib_uverbs_ex_modify_qp core_payload;
 };
 
 struct ibv_modify_cq {
@@ -439,6 +446,11 @@ int ibv_cmd_open_qp(struct ibv_context *context, struct verbs_qp *qp,
 int ibv_cmd_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 		      int attr_mask, struct ibv_modify_qp *cmd,
 		      size_t cmd_size);
+int ibv_cmd_modify_qp_ex(struct ibv_qp *qp, struct ibv_qp_attr *attr,
+			 int attr_mask, struct ibv_modify_qp_ex *cmd,
+			 size_t cmd_size,
+			 struct ib_uverbs_ex_modify_qp_resp *resp,
+			 size_t resp_size);
 int ibv_cmd_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
 		     struct ibv_qp_init_attr *init_attr,
 		     struct ibv_query_qp *cmd, size_t cmd_size);
@@ -467,6 +479,7 @@ static_assert(sizeof(struct verbs_qp) == sizeof(struct ibv_qp_ex) + 16,
 	      "private ABI 34");
 static_assert(sizeof(struct ibv_context) == 328, "libibverbs ABI");
 static_assert(sizeof(struct ibv_create_qp) == 64, "kernel ABI");
+static_assert(sizeof(struct ibv_modify_qp_ex) == 144, "kernel ABI");
 static_assert(sizeof(struct ibv_reg_mr) == 48, "kernel ABI");
 
 #endif /* HROCE_PRIVATE_DRIVER_H */
