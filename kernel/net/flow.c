@@ -113,10 +113,10 @@ void hroce_flow_drain(void)
 }
 
 int hroce_flow_init(struct hroce_flow *flow, struct hroce_port *port,
-		    const struct hroce_flow_key *key, gfp_t gfp)
+		    const struct hroce_flow_key *key, bool cached, gfp_t gfp)
 {
 	struct hroce_flow_queue *queue;
-	int err;
+	int err = 0;
 
 	if (ipv6_addr_v4mapped(&key->saddr) != ipv6_addr_v4mapped(&key->daddr))
 		return -EAFNOSUPPORT;
@@ -124,7 +124,8 @@ int hroce_flow_init(struct hroce_flow *flow, struct hroce_port *port,
 	queue = kzalloc(sizeof(*queue), gfp);
 	if (!queue)
 		return -ENOMEM;
-	err = dst_cache_init(&flow->dst, gfp);
+	if (cached)
+		err = dst_cache_init(&flow->dst, gfp);
 	if (err) {
 		kfree(queue);
 		return err;

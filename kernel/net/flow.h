@@ -35,7 +35,7 @@ struct hroce_flow_key {
  * struct hroce_flow - one way to one peer
  * @port: the link
  * @key: addresses and header fields
- * @dst: route, per CPU
+ * @dst: route, per CPU; empty and stays so if the flow is not to have it
  * @ip_id: next IPv4 identification; each packet of a super-packet takes one
  * @queue: what is queued below; frames refer to it and may outlive the flow
  * @wake: called, in any context but hard interrupt and under RCU, when enough
@@ -56,14 +56,16 @@ struct hroce_flow {
  * @flow: zeroed, but for @flow->wake
  * @port: link
  * @key: address vector
+ * @cached: keep the route; else it is looked up for each frame
  * @gfp: address handles are created in atomic context too
  *
- * The route is looked up by the first transmission.
+ * The route is looked up by the first transmission. To keep it takes memory of
+ * each CPU, which there is little of for those who may not sleep.
  * Context: as @gfp says.
  * Return: 0, -ENOMEM, -EAFNOSUPPORT.
  */
 int hroce_flow_init(struct hroce_flow *flow, struct hroce_port *port,
-		    const struct hroce_flow_key *key, gfp_t gfp);
+		    const struct hroce_flow_key *key, bool cached, gfp_t gfp);
 
 /**
  * hroce_flow_update - change the address vector (path migration, modify AH)

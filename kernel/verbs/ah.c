@@ -127,7 +127,8 @@ int hroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
 		return -ENOMEM;
 	ah->pd = ibah->pd;
 	INIT_RCU_WORK(&ah->free, ah_free);
-	err = hroce_flow_init(&ah->flow, &dev->port, &key, gfp);
+	/* The kernel makes one for each datagram of the connection manager. */
+	err = hroce_flow_init(&ah->flow, &dev->port, &key, udata, gfp);
 	if (err)
 		goto free_ah;
 	err = ah_publish(dev, ah);

@@ -92,7 +92,7 @@ static int change_prepare_flow(struct hroce_qp *qp, struct qp_change *c)
 
 	memset(&qp->flow, 0, sizeof(qp->flow));
 	qp->flow.wake = flow_wake;
-	err = hroce_flow_init(&qp->flow, &hqp_dev(qp)->port, &c->key,
+	err = hroce_flow_init(&qp->flow, &hqp_dev(qp)->port, &c->key, true,
 			      GFP_KERNEL_ACCOUNT);
 	if (err)
 		return err;
