@@ -28,6 +28,7 @@ HROCE_DECLARE_CMD(hroce_cmd_get_context_resp, ib_uverbs_get_context_resp,
 HROCE_DECLARE_CMD(hroce_cmd_reg_mr, ibv_reg_mr, hroce_reg_mr_req);
 HROCE_DECLARE_CMD(hroce_cmd_create_cq_resp, ib_uverbs_ex_create_cq_resp,
 		  hroce_create_cq_resp);
+HROCE_DECLARE_CMD(hroce_cmd_resize_cq, ibv_resize_cq, hroce_resize_cq_req);
 HROCE_DECLARE_CMD(hroce_cmd_resize_cq_resp, ib_uverbs_resize_cq_resp,
 		  hroce_resize_cq_resp);
 HROCE_DECLARE_CMD(hroce_cmd_create_srq_resp, ib_uverbs_create_srq_resp,

@@ -129,17 +129,6 @@ struct ibv_cq_ex *hroce_create_cq_ex(struct ibv_context *context,
 	return &cq->vcq.cq_ex;
 }
 
-static void cq_free_retired(struct hroce_cq *cq)
-{
-	struct hroce_retired *retired;
-
-	while ((retired = cq->retired)) {
-		cq->retired = retired->next;
-		hroce_map_close(&retired->map);
-		free(retired);
-	}
-}
-
 int hroce_destroy_cq(struct ibv_cq *ibcq)
 {
 	struct hroce_cq *cq = to_hcq(ibcq);
@@ -150,78 +139,75 @@ int hroce_destroy_cq(struct ibv_cq *ibcq)
 		return ret;
 
 	hroce_map_close(&cq->map);
-	cq_free_retired(cq);
+	hroce_map_close(&cq->hdr_map);
 	hroce_lock_destroy(&cq->lock);
 	hroce_pd_put(cq->pd);
 	free(cq);
 	return 0;
 }
 
-/*
- * The new ring takes effect. Who has armed the old one since the kernel moved
- * on, or does so before it sees the new header, is made up for by the kernel; an
- * event too many does no harm.
- */
-static int cq_switch(struct hroce_cq *cq, const struct hroce_map *map,
-		     const struct hroce_ring_info *info)
+static int cq_resize_step(struct hroce_cq *cq, int nr_cqes, uint32_t step,
+			  struct hroce_ring_info *info)
 {
-	struct hroce_cq_hdr *old = cq->hdr, *hdr = map->base;
+	struct hroce_cmd_resize_cq cmd = { .drv.step = step };
+	struct hroce_cmd_resize_cq_resp resp = {};
+	int ret;
 
-	hroce_cons_init(&cq->ring, map, info, &hdr->cons);
-	__atomic_store_n(&cq->hdr, hdr, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&old->arm, __ATOMIC_SEQ_CST) == HROCE_CQ_ARM_NONE)
-		return 0;
-	return ibv_cmd_req_notify_cq(&cq->vcq.cq, 0);
+	ret = ibv_cmd_resize_cq(&cq->vcq.cq, nr_cqes, &cmd.core, sizeof(cmd),
+				&resp.core, sizeof(resp));
+	*info = resp.drv.cq;
+	return ret;
 }
 
-/* Takes *@retired, unless the ring stays the same. */
-static int cq_resize(struct hroce_cq *cq, int nr_cqes,
-		     struct hroce_retired **retired)
+/* The kernel has moved on to the ring at *@map. */
+static void cq_switch(struct hroce_cq *cq, const struct hroce_map *map,
+		      const struct hroce_ring_info *info)
 {
-	struct hroce_cmd_resize_cq_resp resp = {};
-	struct ibv_cq *ibcq = &cq->vcq.cq;
-	struct ibv_resize_cq cmd = {};
+	hroce_cons_init(&cq->ring, map, info, &cq->hdr->cons);
+	if (cq->hdr == cq->map.base) {
+		cq->hdr_map = cq->map;
+		hroce_map_trim(&cq->hdr_map);
+	} else {
+		hroce_map_close(&cq->map);
+	}
+	cq->map = *map;
+}
+
+static int cq_resize_locked(struct hroce_cq *cq, int nr_cqes)
+{
+	struct hroce_ring_info info, none;
 	struct hroce_map map = {};
 	int ret;
 
 	/* What was polled, and in an extended CQ forgotten, is given back. */
 	hroce_cons_publish(&cq->ring);
-	ret = ibv_cmd_resize_cq(ibcq, nr_cqes, &cmd, sizeof(cmd), &resp.core,
-				sizeof(resp));
+	ret = cq_resize_step(cq, nr_cqes, HROCE_RESIZE_PREPARE, &info);
 	if (ret)
 		return ret;
-	/* If this fails, the kernel completes where nobody looks any more. */
-	ret = hroce_map_open(&map, ibcq->context->cmd_fd, &resp.drv.cq, nr_cqes,
+	ret = hroce_map_open(&map, cq->vcq.cq.context->cmd_fd, &info, nr_cqes,
 			     sizeof(struct hroce_cqe));
-	if (ret)
+	if (ret) {
+		cq_resize_step(cq, nr_cqes, HROCE_RESIZE_CANCEL, &none);
 		return ret;
-
-	ret = cq_switch(cq, &map, &resp.drv.cq);
-	(*retired)->map = cq->map;
-	(*retired)->next = cq->retired;
-	cq->retired = *retired;
-	*retired = NULL;
-	hroce_map_trim(&cq->retired->map);
-	cq->map = map;
+	}
+	ret = cq_resize_step(cq, nr_cqes, HROCE_RESIZE_SWITCH, &none);
+	if (ret)
+		hroce_map_close(&map);
+	else
+		cq_switch(cq, &map, &info);
 	return ret;
 }
 
 int hroce_resize_cq(struct ibv_cq *ibcq, int nr_cqes)
 {
 	struct hroce_cq *cq = to_hcq(ibcq);
-	struct hroce_retired *retired;
 	int ret;
 
 	if (nr_cqes <= 0)
 		return EINVAL;
-	retired = calloc(1, sizeof(*retired));
-	if (!retired)
-		return ENOMEM;
-
 	hroce_lock(&cq->lock);
-	ret = cq_resize(cq, nr_cqes, &retired);
+	ret = cq_resize_locked(cq, nr_cqes);
 	hroce_unlock(&cq->lock);
-	free(retired);
 	return ret;
 }
 
@@ -324,14 +310,6 @@ static void cq_arm(uint32_t *arm, int solicited_only)
 
 int hroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 {
-	struct hroce_cq *cq = to_hcq(ibcq);
-	struct hroce_cq_hdr *hdr, *now;
-
-	now = __atomic_load_n(&cq->hdr, __ATOMIC_ACQUIRE);
-	do {
-		hdr = now;
-		cq_arm(&hdr->arm, solicited_only);
-		now = __atomic_load_n(&cq->hdr, __ATOMIC_ACQUIRE);
-	} while (now != hdr);
+	cq_arm(&to_hcq(ibcq)->hdr->arm, solicited_only);
 	return 0;
 }

@@ -10,23 +10,13 @@
 #define HROCE_WCF_VERBS	(HROCE_WCF_GRH | HROCE_WCF_IMM | HROCE_WCF_INV)
 
 /**
- * struct hroce_retired - what is left of a ring after resizing
- * @next: the one before, or NULL
- * @map: its first page
- */
-struct hroce_retired {
-	struct hroce_retired *next;
-	struct hroce_map map;
-};
-
-/**
  * struct hroce_cq - completion queue
  * @vcq: what libibverbs knows
  * @pd: parent domain, or NULL
  * @map: the queue
- * @hdr: its header; arming loads it without @lock
- * @retired: headers of earlier rings, one page each, which a thread that is
- *	about to arm may still write to
+ * @hdr: words shared with the kernel; stays where it is, for arming goes without
+ *	@lock
+ * @hdr_map: its page, once another ring is in the place of the first one
  * @lock: guards @ring and @current; held from start_poll to end_poll
  * @ring: what has been polled
  * @current: entry that the read functions of the extended interface look at
@@ -36,7 +26,7 @@ struct hroce_cq {
 	struct ibv_pd *pd;
 	struct hroce_map map;
 	struct hroce_cq_hdr *hdr;
-	struct hroce_retired *retired;
+	struct hroce_map hdr_map;
 	struct hroce_lock lock;
 	struct hroce_cons_ring ring;
 	const struct hroce_cqe *current;

@@ -62,6 +62,6 @@ void hroce_map_trim(struct hroce_map *map)
 
 	if (map->len_bytes <= page)
 		return;
-	munmap((uint8_t *)map->base + page, map->len_bytes - page);
-	map->len_bytes = page;
+	if (!munmap((uint8_t *)map->base + page, map->len_bytes - page))
+		map->len_bytes = page;
 }

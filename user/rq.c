@@ -38,25 +38,17 @@ void hroce_rq_close(struct hroce_rq *rq)
 	hroce_lock_destroy(&rq->lock);
 }
 
-int hroce_rq_replace(struct hroce_rq *rq, int cmd_fd,
-		     const struct hroce_ring_info *info)
+void hroce_rq_replace(struct hroce_rq *rq, const struct hroce_map *map,
+		      const struct hroce_ring_info *info)
 {
-	struct hroce_rq_hdr *hdr;
-	int ret;
+	struct hroce_rq_hdr *hdr = map->base;
 
 	hroce_map_close(&rq->map);
-	rq->ring.limit = 0;
-	ret = hroce_map_open(&rq->map, cmd_fd, info, info->nr_entries,
-			     rq->ring.stride);
-	if (ret)
-		return ret;
-
-	hdr = rq->map.base;
+	rq->map = *map;
 	hroce_prod_init(&rq->ring, &rq->map, info, &hdr->prod, &hdr->cons,
 			info->nr_entries);
 	hroce_prod_resync(&rq->ring);
 	rq->need_kick = &hdr->need_kick;
-	return 0;
 }
 
 void hroce_rq_reset(struct hroce_rq *rq)

@@ -43,13 +43,11 @@ void hroce_rq_close(struct hroce_rq *rq);
 /**
  * hroce_rq_replace - go on with another ring, which the kernel has filled
  * @rq: receive queue, locked
- * @cmd_fd: command descriptor of the context
+ * @map: of that ring
  * @info: the kernel's answer
- *
- * Return: 0 or an errno value; after an error nothing more can be posted.
  */
-int hroce_rq_replace(struct hroce_rq *rq, int cmd_fd,
-		     const struct hroce_ring_info *info);
+void hroce_rq_replace(struct hroce_rq *rq, const struct hroce_map *map,
+		      const struct hroce_ring_info *info);
 
 /**
  * hroce_rq_reset - start anew, after the kernel has emptied the queue

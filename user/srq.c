@@ -82,22 +82,56 @@ int hroce_get_srq_num(struct ibv_srq *ibsrq, uint32_t *number)
 	return 0;
 }
 
+static int srq_resize_step(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
+			   int attr_mask, uint32_t step,
+			   struct hroce_ring_info *info)
+{
+	struct hroce_cmd_modify_srq cmd = {
+		.drv.answer = (uintptr_t)info,
+		.drv.step = step,
+	};
+
+	return ibv_cmd_modify_srq(ibsrq, attr, attr_mask, &cmd.core,
+				  sizeof(cmd));
+}
+
+/* The kernel moves what is published by now; nobody posts meanwhile. */
+static int srq_resize_locked(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
+			     int attr_mask)
+{
+	struct hroce_rq *rq = &to_hsrq(ibsrq)->rq;
+	struct hroce_ring_info info = {};
+	struct hroce_map map = {};
+	int ret;
+
+	ret = srq_resize_step(ibsrq, attr, attr_mask, HROCE_RESIZE_PREPARE,
+			      &info);
+	if (ret)
+		return ret;
+	ret = hroce_map_open(&map, ibsrq->context->cmd_fd, &info, attr->max_wr,
+			     rq->ring.stride);
+	if (ret) {
+		srq_resize_step(ibsrq, attr, attr_mask, HROCE_RESIZE_CANCEL,
+				NULL);
+		return ret;
+	}
+	ret = srq_resize_step(ibsrq, attr, attr_mask, HROCE_RESIZE_SWITCH,
+			      NULL);
+	if (ret)
+		hroce_map_close(&map);
+	else
+		hroce_rq_replace(rq, &map, &info);
+	return ret;
+}
+
 static int srq_resize(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
 		      int attr_mask)
 {
 	struct hroce_rq *rq = &to_hsrq(ibsrq)->rq;
-	struct hroce_ring_info info = {};
-	struct hroce_cmd_modify_srq cmd = {
-		.drv.answer = (uintptr_t)&info,
-	};
 	int ret;
 
-	/* The kernel moves what is published by now; nobody posts meanwhile. */
 	hroce_lock(&rq->lock);
-	ret = ibv_cmd_modify_srq(ibsrq, attr, attr_mask, &cmd.core,
-				 sizeof(cmd));
-	if (!ret)
-		ret = hroce_rq_replace(rq, ibsrq->context->cmd_fd, &info);
+	ret = srq_resize_locked(ibsrq, attr, attr_mask);
 	hroce_unlock(&rq->lock);
 	return ret;
 }

@@ -29,7 +29,7 @@ static u32 cq_phase(const struct hroce_ring *ring, u32 idx)
 
 static u32 cq_room(const struct hroce_cq *cq)
 {
-	const struct hroce_cq_hdr *hdr = cq->ring->va;
+	const struct hroce_cq_hdr *hdr = cq->hdr;
 	u32 used;
 
 	if (unlikely(cq->ignore_overrun))
@@ -42,15 +42,13 @@ static u32 cq_room(const struct hroce_cq *cq)
 
 static void cq_fire(struct hroce_cq *cq)
 {
-	struct hroce_cq_hdr *hdr = cq->ring->va;
-
 	lockdep_assert_held(&cq->lock);
 	cq->held_back = 0;
 	/*
 	 * Who arms again before this store loses nothing: the event that is
 	 * about to be raised comes later than the arming.
 	 */
-	WRITE_ONCE(hdr->arm, HROCE_CQ_ARM_NONE);
+	WRITE_ONCE(cq->hdr->arm, HROCE_CQ_ARM_NONE);
 	set_bit(HROCE_CQ_COMP, &cq->events);
 }
 
@@ -72,12 +70,11 @@ static bool cq_hold_back(struct hroce_cq *cq)
 /* Did the consumer ask for an event that this completion is? */
 static bool cq_disarm(struct hroce_cq *cq, bool solicited)
 {
-	const struct hroce_cq_hdr *hdr = cq->ring->va;
 	u32 arm;
 
 	/* Store the entry, then load arm: see rdma/hroce-abi.h. */
 	smp_mb();
-	arm = READ_ONCE(hdr->arm);
+	arm = READ_ONCE(cq->hdr->arm);
 	if (arm != HROCE_CQ_ARM_NEXT &&
 	    !(arm == HROCE_CQ_ARM_SOLICITED && solicited))
 		return false;
@@ -91,13 +88,12 @@ static bool cq_disarm(struct hroce_cq *cq, bool solicited)
 static enum hrtimer_restart cq_timer(struct hrtimer *timer)
 {
 	struct hroce_cq *cq = container_of(timer, struct hroce_cq, timer);
-	const struct hroce_cq_hdr *hdr;
+	const struct hroce_cq_hdr *hdr = cq->hdr;
 	unsigned long flags;
 	bool notify = false;
 
 	rcu_read_lock();
 	spin_lock_irqsave(&cq->lock, flags);
-	hdr = cq->ring->va;
 	cq->timer_on = false;
 	if (cq->held_back && READ_ONCE(hdr->arm) != HROCE_CQ_ARM_NONE &&
 	    cq->prod != (cq->user ? READ_ONCE(hdr->cons) : cq->cons)) {
@@ -125,7 +121,6 @@ static bool cq_lose(struct hroce_cq *cq)
 bool hroce_cq_push(struct hroce_cq *cq, const struct hroce_cqe *cqe,
 		   bool solicited)
 {
-	struct hroce_cq_hdr *hdr;
 	struct hroce_cqe *slot;
 	unsigned long flags;
 	bool notify;
@@ -143,8 +138,7 @@ bool hroce_cq_push(struct hroce_cq *cq, const struct hroce_cqe *cqe,
 	/* Pairs with the acquire of who polls. */
 	smp_store_release(&slot->owner, cq_phase(cq->ring, cq->prod));
 	cq->prod++;
-	hdr = cq->ring->va;
-	WRITE_ONCE(hdr->prod, cq->prod);
+	WRITE_ONCE(cq->hdr->prod, cq->prod);
 	notify = cq_disarm(cq, solicited);
 unlock:
 	spin_unlock_irqrestore(&cq->lock, flags);
@@ -238,6 +232,13 @@ static int cq_vector_cpu(u32 vector)
 	return vector ? cpumask_local_spread(vector, NUMA_NO_NODE) : -1;
 }
 
+static void cq_free_memory(struct hroce_cq *cq)
+{
+	hroce_ring_destroy(cq->ring);
+	hroce_ring_destroy(cq->spare);
+	put_page(cq->hdr_page);
+}
+
 int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct uverbs_attr_bundle *attrs)
 {
@@ -267,6 +268,10 @@ int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (IS_ERR(cq->ring))
 		return PTR_ERR(cq->ring);
 	ibcq->cqe = cq->ring->nr_entries;
+	/* Mappings of it have references of their own. */
+	cq->hdr_page = cq->ring->pages[0];
+	get_page(cq->hdr_page);
+	cq->hdr = page_address(cq->hdr_page);
 	if (!udata)
 		return 0;
 
@@ -274,7 +279,7 @@ int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (!err)
 		err = hroce_udata_answer(udata, &resp, sizeof(resp));
 	if (err)
-		hroce_ring_destroy(cq->ring);
+		cq_free_memory(cq);
 	return err;
 }
 
@@ -288,7 +293,7 @@ int hroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 	 */
 	hrtimer_cancel(&cq->timer);
 	smp_cond_load_acquire(&cq->events, !(VAL & BIT(HROCE_CQ_RUNNING)));
-	hroce_ring_destroy(cq->ring);
+	cq_free_memory(cq);
 	return 0;
 }
 
@@ -315,8 +320,7 @@ static void cq_copy(const struct hroce_ring *dst, const struct hroce_ring *src,
  */
 static struct hroce_ring *cq_move(struct hroce_cq *cq, struct hroce_ring *ring)
 {
-	struct hroce_cq_hdr *to = ring->va, *from = cq->ring->va;
-	u32 base = READ_ONCE(from->cons), done = base;
+	u32 base = READ_ONCE(cq->hdr->cons), done = base;
 	struct hroce_ring *old = cq->ring;
 	u32 most, prod;
 
@@ -336,59 +340,100 @@ static struct hroce_ring *cq_move(struct hroce_cq *cq, struct hroce_ring *ring)
 	}
 	cq_copy(ring, old, done, prod, base);
 	cq->prod = prod - base;
-	to->prod = cq->prod;
-	to->arm = xchg(&from->arm, HROCE_CQ_ARM_NONE);
+	WRITE_ONCE(cq->hdr->prod, cq->prod);
+	/* Who polls does not look meanwhile. */
+	WRITE_ONCE(cq->hdr->cons, 0);
 	cq->ring = ring;
 	cq->ib.cqe = ring->nr_entries;
 	spin_unlock_irq(&cq->lock);
 	return old;
 }
 
-int hroce_cq_resize(struct ib_cq *ibcq, int nr_cqes, struct ib_udata *udata)
+static int cq_prepare(struct hroce_cq *cq, int nr_cqes, struct ib_udata *udata)
 {
 	struct hroce_resize_cq_resp resp = {};
-	struct hroce_cq *cq = to_hcq(ibcq);
-	struct hroce_ring *ring, *old;
+	struct hroce_ring *ring;
 	int err;
 
-	/* No consumer in the kernel asks for it. */
-	if (!cq->user || !udata)
-		return -EOPNOTSUPP;
-	err = hroce_udata_check(udata, sizeof(resp));
-	if (err)
-		return err;
-	if (nr_cqes <= 0 || nr_cqes > HROCE_MAX_CQE)
+	lockdep_assert_held(&cq->resize_lock);
+	if (nr_cqes <= 0 || nr_cqes > HROCE_MAX_CQE ||
+	    udata->outlen < sizeof(resp))
 		return -EINVAL;
-
 	ring = hroce_ring_create(nr_cqes, sizeof(struct hroce_cqe));
 	if (IS_ERR(ring))
 		return PTR_ERR(ring);
 	err = hroce_ring_export(ring, hroce_udata_context(udata), &resp.cq);
 	if (!err)
 		err = hroce_udata_answer(udata, &resp, sizeof(resp));
-	if (err)
-		goto destroy_ring;
-
-	mutex_lock(&cq->resize_lock);
-	old = cq_move(cq, ring);
-	mutex_unlock(&cq->resize_lock);
-	hroce_ring_destroy(old);
-	return old == ring ? -EINVAL : 0;
-
-destroy_ring:
+	if (!err)
+		swap(cq->spare, ring);
 	hroce_ring_destroy(ring);
+	return err;
+}
+
+static int cq_switch(struct hroce_cq *cq)
+{
+	struct hroce_ring *ring = cq->spare;
+
+	lockdep_assert_held(&cq->resize_lock);
+	if (!ring)
+		return -EINVAL;
+	cq->spare = cq_move(cq, ring);
+	return cq->spare == ring ? -EINVAL : 0;
+}
+
+static void cq_drop_spare(struct hroce_cq *cq)
+{
+	lockdep_assert_held(&cq->resize_lock);
+	hroce_ring_destroy(cq->spare);
+	cq->spare = NULL;
+}
+
+static int cq_step(struct hroce_cq *cq, u32 step, int nr_cqes,
+		   struct ib_udata *udata)
+{
+	int err = 0;
+
+	switch ((enum hroce_resize_step)step) {
+	case HROCE_RESIZE_PREPARE:
+		return cq_prepare(cq, nr_cqes, udata);
+	case HROCE_RESIZE_SWITCH:
+		err = cq_switch(cq);
+		fallthrough;
+	case HROCE_RESIZE_CANCEL:
+		cq_drop_spare(cq);
+		return err;
+	}
+	return -EINVAL;
+}
+
+int hroce_cq_resize(struct ib_cq *ibcq, int nr_cqes, struct ib_udata *udata)
+{
+	struct hroce_resize_cq_req req = {};
+	struct hroce_cq *cq = to_hcq(ibcq);
+	int err;
+
+	/* No consumer in the kernel asks for it. */
+	if (!cq->user || !udata)
+		return -EOPNOTSUPP;
+	err = ib_copy_from_udata(&req, udata, min(sizeof(req), udata->inlen));
+	if (err)
+		return err;
+	if (req.reserved || !hroce_udata_is_zero(udata, sizeof(req)))
+		return -EINVAL;
+	mutex_lock(&cq->resize_lock);
+	err = cq_step(cq, req.step, nr_cqes, udata);
+	mutex_unlock(&cq->resize_lock);
 	return err;
 }
 
 u32 hroce_cq_pending(struct hroce_cq *cq)
 {
-	const struct hroce_cq_hdr *hdr;
 	unsigned long flags;
 	u32 used;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	hdr = cq->ring->va;
-	used = cq->prod - READ_ONCE(hdr->cons);
+	used = cq->prod - READ_ONCE(cq->hdr->cons);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return used;
 }
@@ -490,48 +535,22 @@ int hroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	return n;
 }
 
-/*
- * User space arms its own queues without us, but for once: who armed a ring that
- * had just been replaced was not heard, and is owed an event for what has come
- * since.
- */
-static void cq_arm_late(struct hroce_cq *cq)
-{
-	struct hroce_cq_hdr *hdr;
-	unsigned long flags;
-	bool notify;
-
-	spin_lock_irqsave(&cq->lock, flags);
-	hdr = cq->ring->va;
-	notify = cq->prod != READ_ONCE(hdr->cons);
-	if (notify)
-		cq_fire(cq);
-	else
-		WRITE_ONCE(hdr->arm, HROCE_CQ_ARM_NEXT);
-	spin_unlock_irqrestore(&cq->lock, flags);
-	if (notify)
-		hroce_cq_notify(cq);
-}
-
 int hroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
 {
 	struct hroce_cq *cq = to_hcq(ibcq);
-	struct hroce_cq_hdr *hdr;
 	unsigned long flags;
 	int missed = 0;
 	u32 arm;
 
-	if (cq->user) {
-		cq_arm_late(cq);
-		return 0;
-	}
+	/* User space arms its own queues without us. */
+	if (cq->user)
+		return -EOPNOTSUPP;
 
 	arm = (notify & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED ?
 	      HROCE_CQ_ARM_SOLICITED : HROCE_CQ_ARM_NEXT;
 	spin_lock_irqsave(&cq->lock, flags);
-	hdr = cq->ring->va;
 	/* NEXT includes SOLICITED (IBTA 11.4.2.2). */
-	hdr->arm = max(hdr->arm, arm);
+	cq->hdr->arm = max(cq->hdr->arm, arm);
 	if (notify & IB_CQ_REPORT_MISSED_EVENTS && cq->cons != cq->prod)
 		missed = 1;
 	spin_unlock_irqrestore(&cq->lock, flags);

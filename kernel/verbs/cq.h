@@ -21,7 +21,11 @@ enum hroce_cq_event {
 /**
  * struct hroce_cq - completion queue
  * @ib: what ib_core knows
- * @ring: mapped memory; hroce_cq_resize() puts another one in place [lock]
+ * @hdr: words shared with who polls: where they were in the first @ring
+ * @hdr_page: its page
+ * @ring: entries in mapped memory; hroce_cq_resize() puts another one in place
+ *	[lock]
+ * @spare: it will be that one, or NULL [resize_lock]
  * @resize_lock: one hroce_cq_resize() at a time
  * @lock: guards @prod, @cons, @overrun, moderation and the producing side of
  *	the ring; any context. Innermost lock: taken with a QP's lock held
@@ -42,7 +46,10 @@ enum hroce_cq_event {
  */
 struct hroce_cq {
 	struct ib_cq ib;
+	struct hroce_cq_hdr *hdr;
+	struct page *hdr_page;
 	struct hroce_ring *ring;
+	struct hroce_ring *spare;
 	struct mutex resize_lock;
 	spinlock_t lock;
 	u32 prod;

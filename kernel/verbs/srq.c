@@ -222,44 +222,72 @@ static struct hroce_ring *srq_move(struct hroce_srq *srq,
 	return old;
 }
 
-static int srq_answer(struct hroce_ring *ring, struct ib_udata *udata)
+static int srq_prepare(struct hroce_srq *srq, u32 max_wr,
+		       struct ib_udata *udata, u64 answer)
 {
-	struct hroce_modify_srq_req req;
 	struct hroce_ring_info info;
+	struct hroce_ring *ring;
 	int err;
 
-	if (udata->inlen < sizeof(req))
-		return -EINVAL;
-	err = ib_copy_from_udata(&req, udata, sizeof(req));
-	if (err)
-		return err;
+	lockdep_assert_held(&srq->modify_lock);
+	ring = hroce_ring_create(max_wr, hroce_rq_stride(srq->max_sge));
+	if (IS_ERR(ring))
+		return PTR_ERR(ring);
 	err = hroce_ring_export(ring, hroce_udata_context(udata), &info);
-	if (err)
-		return err;
-	if (copy_to_user(u64_to_user_ptr(req.answer), &info, sizeof(info)))
-		return -EFAULT;
-	return 0;
+	if (!err && copy_to_user(u64_to_user_ptr(answer), &info, sizeof(info)))
+		err = -EFAULT;
+	if (!err)
+		swap(srq->spare, ring);
+	hroce_ring_destroy(ring);
+	return err;
 }
 
+static int srq_switch(struct hroce_srq *srq)
+{
+	struct hroce_ring *ring = srq->spare;
+
+	lockdep_assert_held(&srq->modify_lock);
+	if (!ring)
+		return -EINVAL;
+	srq->spare = srq_move(srq, ring);
+	return srq->spare == ring ? -EINVAL : 0;
+}
+
+static void srq_drop_spare(struct hroce_srq *srq)
+{
+	lockdep_assert_held(&srq->modify_lock);
+	hroce_ring_destroy(srq->spare);
+	srq->spare = NULL;
+}
+
+/* Return: true if all is done, false if other steps follow; or -errno. */
 static int srq_resize(struct hroce_srq *srq, u32 max_wr, struct ib_udata *udata)
 {
-	struct hroce_ring *ring, *old;
+	struct hroce_modify_srq_req req;
 	int err;
 
 	/* No consumer in the kernel asks for it. */
 	if (!srq->user || !udata)
 		return -EOPNOTSUPP;
-	ring = hroce_ring_create(max_wr, hroce_rq_stride(srq->max_sge));
-	if (IS_ERR(ring))
-		return PTR_ERR(ring);
-	err = srq_answer(ring, udata);
-	if (err) {
-		hroce_ring_destroy(ring);
+	if (udata->inlen < sizeof(req))
+		return -EINVAL;
+	err = ib_copy_from_udata(&req, udata, sizeof(req));
+	if (err)
 		return err;
+	if (req.reserved || !hroce_udata_is_zero(udata, sizeof(req)))
+		return -EINVAL;
+	switch ((enum hroce_resize_step)req.step) {
+	case HROCE_RESIZE_PREPARE:
+		return srq_prepare(srq, max_wr, udata, req.answer);
+	case HROCE_RESIZE_SWITCH:
+		err = srq_switch(srq);
+		srq_drop_spare(srq);
+		return err ?: true;
+	case HROCE_RESIZE_CANCEL:
+		srq_drop_spare(srq);
+		return false;
 	}
-	old = srq_move(srq, ring);
-	hroce_ring_destroy(old);
-	return old == ring ? -EINVAL : 0;
+	return -EINVAL;
 }
 
 static int srq_modify_locked(struct hroce_srq *srq,
@@ -269,15 +297,15 @@ static int srq_modify_locked(struct hroce_srq *srq,
 	u32 max_wr = mask & IB_SRQ_MAX_WR ? attr->max_wr : srq->max_wr;
 	u32 limit = mask & IB_SRQ_LIMIT ? attr->srq_limit :
 					  READ_ONCE(srq->limit);
-	int err;
+	int done;
 
 	lockdep_assert_held(&srq->modify_lock);
 	if (!max_wr || max_wr > HROCE_MAX_WR || limit > max_wr)
 		return -EINVAL;
 	if (mask & IB_SRQ_MAX_WR) {
-		err = srq_resize(srq, max_wr, udata);
-		if (err)
-			return err;
+		done = srq_resize(srq, max_wr, udata);
+		if (done <= 0)
+			return done;
 	}
 	if (mask & IB_SRQ_LIMIT) {
 		spin_lock_bh(&srq->lock);
@@ -326,5 +354,6 @@ int hroce_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata)
 		synchronize_rcu_expedited();
 	}
 	hroce_ring_destroy(srq->ring);
+	hroce_ring_destroy(srq->spare);
 	return 0;
 }

@@ -14,6 +14,7 @@ struct hroce_ring;
  * struct hroce_srq - shared receive queue
  * @ib: what ib_core knows
  * @ring: mapped memory; another one is put in place by resizing [lock]
+ * @spare: it will be that one, or NULL [modify_lock]
  * @modify_lock: one hroce_srq_modify() at a time
  * @lock: guards @head, @limit, @max_wr, @error and taking; taken with a QP's
  *	recv.lock held; _bh
@@ -29,6 +30,7 @@ struct hroce_ring;
 struct hroce_srq {
 	struct ib_srq ib;
 	struct hroce_ring *ring;
+	struct hroce_ring *spare;
 	struct mutex modify_lock;
 	spinlock_t lock;
 	spinlock_t post_lock;

@@ -2,6 +2,7 @@
 /* Completion queues: sharing, notification, overrun, resizing, moderation. */
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "vt.h"
@@ -503,6 +504,77 @@ static void resize_while_armed(struct vt *t)
 	}
 }
 
+/* Bytes of the process that are rings. */
+static unsigned long mapped_rings(void)
+{
+	unsigned long from, to, sum = 0;
+	char line[512];
+	FILE *f;
+
+	f = fopen("/proc/self/maps", "r");
+	VT_OK(f, "no /proc/self/maps");
+	while (fgets(line, sizeof(line), f))
+		if (strstr(line, "/dev/infiniband/uverbs") &&
+		    sscanf(line, "%lx-%lx", &from, &to) == 2)
+			sum += to - from;
+	fclose(f);
+	return sum;
+}
+
+/* But for one page, once, which is where the CQ is armed. */
+static void resize_keeps_no_memory(struct vt *t)
+{
+	unsigned long without = mapped_rings(), with;
+	struct ibv_cq *cq = vt_cq(&t->b, 1000, NULL);
+
+	if (!vt_is_hroce(&t->b))
+		vt_skip("queues of another kind");
+	with = mapped_rings();
+	for (int i = 0; i < 100; i++)
+		VT_EQ(ibv_resize_cq(cq, i & 1 ? 1000 : 3000), 0);
+	VT_EQ(mapped_rings(), with + 4096);
+	vt_forget(cq);
+	VT_EQ(ibv_destroy_cq(cq), 0);
+	VT_EQ(mapped_rings(), without);
+}
+
+/* Nothing has happened if the new ring finds no room in the process. */
+static void resize_without_address_space(struct vt *t)
+{
+	struct ibv_comp_channel *chan = vt_channel(&t->b);
+	struct vt_opt o = { .chan = { NULL, chan } };
+	struct vt_pair *p = vt_pair(t, &o);
+	struct ibv_cq *cq = p->rcq[1];
+	struct rlimit limit, none;
+	int cqe = cq->cqe;
+
+	recv_n(p, 0, 30);
+	send_n(p, 0, 10, IBV_SEND_SIGNALED);
+	for (int i = 0; i < 10; i++)
+		vt_expect(p->scq[0], i, IBV_WC_SUCCESS);
+	VT_EQ(ibv_req_notify_cq(cq, 0), 0);
+	VT_EQ(getrlimit(RLIMIT_AS, &limit), 0);
+	none = limit;
+	none.rlim_cur = 1 << 20;
+	for (int i = 0; i < 50; i++) {
+		VT_EQ(setrlimit(RLIMIT_AS, &none), 0);
+		VT_EQ(ibv_resize_cq(cq, 10000), ENOMEM);
+		VT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+	}
+	VT_EQ(cq->cqe, cqe);
+	VT_OK(!vt_cq_event_pending(chan, 0), "early event");
+	for (int i = 0; i < 10; i++)
+		vt_expect(cq, i, IBV_WC_SUCCESS);
+	send_n(p, 10, 10, 0);
+	VT_OK(vt_cq_event(chan) == cq, "other CQ");
+	for (int i = 10; i < 20; i++)
+		vt_expect(cq, i, IBV_WC_SUCCESS);
+	VT_EQ(ibv_resize_cq(cq, 10000), 0);
+	send_n(p, 20, 10, 0);
+	for (int i = 20; i < 30; i++)
+		vt_expect(cq, i, IBV_WC_SUCCESS);
+}
+
 static void *resize_all_the_time(void *arg)
 {
 	struct ibv_cq *cq = arg;
@@ -664,6 +736,8 @@ static const struct vt_case cases[] = {
 	VT_CASE(resize_keeps_completions),
 	VT_CASE(resize_too_small),
 	VT_CASE(resize_while_armed),
+	VT_CASE(resize_keeps_no_memory),
+	VT_CASE(resize_without_address_space),
 	VT_CASE(resize_under_traffic),
 	VT_CASE(moderation_is_offered),
 	VT_CASE(moderated_by_count),

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Shared receive queues: order, limit event, life, resizing. */
+#include <sys/resource.h>
+
 #include "vt.h"
 
 #define NR_QP 4
@@ -274,6 +276,38 @@ static void resize_bounds(struct vt *t)
 	VT_EQ(resize(srq, t->b.dev.max_srq_wr), 0);
 }
 
+/* Nothing has happened if the new ring finds no room in the process. */
+static void resize_without_address_space(struct vt *t)
+{
+	struct ibv_srq *srq = vt_srq(&t->b, 64, 1, 0);
+	struct ibv_cq *rcq = vt_cq(&t->b, 64, NULL);
+	struct vt_mem *d = vt_mem(&t->b, 64, VT_ALL);
+	struct ibv_srq_attr attr = { .max_wr = 10000, .srq_limit = 7 };
+	struct rlimit limit, none;
+	struct vt_pair *p[1];
+
+	srq_pairs(t, p, 1, srq, rcq);
+	vt_srq_recv(srq, 0, d, 0, 64);
+	VT_EQ(getrlimit(RLIMIT_AS, &limit), 0);
+	none = limit;
+	none.rlim_cur = 1 << 20;
+	VT_EQ(setrlimit(RLIMIT_AS, &none), 0);
+	VT_EQ(ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT),
+	      ENOMEM);
+	VT_EQ(setrlimit(RLIMIT_AS, &limit), 0);
+	VT_EQ(ibv_query_srq(srq, &attr), 0);
+	VT_EQ(attr.max_wr, 64);
+	VT_EQ(attr.srq_limit, 0);
+	vt_srq_recv(srq, 1, d, 0, 64);
+	for (int i = 0; i < 2; i++) {
+		vt_send(p[0]->qp[0], &(struct vt_wr){
+			.op = IBV_WR_SEND, .id = i, .flags = IBV_SEND_SIGNALED });
+		vt_expect(p[0]->scq[0], i, IBV_WC_SUCCESS);
+		vt_expect(rcq, i, IBV_WC_SUCCESS);
+	}
+	VT_EQ(resize(srq, 10000), 0);
+}
+
 /* A message into as many pieces as an entry may have. */
 static void most_pieces(struct vt *t)
 {
@@ -312,6 +346,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(ring_wrap),
 	VT_CASE(resize_keeps_entries),
 	VT_CASE(resize_bounds),
+	VT_CASE(resize_without_address_space),
 	VT_CASE(most_pieces),
 };
 

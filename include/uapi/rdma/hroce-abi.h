@@ -415,14 +415,39 @@ struct hroce_create_cq_resp {
 };
 
 /**
- * struct hroce_resize_cq_resp - the ring that takes the place of the present one
- * @cq: how to map it
+ * enum hroce_resize_step - what to do about resizing, in this order
+ * @HROCE_RESIZE_PREPARE: make a ring that can be mapped; there is one at most,
+ *	and none after the other steps, even if they fail
+ * @HROCE_RESIZE_SWITCH: it takes the place of the present one
+ * @HROCE_RESIZE_CANCEL: it is not wanted
  *
- * What was not polled has moved there, to entry 0 and following: indices begin
- * anew. The old ring must not be polled meanwhile, and its @cons be up to date.
- * @arm moves, too; what is stored in the old ring afterwards is not seen. Who
- * finds something there in the end calls REQ_NOTIFY_CQ: that arms the new ring,
- * or raises the event at once if an entry waits to be polled.
+ * So nothing has changed if it cannot be mapped.
+ */
+enum hroce_resize_step {
+	HROCE_RESIZE_PREPARE = 1,
+	HROCE_RESIZE_SWITCH,
+	HROCE_RESIZE_CANCEL,
+};
+
+/**
+ * struct hroce_resize_cq_req - one step of resizing a CQ
+ * @step: enum hroce_resize_step
+ * @reserved: zero
+ *
+ * With HROCE_RESIZE_SWITCH what was not polled has moved to entry 0 and
+ * following of the new ring: indices begin anew, and @cons is set to 0. The ring
+ * must not be polled meanwhile, and @cons be up to date. The header stays where
+ * it has been since the CQ was made; that of the new ring means nothing. EINVAL:
+ * more is unpolled than the new ring has room for.
+ */
+struct hroce_resize_cq_req {
+	__u32 step;
+	__u32 reserved;
+};
+
+/**
+ * struct hroce_resize_cq_resp - answer to HROCE_RESIZE_PREPARE
+ * @cq: how to map the new ring
  */
 struct hroce_resize_cq_resp {
 	struct hroce_ring_info cq;
@@ -433,14 +458,21 @@ struct hroce_create_srq_resp {
 };
 
 /**
- * struct hroce_modify_srq_req - where to answer when an SRQ is resized
- * @answer: user address of a &struct hroce_ring_info: how to map the new ring
+ * struct hroce_modify_srq_req - one step of resizing an SRQ
+ * @answer: HROCE_RESIZE_PREPARE: user address of a &struct hroce_ring_info: how
+ *	to map the new ring
+ * @step: enum hroce_resize_step
+ * @reserved: zero
  *
- * What was posted and not taken has moved there, under the same indices. The
- * old ring must not be posted to meanwhile.
+ * With HROCE_RESIZE_SWITCH what was posted and not taken has moved to the new
+ * ring, under the same indices, and a limit is set, if there is one among the
+ * attributes. The old ring must not be posted to meanwhile. EINVAL: more is
+ * posted than the new ring has room for.
  */
 struct hroce_modify_srq_req {
 	__aligned_u64 answer;
+	__u32 step;
+	__u32 reserved;
 };
 
 /**
