@@ -4,6 +4,7 @@
 # Run the verbs tests inside a guest.
 #
 #	run.sh wire|self [PROGRAM...]
+#	run.sh wire|self !PROGRAM...		all but these
 #
 # wire: every case runs between two links, each in a network namespace:
 #
@@ -29,7 +30,11 @@ exporter=
 pmem=
 mode=${1:?wire or self}
 shift
-[ $# = 0 ] || programs=("$@")
+case ${1:-} in
+'') ;;
+!*) mapfile -t programs < <(printf '%s\n' "${programs[@]}" | grep -vxF "$(printf '%s\n' "${@#!}")") ;;
+*) programs=("$@") ;;
+esac
 nsA=vtA-$$
 nsB=vtB-$$
 
