@@ -41,11 +41,26 @@ struct fake_lower {
 };
 
 /**
+ * struct fake_rate - the kernel and rates of queue pairs
+ * @unknown: the module is older than these
+ * @mask: attributes of the last extended command that modified a queue pair
+ * @kbps: its rate
+ * @req: libhroce's part of it
+ */
+struct fake_rate {
+	bool unknown;
+	int mask;
+	uint32_t kbps;
+	struct hroce_modify_qp_req req;
+};
+
+/**
  * struct fake - knobs and records; cleared by fake_open()
  * @ops: what the provider registered
  * @mode: answered to alloc_ucontext
  * @connect_err: errno value of alloc_ucontext
  * @lower: what becomes of the lower device, see fake_lower.c
+ * @rate: see fake_rate.c
  * @layout_shift: bytes by which the library's struct verbs_qp is larger
  * @skip_ops: the library's verbs table has other offsets: it copies nothing
  * @spoil: changes the answer to a creation before the provider sees it
@@ -67,6 +82,7 @@ struct fake {
 	uint32_t mode;
 	int connect_err;
 	struct fake_lower lower;
+	struct fake_rate rate;
 	size_t layout_shift;
 	bool skip_ops;
 	void (*spoil)(struct hroce_ring_info *info);

@@ -12,7 +12,6 @@
 		abort();	\
 	}
 
-NOT_CALLED(ibv_cmd_query_device_any)
 NOT_CALLED(ibv_cmd_query_port)
 NOT_CALLED(ibv_cmd_alloc_mw)
 NOT_CALLED(ibv_cmd_dealloc_mw)
@@ -32,7 +31,6 @@ NOT_CALLED(ibv_cmd_open_xrcd)
 NOT_CALLED(ibv_cmd_close_xrcd)
 NOT_CALLED(ibv_cmd_modify_srq)
 NOT_CALLED(ibv_cmd_query_srq)
-NOT_CALLED(ibv_cmd_modify_qp_ex)
 NOT_CALLED(ibv_cmd_query_qp)
 NOT_CALLED(ibv_cmd_attach_mcast)
 NOT_CALLED(ibv_cmd_detach_mcast)
