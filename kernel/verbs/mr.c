@@ -93,6 +93,23 @@ int hroce_mr_publish(struct hroce_mr *mr, int low8)
 	return 0;
 }
 
+struct ib_mr *hroce_mr_publish_fetched(struct hroce_mr *mr,
+				       const struct hroce_mr_ops *ops,
+				       hroce_region_find_fn *find)
+{
+	int err;
+
+	mr->ops = ops;
+	mr->region.revocable = true;
+	mr->region.find = find;
+	mr->region.state = HROCE_REGION_VALID;
+	err = hroce_mr_publish(mr, -1);
+	if (!err)
+		return &mr->ib;
+	ops->release(mr);
+	return ERR_PTR(err);
+}
+
 struct ib_mr *hroce_mr_get_dma(struct ib_pd *pd, int access)
 {
 	struct hroce_mr *mr;

@@ -100,6 +100,19 @@ int hroce_mr_init(struct hroce_mr *mr, struct ib_pd *pd, u64 iova, u64 length,
 int hroce_mr_publish(struct hroce_mr *mr, int low8);
 
 /**
+ * hroce_mr_publish_fetched - give a region its key whose memory is fetched
+ * @mr: complete but for what the following says
+ * @ops: how to fetch it; releases @mr if this fails
+ * @find: where it is
+ *
+ * Context: process, may sleep.
+ * Return: region or ERR_PTR().
+ */
+struct ib_mr *hroce_mr_publish_fetched(struct hroce_mr *mr,
+				       const struct hroce_mr_ops *ops,
+				       hroce_region_find_fn *find);
+
+/**
  * hroce_mr_tryget - find a region whose memory has to be fetched
  * @keys: of the device
  * @key: of the region

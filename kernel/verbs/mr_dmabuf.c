@@ -198,19 +198,10 @@ struct ib_mr *hroce_mr_reg_dmabuf(struct ib_pd *pd, u64 offset, u64 length,
 	if (err)
 		goto put_dmabuf;
 	dm->offset = offset;
-	dm->mr.ops = &dmabuf_mr_ops;
-	dm->mr.region.revocable = true;
-	dm->mr.region.find = dmabuf_find;
-	dm->mr.region.state = HROCE_REGION_VALID;
 	err = dmabuf_attach(dm);
 	if (err)
 		goto put_dmabuf;
-	err = hroce_mr_publish(&dm->mr, -1);
-	if (err) {
-		dmabuf_release(&dm->mr);
-		return ERR_PTR(err);
-	}
-	return &dm->mr.ib;
+	return hroce_mr_publish_fetched(&dm->mr, &dmabuf_mr_ops, dmabuf_find);
 
 put_dmabuf:
 	dma_buf_put(dm->dmabuf);

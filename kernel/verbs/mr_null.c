@@ -45,19 +45,10 @@ struct ib_mr *hroce_mr_alloc_null(struct ib_pd *pd)
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	err = hroce_mr_init(mr, pd, 0, 0, IB_ACCESS_LOCAL_WRITE);
-	if (err)
-		goto free_mr;
-	mr->ops = &null_mr_ops;
+	if (err) {
+		kfree(mr);
+		return ERR_PTR(err);
+	}
 	mr->region.len = U64_MAX;
-	mr->region.revocable = true;
-	mr->region.find = null_find;
-	mr->region.state = HROCE_REGION_VALID;
-	err = hroce_mr_publish(mr, -1);
-	if (err)
-		goto free_mr;
-	return &mr->ib;
-
-free_mr:
-	kfree(mr);
-	return ERR_PTR(err);
+	return hroce_mr_publish_fetched(mr, &null_mr_ops, null_find);
 }

@@ -134,17 +134,8 @@ struct ib_mr *hroce_mr_reg_odp(struct ib_pd *pd, u64 start, u64 length,
 		goto free_odp;
 	}
 	odp->start = start;
-	odp->mr.ops = &odp_mr_ops;
-	odp->mr.region.revocable = true;
-	odp->mr.region.find = odp_find;
-	odp->mr.region.state = HROCE_REGION_VALID;
 	hroce_paged_init(&odp->paged, start, length, &odp->mr.region.lock);
-	err = hroce_mr_publish(&odp->mr, -1);
-	if (err) {
-		odp_release(&odp->mr);
-		return ERR_PTR(err);
-	}
-	return &odp->mr.ib;
+	return hroce_mr_publish_fetched(&odp->mr, &odp_mr_ops, odp_find);
 
 free_odp:
 	kfree(odp);
