@@ -366,7 +366,7 @@ static int mr_rereg_pin(const struct hroce_mr *mr, int flags, u64 start,
 	const struct ib_umem *umem = mr->umem;
 
 	if (mr->ops)
-		return -EOPNOTSUPP;
+		return 0;
 	if (!(flags & IB_MR_REREG_TRANS)) {
 		if (!ib_access_writable(access) || umem->writable)
 			return mr_check_flush(umem, access);
@@ -376,6 +376,26 @@ static int mr_rereg_pin(const struct hroce_mr *mr, int flags, u64 start,
 		length = umem->length;
 	}
 	return mr_pin(mr->ib.device, start, length, access, p);
+}
+
+/*
+ * Memory that is fetched: nothing has to be done for other rights or another
+ * domain, as both are looked at whenever it is used. All else would be a new
+ * region. @access is set to what is to be granted.
+ */
+static int mr_rereg_fetched(const struct hroce_mr *mr, int flags, int *access)
+{
+	const int mark = mr->ops->mark;
+
+	if (!mark || flags & IB_MR_REREG_TRANS)
+		return -EOPNOTSUPP;
+	if (!(flags & IB_MR_REREG_ACCESS))
+		return 0;
+	if (!(*access & mark) ||
+	    *access & (IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_PERSISTENT))
+		return -EOPNOTSUPP;
+	*access &= ~mark;
+	return 0;
 }
 
 /*
@@ -396,6 +416,11 @@ struct ib_mr *hroce_mr_rereg(struct ib_mr *ibmr, int flags, u64 start,
 		return ERR_PTR(err);
 	if (!(flags & IB_MR_REREG_ACCESS))
 		access = mr->region.access;
+	if (mr->ops) {
+		err = mr_rereg_fetched(mr, flags, &access);
+		if (err)
+			return ERR_PTR(err);
+	}
 	if (access & ~(MR_PINNED | MR_IGNORED))
 		return ERR_PTR(-EOPNOTSUPP);
 	if (access & IB_ZERO_BASED)

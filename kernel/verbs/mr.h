@@ -17,10 +17,13 @@ struct hroce_mr;
  * @fetch: see to it that this range is there, at least for the moment. Process
  *	context, several calls at a time. Return: 0 or negative errno
  * @release: let go of it; nobody uses it any more
+ * @mark: IB_ACCESS_* by which such a region is asked for, and by which its rights
+ *	and its domain may be changed; 0: they may not
  */
 struct hroce_mr_ops {
 	int (*fetch)(struct hroce_mr *mr, u64 pos, u64 len, bool write);
 	void (*release)(struct hroce_mr *mr);
+	int mark;
 };
 
 /**

@@ -98,6 +98,7 @@ static void odp_release(struct hroce_mr *mr)
 static const struct hroce_mr_ops odp_mr_ops = {
 	.fetch = odp_fetch,
 	.release = odp_release,
+	.mark = IB_ACCESS_ON_DEMAND,
 };
 
 static int odp_check(u64 start, u64 length, u64 iova, int access)

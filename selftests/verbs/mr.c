@@ -320,6 +320,45 @@ static void rereg_access(struct vt *t)
 			   IBV_ACCESS_REMOTE_WRITE), "no local write");
 }
 
+/* Rights count when memory is used, whatever it was fetched for. */
+static void rereg_on_demand(struct vt *t)
+{
+	const int read = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ON_DEMAND;
+	struct vt_mem *pinned = vt_mem(&t->a, 10000, VT_ALL);
+	struct ibv_pd *pd = ibv_alloc_pd(t->a.ctx);
+	struct vt_mem d = *pinned;
+
+	VT_OK(pd, "%m");
+	d.mr = t->arg ? ibv_reg_mr(t->a.pd, NULL, SIZE_MAX, read) :
+			ibv_reg_mr(t->a.pd, d.buf, d.len, read);
+	if (!d.mr && errno == EOPNOTSUPP && !vt_is_hroce(&t->a))
+		vt_skip("no on-demand paging");
+	VT_OK(d.mr, "%m");
+	VT_EQ(ibv_advise_mr(t->a.pd, IBV_ADVISE_MR_ADVICE_PREFETCH,
+			    IBV_ADVISE_MR_FLAG_FLUSH, &(struct ibv_sge){
+				.addr = (uintptr_t)d.buf, .length = d.len,
+				.lkey = d.mr->lkey }, 1), 0);
+	VT_EQ(peer_writes(t, &d), IBV_WC_REM_ACCESS_ERR);
+	VT_EQ(ibv_rereg_mr(d.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			   VT_ALL | IBV_ACCESS_ON_DEMAND), 0);
+	VT_OK(ibv_rereg_mr(d.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			   VT_ALL | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_MW_BIND),
+	      "for windows");
+	VT_OK(ibv_rereg_mr(d.mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, d.buf,
+			   4096, 0), "other memory");
+	VT_EQ(peer_writes(t, &d), IBV_WC_SUCCESS);
+	vt_verify(&d, 0, d.len, 5);
+	VT_EQ(ibv_rereg_mr(d.mr, IBV_REREG_MR_CHANGE_PD, pd, NULL, 0, 0), 0);
+	VT_EQ(ibv_dealloc_pd(pd), EBUSY);
+	VT_EQ(peer_writes(t, &d), IBV_WC_REM_ACCESS_ERR);
+	VT_EQ(ibv_rereg_mr(d.mr, IBV_REREG_MR_CHANGE_PD |
+			   IBV_REREG_MR_CHANGE_ACCESS, t->a.pd, NULL, 0, read),
+	      0);
+	VT_EQ(ibv_dealloc_pd(pd), 0);
+	VT_EQ(peer_writes(t, &d), IBV_WC_REM_ACCESS_ERR);
+	VT_EQ(ibv_dereg_mr(d.mr), 0);
+}
+
 static void rereg_pd(struct vt *t)
 {
 	struct vt_mem *d = vt_mem(&t->a, 10000, VT_ALL);
@@ -513,6 +552,8 @@ static const struct vt_case cases[] = {
 	VT_CASE_SLOW(sixty_four_gigabytes, 60),
 	VT_CASE(beyond_memlock_limit),
 	VT_CASE(rereg_access),
+	VT_CASE_ARG("rereg_on_demand", rereg_on_demand, 0),
+	VT_CASE_ARG("rereg_on_demand_implicit", rereg_on_demand, 1),
 	VT_CASE(rereg_pd),
 	VT_CASE(rereg_translation),
 	VT_CASE(rereg_fails),
