@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Counters of queue pairs: rdma statistic qp. */
+/* Counters of queue pairs and of regions: rdma statistic qp, mr. */
 #include <stdarg.h>
+#include <sys/mman.h>
 
 #include "vt.h"
 
@@ -146,10 +147,89 @@ static void bound_by_itself(struct vt *t)
 	VT_EQ(seen(&t->a, "rnr_rcvd"), 2 * (RETRIES + 1));
 }
 
+/* The row of the only region of @e with on-demand paging, or NULL. */
+static const char *paged_region(const struct vt_end *e)
+{
+	const char *row, *next, *last;
+	char name[64];
+
+	snprintf(name, sizeof(name), "\"ifname\":\"%s\"", link_of(e));
+	row = rdma("show mr");
+	for (row = row ? strchr(row, '{') : NULL; row; row = next) {
+		const char *ours = strstr(row, name);
+		const char *paged = strstr(row, "\"page_faults\":");
+
+		next = strchr(row + 1, '{');
+		last = strchr(row, '}');
+		if (ours && ours < last && paged && paged < last)
+			return row;
+	}
+	return NULL;
+}
+
+/* One WRITE, the first bytes of one region to those of another. */
+static void write_once(struct vt_pair *p, struct vt_mem *from,
+		       struct vt_mem *to, size_t len)
+{
+	vt_send(p->qp[0], &(struct vt_wr){ .flags = IBV_SEND_SIGNALED,
+		.local = from, .len = len, .remote = to });
+	VT_EQ(vt_poll(p->scq[0]).status, IBV_WC_SUCCESS);
+}
+
+static void pages_are(const struct vt_end *e, int faults, int prefetch,
+		      int invalidations)
+{
+	const char *row = paged_region(e);
+
+	VT_OK(row, "no counters of the region");
+	VT_EQ(number(row, "page_faults"), faults);
+	VT_EQ(number(row, "page_prefetch"), prefetch);
+	VT_EQ(number(row, "page_invalidations"), invalidations);
+}
+
+/* Pages that come and go, one by one; a region that has all has no such. */
+static void pages_of_region(struct vt *t)
+{
+	const size_t page = 4096, pages = 20;
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct vt_mem *here = vt_mem(&t->a, pages * page, VT_ALL);
+	struct vt_mem there = { .len = pages * page };
+	struct ibv_sge sge;
+
+	there.buf = mmap(NULL, there.len, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	VT_OK(there.buf != MAP_FAILED, "%m");
+	madvise(there.buf, there.len, MADV_NOHUGEPAGE);
+	vt_mem(&t->b, page, VT_ALL);
+	VT_OK(!paged_region(&t->b), "counters of a region that is pinned");
+	there.mr = ibv_reg_mr(t->b.pd, there.buf, there.len,
+			      VT_ALL | IBV_ACCESS_ON_DEMAND);
+	VT_OK(there.mr, "%m");
+	pages_are(&t->b, 0, 0, 0);
+
+	write_once(p, here, &there, 3 * page);
+	pages_are(&t->b, 3, 0, 0);
+	sge = (struct ibv_sge){ (uintptr_t)there.buf + 10 * page, 7 * page,
+				there.mr->lkey };
+	VT_EQ(ibv_advise_mr(t->b.pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE,
+			    IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1), 0);
+	pages_are(&t->b, 3, 7, 0);
+	VT_EQ(madvise(there.buf + 2 * page, 10 * page, MADV_DONTNEED), 0);
+	pages_are(&t->b, 3, 7, 3);
+	/* The first three are there, but for the last of them. */
+	write_once(p, here, &there, 3 * page);
+	pages_are(&t->b, 4, 7, 3);
+
+	VT_EQ(ibv_dereg_mr(there.mr), 0);
+	munmap(there.buf, there.len);
+	VT_OK(!paged_region(&t->b), "counters of a region that is gone");
+}
+
 static const struct vt_case cases[] = {
 	VT_CASE(bound_by_number),
 	VT_CASE(sum_of_the_port),
 	VT_CASE(bound_by_itself),
+	VT_CASE(pages_of_region),
 };
 
 VT_MAIN(cases)
