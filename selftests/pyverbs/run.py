@@ -4,8 +4,8 @@
 
 usage: run.py [-r] DEVICE GID-INDEX [PATTERN...]
 
-With patterns only the tests whose name, such as test_cq.CQTest.test_resize_cq, matches one of them run; with -r those
-that are known to skip themselves are left out.
+With patterns only the tests whose name, such as test_cq.CQTest.test_resize_cq, matches one of them run, and not those that
+match one behind an exclamation mark; with -r those that are known to skip themselves are left out.
 
 PYVERBS_SUITE names the directory of another version of the suite. What needs a newer pyverbs than the installed one is left
 out, and said so.
@@ -103,6 +103,13 @@ def name_of(test):
     return test.id().removeprefix("tests.")
 
 
+def wanted(name, patterns):
+    unwanted = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
+    patterns = [pattern for pattern in patterns if not pattern.startswith("!")] or ["*"]
+    return any(fnmatch.fnmatch(name, pattern) for pattern in patterns) and \
+        not any(fnmatch.fnmatch(name, pattern) for pattern in unwanted)
+
+
 class Skips:
     """The list of tests that may skip themselves: a pattern and a reason on each line."""
 
@@ -165,7 +172,7 @@ def main():
         for test in tests:
             if repeated and result.skips.reason(name_of(test)):
                 continue
-            if not patterns or any(fnmatch.fnmatch(name_of(test), pattern) for pattern in patterns):
+            if wanted(name_of(test), patterns):
                 test.run(result)
     print(f"1..{result.count}")
     return 1 if result.bad else 0
