@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run the test suite of rdma-core, as Debian ships it with python3-pyverbs, inside a guest; print TAP.
 
-usage: run.py [-r] DEVICE GID-INDEX [PATTERN...]
+usage: run.py [-r] DEVICE[,PEER] GID-INDEX [PATTERN...]
 
 With patterns only the tests whose name, such as test_cq.CQTest.test_resize_cq, matches one of them run, and not those that
 match one behind an exclamation mark; with -r those that are known to skip themselves are left out.
+
+With a PEER, a link that the first one reaches by the GID of that index, every other of the sides that a test makes is on
+that one: in nearly all tests the server. Those of rdma_cm stay on the first link, as both sides are told the same address.
 
 PYVERBS_SUITE names the directory of another version of the suite. What needs a newer pyverbs than the installed one is left
 out, and said so.
@@ -19,6 +22,7 @@ import fnmatch
 import glob
 import gzip
 import importlib.machinery
+import itertools
 import os
 import shutil
 import sys
@@ -26,6 +30,7 @@ import tempfile
 import traceback
 import unittest
 
+import pyverbs.addr
 import pyverbs.mem_alloc
 
 OTHER_SUITE = os.environ.get("PYVERBS_SUITE")
@@ -46,14 +51,18 @@ def unpack(directory):
                 shutil.copyfileobj(source, copy)
 
 
-def load(directory, device, gid):
+def load(directory, device, peer, gid):
     """Import the suite, set up for one device, and return its tests."""
     sys.path.insert(0, directory)
     from args_parser import parser
     sys.argv[1:] = ["--dev", device, "--gid", gid]
     parser.parse_args()
+    if peer:
+        swap_destinations((gid_of(device, gid), gid_of(peer, gid)))
     package = load_package(directory)
     find_netdev()
+    if peer:
+        use_peer(device, peer)
     return flatten(unittest.defaultTestLoader.loadTestsFromModule(package))
 
 
@@ -89,6 +98,48 @@ def find_netdev():
             self.args.append([dev, port, idx, *self.get_ip_mac_address(file.read().strip())])
 
     RDMATestCase._get_ip_mac = get_ip_mac
+
+
+def gid_of(device, index):
+    with open(f"/sys/class/infiniband/{device}/ports/1/gids/{index}", encoding="ascii") as file:
+        return file.read().strip()
+
+
+def swap_destinations(gids):
+    """The sides of a test take their own address for that of the other: put the other one in its place.
+
+    To be called before the suite is imported.
+    """
+    other = dict(zip(gids, reversed(gids)))
+
+    class GlobalRoute(pyverbs.addr.GlobalRoute):
+        def __init__(self, dgid=None, **kwargs):
+            if dgid is not None and dgid.gid in other:
+                dgid = pyverbs.addr.GID(other[dgid.gid])
+            super().__init__(dgid=dgid, **kwargs)
+
+    pyverbs.addr.GlobalRoute = GlobalRoute
+
+
+def use_peer(device, peer):
+    """Put every other of the sides that a test makes on the other link."""
+    from tests.base import BaseResources, RDMATestCase
+
+    set_up = RDMATestCase.setUp
+    init = BaseResources.__init__
+    links = itertools.cycle((device, peer))
+
+    def first_link(self):
+        nonlocal links
+        links = itertools.cycle((device, peer))
+        set_up(self)
+
+    def next_link(self, dev_name, *args, **kwargs):
+        # Who imports the context of another side is that side.
+        init(self, dev_name if hasattr(self, "cmd_fd") else next(links), *args, **kwargs)
+
+    RDMATestCase.setUp = first_link
+    BaseResources.__init__ = next_link
 
 
 def flatten(suite):
@@ -167,7 +218,8 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         directory = os.path.join(directory, "tests")
         unpack(directory)
-        tests = load(directory, device, gid)
+        device, _, peer = device.partition(",")
+        tests = load(directory, device, peer, gid)
         result = Tap(Skips(SKIPS))
         for test in tests:
             if repeated and result.skips.reason(name_of(test)):
