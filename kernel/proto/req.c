@@ -703,6 +703,18 @@ u64 hrp_req_deadline(const struct hrp_req *req)
 	return at_ns;
 }
 
+/*
+ * The requester has waited for credit up to now, or still does. It could not
+ * have sent anything again meanwhile: that the local ACK timeout has passed says
+ * nothing about the peer, and must not use up the retries.
+ */
+static void req_excuse_peer(struct hrp_req *req, u64 now_ns)
+{
+	if (req->timer == HRP_TIMER_ACK && now_ns >= req->deadline_ns)
+		req->deadline_ns = max(now_ns, req->pace->ready_ns) +
+				   req->timeout_ns;
+}
+
 bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
@@ -713,10 +725,11 @@ bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns)
 		req_stop_timers(req);
 		return false;
 	}
-	if (unlikely(req->pace) && req->pace->ready_ns &&
-	    now_ns >= req->pace->ready_ns) {
-		req->pace->ready_ns = 0;
-		ready = true;
+	if (unlikely(req->pace) && req->pace->ready_ns) {
+		req_excuse_peer(req, now_ns);
+		ready = now_ns >= req->pace->ready_ns;
+		if (ready)
+			req->pace->ready_ns = 0;
 	}
 	if (!hrp_req_has_deadline(req) || now_ns < req->deadline_ns)
 		return ready;
