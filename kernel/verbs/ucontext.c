@@ -20,7 +20,8 @@ int hroce_udata_check(struct ib_udata *udata, size_t answer)
 
 int hroce_udata_answer(struct ib_udata *udata, const void *answer, size_t len)
 {
-	if (!udata)
+	/* ib_core asks, too, from threads without memory of a user. */
+	if (!udata || !udata->outlen)
 		return 0;
 	return ib_copy_to_udata(udata, (void *)answer,
 				min(len, udata->outlen));
