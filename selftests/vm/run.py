@@ -240,8 +240,20 @@ class Guest:
         except FileNotFoundError:
             return []
 
-    def was_failed_by_machine(self):
-        return not self.run.kernel.uml and any(STALE_BREAKPOINT.search(line) for line in self.kernel_log())
+    def machine_failure(self):
+        """What the emulated machine did wrong, if it did; else an empty string."""
+        if self.run.kernel.uml:
+            return ""
+        if any(STALE_BREAKPOINT.search(line) for line in self.kernel_log()):
+            return "a CPU executed a breakpoint that was no longer there"
+        if self.stood_still():
+            return "it stood still"
+        return ""
+
+    def stood_still(self):
+        """Whether time ran out, and neither the kernel nor the process that looks out for hangs had anything to say."""
+        return (self.run.timed_out and self.status() is None and self.process.poll() is None
+                and not os.path.exists(self.path("ps")) and not any(self.kernel_reports()))
 
     def kernel_reports(self):
         log = self.kernel_log()
@@ -320,6 +332,7 @@ class Run:
         os.makedirs(self.sync)
         os.makedirs(self.out, exist_ok=True)
         self.guests = [Guest(self, node) for node in range(1, args.nodes + 1)]
+        self.timed_out = False
 
     def module(self):
         """Path and dependencies of hroce.ko for this kernel."""
@@ -453,6 +466,7 @@ class Run:
                 if not first_bad:
                     print(f"run: not finished after {self.args.time} s", file=sys.stderr)
                     first_bad = STATUS_TIMEOUT
+                    self.timed_out = True
                 break
         for key, _ in waiting.select(0):
             key.data.read_output()
@@ -537,8 +551,9 @@ def main():
         for guest in run.guests:
             found = guest.judge()
             status = status or found or 0
-        if any(guest.was_failed_by_machine() for guest in run.guests):
-            print("run: the machine failed: a CPU executed a breakpoint that was no longer there", file=sys.stderr)
+        failure = next(filter(None, (guest.machine_failure() for guest in run.guests)), "")
+        if failure:
+            print("run: the machine failed: " + failure, file=sys.stderr)
         run.save_logs()
     finally:
         run.stop()
