@@ -50,6 +50,7 @@ as_host() {
 	before=$(resources "$link")
 	tap_case "$name.connect" host_connect "10.77.0.$2" reconnect_delay=1 ctrl_loss_tmo=60 keep_alive_tmo=2
 	tap_case "$name.io" host_io "$bytes"
+	tap_case "$name.fio" host_fio
 	tap_case "$name.discard" host_discard
 	[ "$peer_type" = rxe ] || tap_case "$name.link_down" link_down
 	tap_case "$name.disconnect" host_disconnect

@@ -119,6 +119,18 @@ host_io() {
 		$run -b 65536 -q 64 -s 5 -r "$disk"
 }
 
+# A program that everybody knows: what it wrote it reads again, and compares.
+host_fio() {
+	local disk job rw size depth
+
+	disk=$(host_disk) || return
+	for job in "randwrite 4k 32" "write 128k 8" "randrw 64k 16"; do
+		read -r rw size depth <<<"$job"
+		fio --name="$rw" --filename="$disk" --rw="$rw" --bs="$size" --iodepth="$depth" --size=8m --direct=1 \
+			--ioengine=libaio --verify=crc32c --verify_fatal=1 --verify_state_save=0 || return
+	done
+}
+
 # Commands with no data, and with data that is not the user's.
 host_discard() {
 	local disk
