@@ -128,7 +128,7 @@ int hroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
 	ah->pd = ibah->pd;
 	INIT_RCU_WORK(&ah->free, ah_free);
 	/* The kernel makes one for each datagram of the connection manager. */
-	err = hroce_flow_init(&ah->flow, &dev->port, &key, udata, gfp);
+	err = hroce_flow_init(&ah->flow, &dev->port, &key, !!udata, gfp);
 	if (err)
 		goto free_ah;
 	err = ah_publish(dev, ah);

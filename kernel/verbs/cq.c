@@ -416,10 +416,10 @@ int hroce_cq_resize(struct ib_cq *ibcq, int nr_cqes, struct ib_udata *udata)
 	/* No consumer in the kernel asks for it. */
 	if (!cq->user || !udata)
 		return -EOPNOTSUPP;
-	err = ib_copy_from_udata(&req, udata, min(sizeof(req), udata->inlen));
+	err = hroce_udata_read(udata, &req, sizeof(req));
 	if (err)
 		return err;
-	if (req.reserved || !hroce_udata_is_zero(udata, sizeof(req)))
+	if (req.reserved)
 		return -EINVAL;
 	mutex_lock(&cq->resize_lock);
 	err = cq_step(cq, req.step, nr_cqes, udata);

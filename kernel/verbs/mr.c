@@ -299,11 +299,10 @@ static int mr_kind(struct ib_udata *udata, bool *null)
 
 	if (!udata)
 		return 0;
-	err = ib_copy_from_udata(&req, udata, min(sizeof(req), udata->inlen));
+	err = hroce_udata_read(udata, &req, sizeof(req));
 	if (err)
 		return err;
-	if (req.flags & ~HROCE_REG_MR_NULL || req.reserved ||
-	    !hroce_udata_is_zero(udata, sizeof(req)))
+	if (req.flags & ~HROCE_REG_MR_NULL || req.reserved)
 		return -EINVAL;
 	*null = req.flags & HROCE_REG_MR_NULL;
 	return 0;

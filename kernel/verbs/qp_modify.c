@@ -321,11 +321,10 @@ static int change_read(struct qp_change *c, struct ib_udata *udata)
 
 	if (!udata)
 		return 0;
-	err = ib_copy_from_udata(&req, udata, min(sizeof(req), udata->inlen));
+	err = hroce_udata_read(udata, &req, sizeof(req));
 	if (err)
 		return err;
-	if (req.comp_mask || memchr_inv(req.reserved, 0, sizeof(req.reserved)) ||
-	    !hroce_udata_is_zero(udata, sizeof(req)))
+	if (req.comp_mask || memchr_inv(req.reserved, 0, sizeof(req.reserved)))
 		return -EINVAL;
 	if (!(c->mask & IB_QP_RATE_LIMIT) &&
 	    (req.max_burst_sz || req.typical_pkt_sz))

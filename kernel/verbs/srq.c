@@ -263,18 +263,16 @@ static void srq_drop_spare(struct hroce_srq *srq)
 /* Return: true if all is done, false if other steps follow; or -errno. */
 static int srq_resize(struct hroce_srq *srq, u32 max_wr, struct ib_udata *udata)
 {
-	struct hroce_modify_srq_req req;
+	struct hroce_modify_srq_req req = {};
 	int err;
 
 	/* No consumer in the kernel asks for it. */
 	if (!srq->user || !udata)
 		return -EOPNOTSUPP;
-	if (udata->inlen < sizeof(req))
-		return -EINVAL;
-	err = ib_copy_from_udata(&req, udata, sizeof(req));
+	err = hroce_udata_read(udata, &req, sizeof(req));
 	if (err)
 		return err;
-	if (req.reserved || !hroce_udata_is_zero(udata, sizeof(req)))
+	if (req.reserved)
 		return -EINVAL;
 	switch ((enum hroce_resize_step)req.step) {
 	case HROCE_RESIZE_PREPARE:

@@ -3,17 +3,28 @@
 #include <rdma/hroce-abi.h>
 #include "ucontext.h"
 
-bool hroce_udata_is_zero(struct ib_udata *udata, size_t offset)
+/* Does user space ask for nothing beyond the @offset bytes that we know? */
+static bool udata_is_zero(struct ib_udata *udata, size_t offset)
 {
 	return udata->inlen <= offset ||
 	       ib_is_udata_cleared(udata, offset, udata->inlen - offset);
+}
+
+int hroce_udata_read(struct ib_udata *udata, void *req, size_t len)
+{
+	int err;
+
+	err = ib_copy_from_udata(req, udata, min(len, udata->inlen));
+	if (err)
+		return err;
+	return udata_is_zero(udata, len) ? 0 : -EINVAL;
 }
 
 int hroce_udata_check(struct ib_udata *udata, size_t answer)
 {
 	if (!udata)
 		return 0;
-	if (udata->outlen < answer || !hroce_udata_is_zero(udata, 0))
+	if (udata->outlen < answer || !udata_is_zero(udata, 0))
 		return -EINVAL;
 	return 0;
 }
@@ -32,10 +43,10 @@ int hroce_ucontext_check(struct ib_udata *udata)
 	struct hroce_alloc_ucontext_req req = {};
 	int err;
 
-	err = ib_copy_from_udata(&req, udata, min(sizeof(req), udata->inlen));
+	err = hroce_udata_read(udata, &req, sizeof(req));
 	if (err)
 		return err;
-	if (req.comp_mask || !hroce_udata_is_zero(udata, sizeof(req)) ||
+	if (req.comp_mask ||
 	    udata->outlen < offsetofend(struct hroce_alloc_ucontext_resp,
 					max_inline))
 		return -EINVAL;

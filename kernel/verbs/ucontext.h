@@ -37,14 +37,17 @@ static inline struct ib_ucontext *hroce_udata_context(struct ib_udata *udata)
 }
 
 /**
- * hroce_udata_is_zero - does user space ask for nothing that we do not know?
+ * hroce_udata_read - read what user space asks for beside uverbs' command
  * @udata: what it sent along
- * @offset: as much of it is known
+ * @req: zeroed; overwritten with as much as it sent
+ * @len: length of @req
+ *
+ * A newer library may send more, as long as that is zero.
  *
  * Context: process.
- * Return: true if all behind @offset is zero.
+ * Return: 0, -EINVAL or -EFAULT.
  */
-bool hroce_udata_is_zero(struct ib_udata *udata, size_t offset);
+int hroce_udata_read(struct ib_udata *udata, void *req, size_t len);
 
 /**
  * hroce_udata_check - check what user space sent along with a command
