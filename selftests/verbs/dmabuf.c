@@ -87,13 +87,6 @@ static struct vt_mem buf_reg(struct vt_end *e, int fd, size_t off, int access)
 	return m;
 }
 
-static enum ibv_wc_status run(struct vt_pair *p, struct vt_wr wr)
-{
-	wr.flags = IBV_SEND_SIGNALED;
-	vt_send(p->qp[0], &wr);
-	return vt_poll(p->scq[0]).status;
-}
-
 static void remote_access(struct vt *t)
 {
 	const size_t off = 4096 * 3 + 100, len = 100000;
@@ -104,21 +97,21 @@ static void remote_access(struct vt *t)
 	uint64_t before = 41, after;
 
 	vt_fill(m, 0, len, 1);
-	VT_EQ(run(p, (struct vt_wr){ .local = m, .len = len, .remote = &d,
+	VT_EQ(vt_run(p, (struct vt_wr){ .local = m, .len = len, .remote = &d,
 		.roff = 5 }), IBV_WC_SUCCESS);
 	buf_verify(fd, off + 5, len, 1);
 	buf_fill(fd, off, len, 2);
-	VT_EQ(run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = m,
+	VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = m,
 		.len = len, .remote = &d }), IBV_WC_SUCCESS);
 	vt_verify(m, 0, len, 2);
 	buf_copy(fd, true, off + 4, &before, 8);
-	VT_EQ(run(p, (struct vt_wr){ .op = IBV_WR_ATOMIC_FETCH_AND_ADD,
+	VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_ATOMIC_FETCH_AND_ADD,
 		.local = m, .len = 8, .remote = &d, .roff = 4,
 		.compare = 1 }), IBV_WC_SUCCESS);
 	buf_copy(fd, false, off + 4, &after, 8);
 	VT_EQ(after, 42);
 	/* Exact to the byte at its end. */
-	VT_EQ(run(p, (struct vt_wr){ .local = m, .len = 2, .remote = &d,
+	VT_EQ(vt_run(p, (struct vt_wr){ .local = m, .len = 2, .remote = &d,
 		.roff = d.len - 1 }), IBV_WC_REM_ACCESS_ERR);
 	VT_EQ(ibv_dereg_mr(d.mr), 0);
 	close(fd);
@@ -134,16 +127,16 @@ static void local_access(struct vt *t)
 	struct vt_mem r = buf_reg(&t->b, fd, 0, IBV_ACCESS_LOCAL_WRITE);
 
 	buf_fill(fd, 0, len, 1);
-	VT_EQ(run(p, (struct vt_wr){ .local = &s, .len = len, .remote = m }),
+	VT_EQ(vt_run(p, (struct vt_wr){ .local = &s, .len = len, .remote = m }),
 	      IBV_WC_SUCCESS);
 	vt_verify(m, 0, len, 1);
 	vt_fill(m, 0, len, 2);
-	VT_EQ(run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = &s,
+	VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = &s,
 		.off = 7, .len = len, .remote = m }), IBV_WC_SUCCESS);
 	buf_verify(fd, 7, len, 2);
 	buf_fill(fd, 0, len, 3);
 	vt_recv(p->qp[1], 9, &r, len, len);
-	VT_EQ(run(p, (struct vt_wr){ .op = IBV_WR_SEND, .local = &s,
+	VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_SEND, .local = &s,
 		.len = len }), IBV_WC_SUCCESS);
 	vt_expect(p->rcq[1], 9, IBV_WC_SUCCESS);
 	buf_verify(fd, len, len, 3);
@@ -166,16 +159,16 @@ static void moved(struct vt *t)
 
 	vt_fill(m, 0, len, 1);
 	buf_move(fd);
-	VT_EQ(run(p, (struct vt_wr){ .local = m, .len = len, .remote = &d }),
+	VT_EQ(vt_run(p, (struct vt_wr){ .local = m, .len = len, .remote = &d }),
 	      IBV_WC_SUCCESS);
 	buf_move(fd);
 	buf_verify(fd, 0, len, 1);
 	vt_fill(m, 0, len, 2);
-	VT_EQ(run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = m,
+	VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = m,
 		.len = len, .remote = &d }), IBV_WC_SUCCESS);
 	vt_verify(m, 0, len, 1);
 	buf_move(fd);
-	VT_EQ(run(p, (struct vt_wr){ .op = IBV_WR_ATOMIC_FETCH_AND_ADD,
+	VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_ATOMIC_FETCH_AND_ADD,
 		.local = m, .len = 8, .remote = &d, .compare = 1 }),
 	      IBV_WC_SUCCESS);
 	buf_copy(fd, false, 0, &word, 8);
@@ -183,7 +176,7 @@ static void moved(struct vt *t)
 	buf_fill(fd, 0, len, 3);
 	buf_move(fd);
 	vt_recv(p->qp[1], 1, &d, len, len);
-	VT_EQ(run(p, (struct vt_wr){ .op = IBV_WR_SEND, .local = &l,
+	VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_SEND, .local = &l,
 		.len = len }), IBV_WC_SUCCESS);
 	vt_expect(p->rcq[1], 1, IBV_WC_SUCCESS);
 	buf_verify(fd, len, len, 3);
@@ -206,7 +199,7 @@ static void moved_before_the_answer(struct vt *t)
 	for (int i = 0; i < 20; i++) {
 		vt_fill(m, 0, len, i);
 		buf_move(fd);
-		VT_EQ(run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ,
+		VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ,
 			.local = &l, .off = i, .len = len, .remote = m }),
 		      IBV_WC_SUCCESS);
 		buf_verify(fd, i, len, i);
@@ -261,7 +254,7 @@ static void moves_under_traffic(struct vt *t)
 		buf_fill(mv.fd, read ? there : 0, len, i);
 		if (wr.op == IBV_WR_SEND)
 			vt_recv(p->qp[1], i, &r, there, len);
-		VT_EQ(run(p, wr), IBV_WC_SUCCESS);
+		VT_EQ(vt_run(p, wr), IBV_WC_SUCCESS);
 		if (wr.op == IBV_WR_SEND)
 			vt_expect(p->rcq[1], i, IBV_WC_SUCCESS);
 		buf_verify(mv.fd, read ? 0 : there, len, i);
@@ -289,7 +282,7 @@ static void moved_unreliable(struct vt *t)
 	vt_fill(m, 0, m->len, 1);
 	buf_move(fd);
 	for (int i = 0; i < 1000 && seen != m->buf[0]; i++) {
-		VT_EQ(run(p, (struct vt_wr){ .local = m, .len = m->len,
+		VT_EQ(vt_run(p, (struct vt_wr){ .local = m, .len = m->len,
 			.remote = &d }), IBV_WC_SUCCESS);
 		usleep(1000);
 		buf_copy(fd, false, 0, &seen, 1);
@@ -330,7 +323,7 @@ static void moved_out(struct vt *t)
 		bool local = step[i].local;
 
 		vt_note("step %zu", i);
-		VT_EQ(run(p, (struct vt_wr){ .op = step[i].op,
+		VT_EQ(vt_run(p, (struct vt_wr){ .op = step[i].op,
 			.local = local ? &d[0] : m[0],
 			.len = step[i].op == IBV_WR_ATOMIC_FETCH_AND_ADD ?
 			       8 : 4096,
@@ -382,10 +375,10 @@ static void descriptor_closed(struct vt *t)
 
 	close(fd);
 	vt_fill(m, 0, 4096, 1);
-	VT_EQ(run(p, (struct vt_wr){ .local = m, .len = 4096, .remote = &d }),
+	VT_EQ(vt_run(p, (struct vt_wr){ .local = m, .len = 4096, .remote = &d }),
 	      IBV_WC_SUCCESS);
 	vt_fill(m, 0, 4096, 2);
-	VT_EQ(run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = m,
+	VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = m,
 		.len = 4096, .remote = &d }), IBV_WC_SUCCESS);
 	vt_verify(m, 0, 4096, 1);
 	VT_EQ(ibv_dereg_mr(d.mr), 0);
@@ -411,11 +404,11 @@ static void udmabuf(struct vt *t)
 			req.memfd, 0);
 	VT_OK(seen.buf != MAP_FAILED, "mmap");
 	vt_fill(m, 0, m->len, 1);
-	VT_EQ(run(p, (struct vt_wr){ .local = m, .len = m->len, .remote = &d,
+	VT_EQ(vt_run(p, (struct vt_wr){ .local = m, .len = m->len, .remote = &d,
 		.roff = 77 }), IBV_WC_SUCCESS);
 	vt_verify(&seen, 4096 + 77, m->len, 1);
 	vt_fill(&seen, 4096, m->len, 2);
-	VT_EQ(run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = m,
+	VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = m,
 		.len = m->len, .remote = &d }), IBV_WC_SUCCESS);
 	vt_verify(m, 0, m->len, 2);
 	VT_EQ(ibv_dereg_mr(d.mr), 0);

@@ -6,92 +6,15 @@
 #define BINDABLE	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND)
 #define LEN		20000
 
-/**
- * struct win - a window, and what the peer takes for a region
- * @mw: window
- * @mr: its present key
- * @mem: what it is bound to
- */
-struct win {
-	struct ibv_mw *mw;
-	struct ibv_mr mr;
-	struct vt_mem mem;
-};
-
-static int undo_mw(void *mw)
-{
-	return ibv_dealloc_mw(mw);
-}
-
-static struct ibv_mw *new_mw(struct ibv_pd *pd, enum ibv_mw_type type)
-{
-	struct ibv_mw *mw = ibv_alloc_mw(pd, type);
-
-	VT_OK(mw, "%s", strerror(errno));
-	vt_defer(undo_mw, mw, "MW");
-	return mw;
-}
-
-/* Bind a part of @m by @qp; what it will look like to the peer is in @w. */
-static void post_bind(struct ibv_qp *qp, struct win *w, const struct vt_mem *m,
-		      size_t off, size_t len, int access, unsigned int flags)
-{
-	struct ibv_mw_bind_info info = {
-		.mr = m ? m->mr : NULL,
-		.addr = m ? (uintptr_t)m->buf + off : 0,
-		.length = len,
-		.mw_access_flags = access,
-	};
-	struct ibv_send_wr *bad, wr = {
-		.wr_id = 77, .opcode = IBV_WR_BIND_MW,
-		.send_flags = IBV_SEND_SIGNALED | flags,
-		.bind_mw = { w->mw, ibv_inc_rkey(w->mr.rkey), info },
-	};
-	struct ibv_mw_bind bind = {
-		.wr_id = 77, .send_flags = IBV_SEND_SIGNALED | flags,
-		.bind_info = info,
-	};
-
-	if (w->mw->type == IBV_MW_TYPE_1) {
-		VT_EQ(ibv_bind_mw(qp, w->mw, &bind), 0);
-		w->mr.rkey = w->mw->rkey;
-	} else {
-		VT_EQ(ibv_post_send(qp, &wr, &bad), 0);
-		w->mr.rkey = wr.bind_mw.rkey;
-	}
-	w->mem.buf = m ? m->buf + off : NULL;
-	w->mem.len = len;
-	if (access & IBV_ACCESS_ZERO_BASED)
-		w->mem.buf = NULL;
-}
-
-/* A new window that @p's first side has bound. */
-static struct win bound(struct vt_pair *p, enum ibv_mw_type type,
-			const struct vt_mem *m, size_t off, size_t len,
-			int access)
-{
-	struct win w = { .mw = new_mw(p->end[0]->pd, type) };
-	struct ibv_wc wc;
-
-	w.mr.rkey = w.mw->rkey;
-	post_bind(p->qp[0], &w, m, off, len, access, 0);
-	wc = vt_expect(p->scq[0], 77, IBV_WC_SUCCESS);
-	VT_EQ(wc.opcode, IBV_WC_BIND_MW);
-	return w;
-}
-
 /* What comes of an operation of the peer on the window's memory? */
 static enum ibv_wc_status peer(struct vt *t, struct vt_pair *p,
-			       enum ibv_wr_opcode op, struct win *w,
+			       enum ibv_wr_opcode op, struct vt_win *w,
 			       size_t off, size_t len)
 {
 	struct vt_mem *s = vt_mem(&t->b, len, VT_ALL);
 
-	w->mem.mr = &w->mr;
 	vt_fill(s, 0, len, 9);
-	vt_send(p->qp[1], &(struct vt_wr){
-		.op = op, .local = s, .len = len, .remote = &w->mem,
-		.roff = off, .flags = IBV_SEND_SIGNALED });
+	vt_win_send(p, op, w, off, s, len);
 	return vt_poll(p->scq[1]).status;
 }
 
@@ -126,8 +49,8 @@ static void grants_what_was_asked(struct vt *t)
 	for (have = 0; have < ARRAY_SIZE(ops); have++) {
 		for (op = 0; op < ARRAY_SIZE(ops); op++) {
 			struct vt_pair *p = vt_pair(t, NULL);
-			struct win w = bound(p, type, m, 0, LEN,
-					     ops[have].access);
+			struct vt_win w = vt_bound(p, type, m, 0, LEN,
+						   ops[have].access);
 
 			VT_EQ(peer(t, p, ops[op].op, &w, 8, 8),
 			      op == have ? IBV_WC_SUCCESS :
@@ -145,7 +68,7 @@ static void exact_bounds(struct vt *t)
 
 	for (int way = 0; way < 3; way++) {
 		struct vt_pair *p = vt_pair(t, NULL);
-		struct win w = bound(p, type, m, off, len, REMOTE_RW);
+		struct vt_win w = vt_bound(p, type, m, off, len, REMOTE_RW);
 
 		vt_fill(m, 0, LEN, 1);
 		if (!way) {
@@ -168,11 +91,11 @@ static void type1_bound_again(struct vt *t)
 	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
 	struct vt_mem *n = vt_mem(&t->a, LEN, BINDABLE);
 	struct vt_pair *p = vt_pair(t, NULL);
-	struct win w = bound(p, IBV_MW_TYPE_1, m, 0, LEN, REMOTE_RW), old;
+	struct vt_win w = vt_bound(p, IBV_MW_TYPE_1, m, 0, LEN, REMOTE_RW), old;
 
 	old = w;
-	post_bind(p->qp[0], &w, n, 0, LEN, REMOTE_RW, 0);
-	vt_expect(p->scq[0], 77, IBV_WC_SUCCESS);
+	vt_bind(p->qp[0], &w, n, 0, LEN, REMOTE_RW, 0);
+	vt_expect(p->scq[0], VT_BIND_ID, IBV_WC_SUCCESS);
 	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 0, LEN), IBV_WC_SUCCESS);
 	vt_verify(n, 0, LEN, 9);
 	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &old, 0, 8), IBV_WC_REM_ACCESS_ERR);
@@ -182,11 +105,11 @@ static void type1_unbound(struct vt *t)
 {
 	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
 	struct vt_pair *p = vt_pair(t, NULL);
-	struct win w = bound(p, IBV_MW_TYPE_1, m, 0, LEN, REMOTE_RW);
+	struct vt_win w = vt_bound(p, IBV_MW_TYPE_1, m, 0, LEN, REMOTE_RW);
 
 	VT_EQ(ibv_dereg_mr(m->mr), EBUSY);
-	post_bind(p->qp[0], &w, NULL, 0, 0, 0, 0);
-	vt_expect(p->scq[0], 77, IBV_WC_SUCCESS);
+	vt_bind(p->qp[0], &w, NULL, 0, 0, 0, 0);
+	vt_expect(p->scq[0], VT_BIND_ID, IBV_WC_SUCCESS);
 	w.mem.buf = m->buf;
 	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 0, 8), IBV_WC_REM_ACCESS_ERR);
 }
@@ -196,10 +119,10 @@ static void other_queue_pair(struct vt *t)
 {
 	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
 	struct vt_pair *p = vt_pair(t, NULL), *q = vt_pair(t, NULL);
-	struct win w = bound(p, IBV_MW_TYPE_1, m, 0, LEN, VT_REMOTE);
+	struct vt_win w = vt_bound(p, IBV_MW_TYPE_1, m, 0, LEN, VT_REMOTE);
 
 	VT_EQ(peer(t, q, IBV_WR_RDMA_WRITE, &w, 0, LEN), IBV_WC_SUCCESS);
-	w = bound(p, IBV_MW_TYPE_2, m, 0, LEN, VT_REMOTE);
+	w = vt_bound(p, IBV_MW_TYPE_2, m, 0, LEN, VT_REMOTE);
 	VT_EQ(peer(t, q, t->arg, &w, 0, 8), IBV_WC_REM_ACCESS_ERR);
 	VT_EQ(peer(t, p, t->arg, &w, 0, 8), IBV_WC_SUCCESS);
 }
@@ -208,7 +131,7 @@ static void zero_based(struct vt *t)
 {
 	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
 	struct vt_pair *p = vt_pair(t, NULL);
-	struct win w = bound(p, IBV_MW_TYPE_2, m, 4000, 8000,
+	struct vt_win w = vt_bound(p, IBV_MW_TYPE_2, m, 4000, 8000,
 			     REMOTE_RW | IBV_ACCESS_ZERO_BASED);
 
 	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 100, 7900), IBV_WC_SUCCESS);
@@ -221,7 +144,7 @@ static void type2_invalidated_locally(struct vt *t)
 {
 	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
 	struct vt_pair *p = vt_pair(t, NULL);
-	struct win w = bound(p, IBV_MW_TYPE_2, m, 0, LEN, REMOTE_RW), old;
+	struct vt_win w = vt_bound(p, IBV_MW_TYPE_2, m, 0, LEN, REMOTE_RW), old;
 
 	old = w;
 	vt_send(p->qp[0], &(struct vt_wr){
@@ -229,8 +152,8 @@ static void type2_invalidated_locally(struct vt *t)
 		.flags = IBV_SEND_SIGNALED });
 	vt_expect(p->scq[0], 0, IBV_WC_SUCCESS);
 	/* It is free, so it may be bound once more. */
-	post_bind(p->qp[0], &w, m, 0, LEN, REMOTE_RW, 0);
-	vt_expect(p->scq[0], 77, IBV_WC_SUCCESS);
+	vt_bind(p->qp[0], &w, m, 0, LEN, REMOTE_RW, 0);
+	vt_expect(p->scq[0], VT_BIND_ID, IBV_WC_SUCCESS);
 	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 0, LEN), IBV_WC_SUCCESS);
 	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &old, 0, 8), IBV_WC_REM_ACCESS_ERR);
 }
@@ -239,7 +162,7 @@ static void type2_invalidated_by_peer(struct vt *t)
 {
 	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
 	struct vt_pair *p = vt_pair(t, NULL);
-	struct win w = bound(p, IBV_MW_TYPE_2, m, 0, LEN, REMOTE_RW);
+	struct vt_win w = vt_bound(p, IBV_MW_TYPE_2, m, 0, LEN, REMOTE_RW);
 	struct ibv_wc wc;
 
 	vt_recv(p->qp[0], 3, NULL, 0, 0);
@@ -258,7 +181,7 @@ static void invalidation_refused(struct vt *t)
 
 	for (int i = 0; i < 2; i++) {
 		struct vt_pair *p = vt_pair(t, NULL), *q = vt_pair(t, NULL);
-		struct win w = bound(p, types[i], m, 0, LEN, REMOTE_RW);
+		struct vt_win w = vt_bound(p, types[i], m, 0, LEN, REMOTE_RW);
 		struct vt_pair *from = i ? q : p;
 
 		vt_recv(from->qp[0], 3, NULL, 0, 0);
@@ -297,31 +220,31 @@ static void bind_refused(struct vt *t)
 		{ IBV_MW_TYPE_2, m, 0, LEN, 1 << 10 },
 	};
 	struct vt_pair *p;
-	struct win w;
+	struct vt_win w;
 
 	VT_OK(pd, "%s", strerror(errno));
 	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
-		w = (struct win){ .mw = new_mw(t->a.pd, bad[i].type) };
+		w = (struct vt_win){ .mw = vt_mw(t->a.pd, bad[i].type) };
 		w.mr.rkey = w.mw->rkey;
 		p = vt_pair(t, NULL);
-		post_bind(p->qp[0], &w, bad[i].mem, bad[i].off, bad[i].len,
+		vt_bind(p->qp[0], &w, bad[i].mem, bad[i].off, bad[i].len,
 			  bad[i].access, 0);
-		vt_expect(p->scq[0], 77, IBV_WC_MW_BIND_ERR);
+		vt_expect(p->scq[0], VT_BIND_ID, IBV_WC_MW_BIND_ERR);
 	}
 
 	/* Type 2 while it is bound */
 	p = vt_pair(t, NULL);
-	w = bound(p, IBV_MW_TYPE_2, m, 0, LEN, REMOTE_RW);
-	post_bind(p->qp[0], &w, m, 0, LEN, REMOTE_RW, 0);
-	vt_expect(p->scq[0], 77, IBV_WC_MW_BIND_ERR);
+	w = vt_bound(p, IBV_MW_TYPE_2, m, 0, LEN, REMOTE_RW);
+	vt_bind(p->qp[0], &w, m, 0, LEN, REMOTE_RW, 0);
+	vt_expect(p->scq[0], VT_BIND_ID, IBV_WC_MW_BIND_ERR);
 
 	/* A window of another protection domain */
 	p = vt_pair(t, NULL);
-	w = (struct win){ .mw = ibv_alloc_mw(pd, IBV_MW_TYPE_2) };
+	w = (struct vt_win){ .mw = ibv_alloc_mw(pd, IBV_MW_TYPE_2) };
 	VT_OK(w.mw, "%s", strerror(errno));
 	w.mr.rkey = w.mw->rkey;
-	post_bind(p->qp[0], &w, m, 0, LEN, REMOTE_RW, 0);
-	vt_expect(p->scq[0], 77, IBV_WC_MW_BIND_ERR);
+	vt_bind(p->qp[0], &w, m, 0, LEN, REMOTE_RW, 0);
+	vt_expect(p->scq[0], VT_BIND_ID, IBV_WC_MW_BIND_ERR);
 	VT_EQ(ibv_dealloc_mw(w.mw), 0);
 	VT_EQ(ibv_dealloc_pd(pd), 0);
 }
@@ -332,7 +255,7 @@ static void key_is_no_lkey(struct vt *t)
 	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
 	struct vt_mem *d = vt_mem(&t->b, LEN, VT_ALL);
 	struct vt_pair *p = vt_pair(t, NULL);
-	struct win w = bound(p, types[t->arg], m, 0, LEN, REMOTE_RW);
+	struct vt_win w = vt_bound(p, types[t->arg], m, 0, LEN, REMOTE_RW);
 
 	w.mr.lkey = w.mr.rkey;
 	w.mem.mr = &w.mr;
@@ -346,7 +269,7 @@ static void region_in_use(struct vt *t)
 {
 	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
 	struct vt_pair *p = vt_pair(t, NULL);
-	struct win w = bound(p, IBV_MW_TYPE_2, m, 0, LEN, REMOTE_RW);
+	struct vt_win w = vt_bound(p, IBV_MW_TYPE_2, m, 0, LEN, REMOTE_RW);
 
 	VT_EQ(ibv_dereg_mr(m->mr), EBUSY);
 	VT_OK(ibv_rereg_mr(m->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
@@ -365,14 +288,14 @@ static void order_in_the_queue(struct vt *t)
 	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
 	struct vt_mem *d = vt_mem(&t->b, LEN, VT_ALL);
 	struct vt_pair *p = vt_pair(t, NULL);
-	struct win w = bound(p, IBV_MW_TYPE_1, m, 0, LEN, REMOTE_RW);
+	struct vt_win w = vt_bound(p, IBV_MW_TYPE_1, m, 0, LEN, REMOTE_RW);
 
 	for (int i = 0; i < 20; i++) {
 		vt_fill(d, 0, LEN, i);
 		vt_send(p->qp[0], &(struct vt_wr){
 			.op = IBV_WR_RDMA_READ, .id = 1, .local = m,
 			.len = LEN, .remote = d, .flags = IBV_SEND_SIGNALED });
-		post_bind(p->qp[0], &w, m, 0, LEN, REMOTE_RW, IBV_SEND_FENCE);
+		vt_bind(p->qp[0], &w, m, 0, LEN, REMOTE_RW, IBV_SEND_FENCE);
 		vt_recv(p->qp[1], 2, NULL, 0, 0);
 		vt_send(p->qp[0], &(struct vt_wr){ .op = IBV_WR_SEND });
 		vt_expect(p->rcq[1], 2, IBV_WC_SUCCESS);
@@ -380,7 +303,7 @@ static void order_in_the_queue(struct vt *t)
 		VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 0, LEN),
 		      IBV_WC_SUCCESS);
 		vt_expect(p->scq[0], 1, IBV_WC_SUCCESS);
-		vt_expect(p->scq[0], 77, IBV_WC_SUCCESS);
+		vt_expect(p->scq[0], VT_BIND_ID, IBV_WC_SUCCESS);
 	}
 }
 

@@ -24,19 +24,19 @@
 #define LOCAL		2
 #define REMOTE		4
 
-static unsigned char *map_at(void *at, size_t len, int fd)
+static unsigned char *map_at(void *at, size_t len)
 {
-	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0);
 	void *p;
 
-	p = mmap(at, len, RW, flags | (at ? MAP_FIXED : 0), fd, 0);
+	p = mmap(at, len, RW, flags, -1, 0);
 	VT_OK(p != MAP_FAILED, "%s", strerror(errno));
 	return p;
 }
 
 static unsigned char *map_new(size_t len)
 {
-	return map_at(NULL, len, -1);
+	return map_at(NULL, len);
 }
 
 static struct ibv_mr *implicit_mr(struct vt_end *e)
@@ -74,22 +74,15 @@ static void odp_end(struct vt_mem *m)
 	munmap(m->buf, m->len);
 }
 
-static enum ibv_wc_status run(struct vt_pair *p, struct vt_wr wr)
-{
-	wr.flags = IBV_SEND_SIGNALED;
-	vt_send(p->qp[0], &wr);
-	return vt_poll(p->scq[0]).status;
-}
-
 static void write_read(struct vt_pair *p, struct vt_mem *l, struct vt_mem *r,
 		       size_t len, uint32_t seed)
 {
 	vt_fill(l, 0, len, seed);
-	VT_EQ(run(p, (struct vt_wr){ .local = l, .len = len, .remote = r }),
+	VT_EQ(vt_run(p, (struct vt_wr){ .local = l, .len = len, .remote = r }),
 	      IBV_WC_SUCCESS);
 	vt_verify(r, 0, len, seed);
 	vt_fill(r, 0, len, seed + 1);
-	VT_EQ(run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = l,
+	VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = l,
 		.len = len, .remote = r }), IBV_WC_SUCCESS);
 	vt_verify(l, 0, len, seed + 1);
 }
@@ -117,23 +110,23 @@ static void operations(struct vt *t)
 
 	/* What is sent, and what is received into, has never been touched. */
 	vt_recv(p->qp[1], 1, r, 30 * PAGE + 5, 5000);
-	VT_EQ(run(p, (struct vt_wr){ .op = IBV_WR_SEND, .local = l,
+	VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_SEND, .local = l,
 		.off = 40 * PAGE + 7, .len = 5000 }), IBV_WC_SUCCESS);
 	vt_expect(p->rcq[1], 1, IBV_WC_SUCCESS);
 	VT_EQ(r->buf[30 * PAGE + 5], 0);
 	write_read(p, l, r, LEN, 1);
-	VT_EQ(run(p, (struct vt_wr){ .op = IBV_WR_ATOMIC_FETCH_AND_ADD,
+	VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_ATOMIC_FETCH_AND_ADD,
 		.local = l, .off = 50 * PAGE, .len = 8, .remote = r,
 		.roff = 48 * PAGE, .compare = 5 }), IBV_WC_SUCCESS);
 	VT_EQ(*there, 5);
-	VT_EQ(run(p, (struct vt_wr){ .op = IBV_WR_ATOMIC_CMP_AND_SWP,
+	VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_ATOMIC_CMP_AND_SWP,
 		.local = l, .off = 50 * PAGE, .len = 8, .remote = r,
 		.roff = 48 * PAGE, .compare = 5, .swap = 9 }), IBV_WC_SUCCESS);
 	VT_EQ(*there, 9);
 	VT_EQ(*here, 5);
 	vt_fill(l, 0, LEN, 3);
 	vt_recv(p->qp[1], 2, r, 0, LEN);
-	VT_EQ(run(p, (struct vt_wr){ .op = IBV_WR_RDMA_WRITE_WITH_IMM,
+	VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_RDMA_WRITE_WITH_IMM,
 		.local = l, .len = LEN, .remote = r }), IBV_WC_SUCCESS);
 	vt_expect(p->rcq[1], 2, IBV_WC_SUCCESS);
 	vt_verify(r, 0, LEN, 3);
@@ -151,13 +144,13 @@ static void bounds(struct vt *t)
 	struct vt_mem s = odp_reg(&t->a, buf + 100, 5 * PAGE, VT_ALL);
 	struct vt_pair *p = vt_pair(t, NULL), *q = vt_pair(t, NULL);
 
-	VT_EQ(run(p, (struct vt_wr){ .local = m, .len = d.len, .remote = &d }),
+	VT_EQ(vt_run(p, (struct vt_wr){ .local = m, .len = d.len, .remote = &d }),
 	      IBV_WC_SUCCESS);
 	VT_EQ(buf[99], 0);
 	VT_EQ(buf[100 + d.len], 0);
-	VT_EQ(run(p, (struct vt_wr){ .local = m, .len = 2, .remote = &d,
+	VT_EQ(vt_run(p, (struct vt_wr){ .local = m, .len = 2, .remote = &d,
 		.roff = d.len - 1 }), IBV_WC_REM_ACCESS_ERR);
-	VT_EQ(run(q, (struct vt_wr){ .local = &s, .len = s.len + 1,
+	VT_EQ(vt_run(q, (struct vt_wr){ .local = &s, .len = s.len + 1,
 		.remote = m }), IBV_WC_LOC_PROT_ERR);
 	VT_EQ(ibv_dereg_mr(s.mr), 0);
 	VT_EQ(ibv_dereg_mr(d.mr), 0);
@@ -205,7 +198,7 @@ static void fail_step(struct vt_pair *p, const struct fail_step *step,
 
 	if (step->op == IBV_WR_SEND)
 		vt_recv(p->qp[1], 1, wr.remote, 0, wr.len);
-	VT_EQ(run(p, wr), step->status);
+	VT_EQ(vt_run(p, wr), step->status);
 }
 
 /*
@@ -268,7 +261,7 @@ static void writable_again(struct vt *t)
 	for (int i = 0; i < 10; i++) {
 		write_read(p, m, &d, LEN, 2 * i);
 		VT_EQ(mprotect(d.buf, BUF, PROT_READ), 0);
-		VT_EQ(run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = m,
+		VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = m,
 			.len = LEN, .remote = &d }), IBV_WC_SUCCESS);
 		vt_verify(m, 0, LEN, 2 * i + 1);
 		VT_EQ(mprotect(d.buf, BUF, RW), 0);
@@ -285,7 +278,7 @@ static void unmapped_behind(struct vt *t)
 
 	vt_fill(m, 0, BUF, 1);
 	VT_EQ(munmap(d.buf + 20 * PAGE, BUF - 20 * PAGE), 0);
-	VT_EQ(run(p, (struct vt_wr){ .local = m, .len = BUF, .remote = &d }),
+	VT_EQ(vt_run(p, (struct vt_wr){ .local = m, .len = BUF, .remote = &d }),
 	      IBV_WC_REM_ACCESS_ERR);
 	vt_verify(&d, 0, 16 * PAGE, 1);
 	d.len = 20 * PAGE;
@@ -303,8 +296,8 @@ static void remapped(struct vt *t)
 		write_read(p, m, &d, LEN, 2 * i);
 		if (i & 1)
 			VT_EQ(munmap(d.buf, BUF), 0);
-		map_at(d.buf, BUF, -1);
-		VT_EQ(run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = m,
+		map_at(d.buf, BUF);
+		VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = m,
 			.len = LEN, .remote = &d }), IBV_WC_SUCCESS);
 		for (size_t j = 0; j < LEN; j++)
 			VT_EQ(m->buf[j], 0);
@@ -342,11 +335,11 @@ static void mremapped(struct vt *t)
 	write_read(p, m, &d, LEN, 1);
 	VT_OK(mremap(d.buf, BUF, BUF, MREMAP_MAYMOVE | MREMAP_FIXED,
 		     d.buf + BUF) == d.buf + BUF, "mremap");
-	VT_EQ(run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = m,
+	VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = m,
 		.off = 1, .len = LEN, .remote = &d, .roff = BUF }),
 	      IBV_WC_SUCCESS);
 	vt_verify(m, 1, LEN, 2);
-	VT_EQ(run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = m,
+	VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = m,
 		.len = LEN, .remote = &d }), IBV_WC_REM_ACCESS_ERR);
 	odp_end(&d);
 }
@@ -380,7 +373,7 @@ static void forked(struct vt *t)
 	if (!pid)
 		child_check(&d, start[0], done[1]);
 	vt_fill(m, 0, LEN, 7);
-	VT_EQ(run(p, (struct vt_wr){ .local = m, .len = LEN, .remote = &d }),
+	VT_EQ(vt_run(p, (struct vt_wr){ .local = m, .len = LEN, .remote = &d }),
 	      IBV_WC_SUCCESS);
 	VT_EQ(write(start[1], &c, 1), 1);
 	close(done[1]);
@@ -392,87 +385,13 @@ static void forked(struct vt *t)
 	odp_end(&d);
 }
 
-/**
- * struct spoiler - takes pages away all the time
- * @thread: does so
- * @buf: from where; both regions
- * @how: in which way
- * @stop: shall end
- * @times: that it did
- * @err: why it ended early
- */
-struct spoiler {
-	pthread_t thread;
-	unsigned char *buf[2];
-	int (*how)(void *buf, size_t len);
-	bool stop;
-	unsigned int times;
-	int err;
-};
-
-static int spoil_dontneed(void *buf, size_t len)
-{
-	return madvise(buf, len, MADV_DONTNEED);
-}
-
-static int spoil_pageout(void *buf, size_t len)
-{
-	return madvise(buf, len, MADV_PAGEOUT);
-}
-
-/* All that is private is protected, and shared until somebody writes. */
-static int spoil_fork(void *buf, size_t len)
-{
-	pid_t pid = fork();
-
-	(void)buf;
-	(void)len;
-	if (!pid)
-		_exit(0);
-	return pid < 0 || waitpid(pid, NULL, 0) != pid;
-}
-
-static int spoil_rights(void *buf, size_t len)
-{
-	return mprotect(buf, len, PROT_READ) || mprotect(buf, len, RW);
-}
-
-static void *spoiler_thread(void *arg)
-{
-	struct spoiler *s = arg;
-
-	while (!__atomic_load_n(&s->stop, __ATOMIC_RELAXED)) {
-		if (s->how(s->buf[s->times & 1], BUF)) {
-			s->err = errno ?: -1;
-			break;
-		}
-		s->times++;
-		usleep(200);
-	}
-	return NULL;
-}
-
-static void spoiler_begin(struct spoiler *s)
-{
-	VT_EQ(pthread_create(&s->thread, NULL, spoiler_thread, s), 0);
-}
-
-static void spoiler_end(struct spoiler *s)
-{
-	__atomic_store_n(&s->stop, true, __ATOMIC_RELAXED);
-	pthread_join(s->thread, NULL);
-	VT_EQ(s->err, 0);
-	vt_note("%u times", s->times);
-	VT_OK(s->times, "never");
-}
-
 static const struct spoiling {
 	int (*how)(void *buf, size_t len);
 	bool shared;
 } spoilings[] = {
-	{ spoil_dontneed, true },
-	{ spoil_pageout, true },
-	{ spoil_fork, false },
+	{ vt_spoil_drop, true },
+	{ vt_spoil_pageout, true },
+	{ vt_spoil_fork, false },
 };
 
 /*
@@ -485,29 +404,22 @@ static void spoiled_under_traffic(struct vt *t)
 		IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_SEND,
 	};
 	const struct spoiling *sp = &spoilings[t->arg >> 4];
-	struct spoiler s = { .how = sp->how };
+	struct vt_spoiler s = { .how = sp->how, .len = BUF };
 	struct vt_mem m[2];
 	struct vt_pair *p;
 
 	for (int i = 0; i < 2; i++) {
 		struct vt_end *e = i ? &t->b : &t->a;
-		int fd = -1;
 
-		if (sp->shared) {
-			fd = memfd_create("vt", 0);
-			VT_EQ(ftruncate(fd, BUF), 0);
-		}
-		m[i] = (struct vt_mem){ .buf = map_at(NULL, BUF, fd),
-					.len = BUF };
+		m[i].buf = sp->shared ? vt_map_shared(BUF) : map_new(BUF);
+		m[i].len = BUF;
 		s.buf[i] = m[i].buf;
 		m[i].mr = t->arg & IMPLICIT ? implicit_mr(e) :
 			  ibv_reg_mr(e->pd, m[i].buf, BUF, ODP);
 		VT_OK(m[i].mr, "%s", strerror(errno));
-		if (fd >= 0)
-			close(fd);
 	}
 	p = vt_pair(t, NULL);
-	spoiler_begin(&s);
+	vt_spoiler_begin(&s);
 	for (int i = 0; i < 300; i++) {
 		struct vt_wr wr = { .op = ops[i % ARRAY_SIZE(ops)],
 				    .local = &m[0], .len = LEN,
@@ -517,12 +429,12 @@ static void spoiled_under_traffic(struct vt *t)
 		vt_fill(&m[read], read ? i : 0, LEN, i);
 		if (wr.op == IBV_WR_SEND)
 			vt_recv(p->qp[1], i, &m[1], i, LEN);
-		VT_EQ(run(p, wr), IBV_WC_SUCCESS);
+		VT_EQ(vt_run(p, wr), IBV_WC_SUCCESS);
 		if (wr.op == IBV_WR_SEND)
 			vt_expect(p->rcq[1], i, IBV_WC_SUCCESS);
 		vt_verify(&m[!read], read ? 0 : i, LEN, i);
 	}
-	spoiler_end(&s);
+	vt_spoiler_end(&s);
 	odp_end(&m[0]);
 	odp_end(&m[1]);
 }
@@ -533,16 +445,17 @@ static void protected_under_traffic(struct vt *t)
 	struct vt_mem *m = vt_mem(&t->a, LEN, VT_ALL);
 	struct vt_mem d = odp_mem(&t->b, BUF, t->arg & IMPLICIT);
 	struct vt_pair *p = vt_pair(t, NULL);
-	struct spoiler s = { .how = spoil_rights, .buf = { d.buf, d.buf } };
+	struct vt_spoiler s = { .how = vt_spoil_rights, .len = BUF,
+				.buf = { d.buf, d.buf } };
 
 	vt_fill(&d, 0, BUF, 1);
-	spoiler_begin(&s);
+	vt_spoiler_begin(&s);
 	for (int i = 0; i < 200; i++) {
-		VT_EQ(run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = m,
+		VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = m,
 			.len = LEN, .remote = &d }), IBV_WC_SUCCESS);
 		vt_verify(m, 0, LEN, 1);
 	}
-	spoiler_end(&s);
+	vt_spoiler_end(&s);
 	odp_end(&d);
 }
 
@@ -584,14 +497,14 @@ static void sparse(struct vt *t)
 	for (int round = 0; round < 4; round++) {
 		for (size_t i = 0; i < nr; i++) {
 			vt_fill(m, 0, PAGE, i);
-			VT_EQ(run(p, (struct vt_wr){ .local = m, .len = PAGE,
+			VT_EQ(vt_run(p, (struct vt_wr){ .local = m, .len = PAGE,
 				.remote = &d, .roff = i * step + 77 }),
 			      IBV_WC_SUCCESS);
 		}
 		for (size_t i = 0; i < nr; i++)
 			vt_verify(&d, i * step + 77, PAGE, i);
 		VT_EQ(munmap(d.buf, d.len), 0);
-		map_at(d.buf, d.len, -1);
+		map_at(d.buf, d.len);
 	}
 	odp_end(&d);
 }
@@ -612,11 +525,11 @@ static void huge(struct vt *t)
 	d = odp_reg(&t->b, d.buf, d.len, VT_ALL | IBV_ACCESS_HUGETLB);
 	for (int i = 0; i < 3; i++) {
 		vt_fill(m, 0, HUGE_PAGE, i);
-		VT_EQ(run(p, (struct vt_wr){ .local = m, .len = HUGE_PAGE,
+		VT_EQ(vt_run(p, (struct vt_wr){ .local = m, .len = HUGE_PAGE,
 			.remote = &d, .roff = PAGE / 2 }), IBV_WC_SUCCESS);
 		vt_verify(&d, PAGE / 2, HUGE_PAGE, i);
 		VT_EQ(madvise(d.buf + 5 * PAGE, PAGE, MADV_DONTNEED), 0);
-		VT_EQ(run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = m,
+		VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = m,
 			.len = 4 * PAGE, .remote = &d, .roff = 3 * PAGE }),
 		      IBV_WC_SUCCESS);
 		VT_OK(!memcmp(m->buf, d.buf + 3 * PAGE, 4 * PAGE), "data");
@@ -638,7 +551,7 @@ static void unreliable(struct vt *t)
 		VT_EQ(madvise(s.buf, BUF, MADV_DONTNEED), 0);
 		memset(m->buf, 0xff, m->len);
 		vt_recv(p->qp[1], i, m, 0, m->len);
-		VT_EQ(run(p, (struct vt_wr){ .op = IBV_WR_SEND, .local = &s,
+		VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_SEND, .local = &s,
 			.off = i * PAGE + 3500, .len = 1000, .ah = p->ah[0],
 			.qpn = p->qp[1]->qp_num }), IBV_WC_SUCCESS);
 		vt_expect(p->rcq[1], i, IBV_WC_SUCCESS);
@@ -664,7 +577,7 @@ static long long faults_of(struct vt *t, struct vt_pair *p,
 {
 	long long before = vt_settled(&t->b, "memory_faults");
 
-	VT_EQ(run(p, (struct vt_wr){ .op = op, .local = m, .len = LEN,
+	VT_EQ(vt_run(p, (struct vt_wr){ .op = op, .local = m, .len = LEN,
 		.remote = d }), IBV_WC_SUCCESS);
 	return vt_settled(&t->b, "memory_faults") - before;
 }
@@ -817,7 +730,7 @@ static void victim(struct vt *t, int ready)
 	d = odp_mem(&n.b, BUF, t->arg & IMPLICIT);
 	p = vt_pair(&n, NULL);
 	for (int i = 0;; i++) {
-		VT_EQ(run(p, (struct vt_wr){ .local = &s, .len = LEN,
+		VT_EQ(vt_run(p, (struct vt_wr){ .local = &s, .len = LEN,
 			.remote = &d }), IBV_WC_SUCCESS);
 		if (!i)
 			VT_EQ(write(ready, &c, 1), 1);

@@ -16,6 +16,7 @@
 #define HROCE_SELFTESTS_VT_H
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,6 +30,7 @@
 #define VT_PORT		1
 #define VT_QKEY		0x11110003
 #define VT_GRH		40
+#define VT_BIND_ID	77	/* wr_id of vt_bind() */
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 #define VT_REMOTE	(IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | \
@@ -89,6 +91,40 @@ struct vt_mem {
 	unsigned char *buf;
 	size_t len;
 	struct ibv_mr *mr;
+};
+
+/**
+ * struct vt_win - a memory window, and what the peer takes for a region
+ * @mw: window
+ * @mr: its present key
+ * @mem: what of the memory it is bound to; a peer's addresses
+ * @of: memory that it is, or was, part of
+ */
+struct vt_win {
+	struct ibv_mw *mw;
+	struct ibv_mr mr;
+	struct vt_mem mem;
+	const struct vt_mem *of;
+};
+
+/**
+ * struct vt_spoiler - takes pages of memory away all the time
+ * @how: in which way: vt_spoil_*
+ * @buf: of what, in turn
+ * @len: how much of either
+ * @thread: does so
+ * @stop: shall end
+ * @times: that it did
+ * @err: why it ended early
+ */
+struct vt_spoiler {
+	int (*how)(void *buf, size_t len);
+	unsigned char *buf[2];
+	size_t len;
+	pthread_t thread;
+	bool stop;
+	unsigned int times;
+	int err;
 };
 
 /**
@@ -293,8 +329,28 @@ void vt_recv(struct ibv_qp *qp, uint64_t id, const struct vt_mem *m,
 void vt_srq_recv(struct ibv_srq *srq, uint64_t id, const struct vt_mem *m,
 		 size_t off, size_t len);
 
+/* vt_mw.c: memory windows */
+struct ibv_mw *vt_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+void vt_bind(struct ibv_qp *qp, struct vt_win *w, const struct vt_mem *m,
+	     size_t off, size_t len, int access, unsigned int flags);
+struct vt_win vt_bound(struct vt_pair *p, enum ibv_mw_type type,
+		       const struct vt_mem *m, size_t off, size_t len,
+		       int access);
+void vt_win_send(struct vt_pair *p, enum ibv_wr_opcode op, struct vt_win *w,
+		 size_t off, const struct vt_mem *local, size_t len);
+
+/* vt_spoil.c: pages that are taken away */
+unsigned char *vt_map_shared(size_t len);
+int vt_spoil_drop(void *buf, size_t len);
+int vt_spoil_pageout(void *buf, size_t len);
+int vt_spoil_fork(void *buf, size_t len);
+int vt_spoil_rights(void *buf, size_t len);
+void vt_spoiler_begin(struct vt_spoiler *s);
+void vt_spoiler_end(struct vt_spoiler *s);
+
 /* vt_wait.c: completions and events */
 struct ibv_wc vt_poll(struct ibv_cq *cq);
+enum ibv_wc_status vt_run(struct vt_pair *p, struct vt_wr wr);
 struct ibv_wc vt_expect_at(const char *file, int line, struct ibv_cq *cq,
 			   uint64_t id, enum ibv_wc_status status);
 void vt_quiet(struct ibv_cq *cq, unsigned int ms);

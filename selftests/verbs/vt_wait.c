@@ -40,6 +40,14 @@ struct ibv_wc vt_poll(struct ibv_cq *cq)
 	}
 }
 
+/* What comes of a request of the first side. */
+enum ibv_wc_status vt_run(struct vt_pair *p, struct vt_wr wr)
+{
+	wr.flags = IBV_SEND_SIGNALED;
+	vt_send(p->qp[0], &wr);
+	return vt_poll(p->scq[0]).status;
+}
+
 struct ibv_wc vt_expect_at(const char *file, int line, struct ibv_cq *cq,
 			   uint64_t id, enum ibv_wc_status status)
 {
