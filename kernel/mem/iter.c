@@ -43,6 +43,9 @@ static void iter_give_back(struct hroce_mem_iter *it)
 	}
 	if (it->region->revocable)
 		region_drop(it->region);
+	if (it->window)
+		region_drop(it->window);
+	it->window = NULL;
 }
 
 static void iter_unlock(struct hroce_mem_iter *it)
@@ -73,7 +76,8 @@ static u32 iter_lack(struct hroce_mem_iter *it)
 	const struct hroce_sge *sge = it->mem->sges ?
 				      &it->mem->sges[it->sge - 1] :
 				      &it->mem->one;
-	u64 begin = sge->addr - it->region->iova + it->region->first_offset;
+	const struct hroce_region *region = it->window ?: it->region;
+	u64 begin = sge->addr - region->iova + region->first_offset;
 
 	it->lack_write = hroce_mem_is_written(it->mem);
 	it->lack_key = it->region->key;
@@ -81,6 +85,18 @@ static u32 iter_lack(struct hroce_mem_iter *it)
 	iter_fail(it);
 	it->status = HRP_MEM_FAULT;
 	return 0;
+}
+
+/*
+ * What is within the window has been checked, and so have its parent's rights
+ * when it was bound; that one stays as it is while the window is held.
+ */
+static void iter_look_through_window(struct hroce_mem_iter *it)
+{
+	it->window = it->region;
+	it->region = it->window->parent;
+	if (it->region->revocable)
+		region_hold(it->region);
 }
 
 /* Enter @sge, @skip bytes behind its beginning. */
@@ -110,6 +126,8 @@ static bool iter_enter(struct hroce_mem_iter *it, const struct hroce_sge *sge,
 	if (!region->dma && !region->revocable &&
 	    !(region->durable && hroce_mem_is_written(it->mem)))
 		it->pages = region->pages;
+	else if (region->window)
+		iter_look_through_window(it);
 	it->piece_left = min(sge->length - skip, it->left);
 	return true;
 }
@@ -142,6 +160,7 @@ void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_keys *keys,
 	it->pd = pd;
 	it->mem = mem;
 	it->region = NULL;
+	it->window = NULL;
 	it->pages = NULL;
 	it->pos = 0;
 	it->piece_left = 0;
@@ -280,7 +299,7 @@ bool hroce_mem_is_steady(const struct hroce_mem_iter *it)
 {
 	u32 left, i;
 
-	if (it->status != HROCE_WC_SUCCESS ||
+	if (it->status != HROCE_WC_SUCCESS || it->window ||
 	    (it->region && it->region->revocable))
 		return false;
 	left = it->left - it->piece_left;

@@ -57,7 +57,10 @@ typedef u32 hroce_region_find_fn(const struct hroce_region *region, u64 pos,
  * @len: bytes; U64_MAX with @dma: all of kernel memory
  * @pages: blocks of 2^@page_shift bytes; entry i holds bytes from
  *	(i << @page_shift) - @first_offset of the region on
- * @first_offset: where the region begins in the first block
+ * @parent: windows: the region that has the memory, and counts this one in its
+ *	@windows as long as it is valid [lock]
+ * @first_offset: where the region begins in the first block; windows: from where
+ *	the first block of @parent begins
  * @page_shift: PAGE_SHIFT or more
  * @dma: addresses are kernel virtual addresses, there are no @pages
  * @revocable: its memory may be taken away while its key is in the table. Its
@@ -68,8 +71,7 @@ typedef u32 hroce_region_find_fn(const struct hroce_region *region, u64 pos,
  *	of @pages; NULL: @pages hold all of it
  * @durable: persistent memory: what is placed there is written back from the
  *	CPU's caches by the end of the walk, so that a FLUSH finds nothing to do
- * @window: a memory window: @pages are those of another region, which counts it
- *	in its @windows as long as this one is valid; for remote access only
+ * @window: a memory window: part of @parent, for remote access only
  * @state: enum hroce_region_state [lock]
  * @key: 32-bit key, lkey and rkey alike; FRWR may change its low 8 bits
  * @access: HROCE_REGION_*
@@ -77,7 +79,8 @@ typedef u32 hroce_region_find_fn(const struct hroce_region *region, u64 pos,
  *	stands for all of the protection domain [lock]
  * @windows: bound to this region; negative: none may be
  * @pd: identity of the protection domain
- * @lock: see @revocable; _bh, innermost
+ * @lock: see @revocable; _bh, innermost; that of @parent comes after that of a
+ *	window
  *
  * No field of a region that is not @revocable changes while it can be found.
  */
@@ -85,7 +88,8 @@ struct hroce_region {
 	u64 iova;
 	u64 len;
 	struct page **pages;
-	u32 first_offset;
+	struct hroce_region *parent;
+	u64 first_offset;
 	u8 page_shift;
 	bool dma;
 	bool revocable;
@@ -276,7 +280,8 @@ static inline void *hroce_extent_va(const struct hroce_extent *ext)
  * @keys: where keys are looked up
  * @pd: protection domain of the queue pair
  * @mem: what is walked
- * @region: of the current piece, or NULL
+ * @region: that has the memory of the current piece, or NULL
+ * @window: whose key has led to @region, or NULL
  * @pages: its pages, if frames may refer to them, and none of its bytes has to
  *	be written back; or NULL
  * @pos: next byte of the current piece: from the beginning of the first block
@@ -297,6 +302,7 @@ struct hroce_mem_iter {
 	const void *pd;
 	const struct hrp_mem *mem;
 	struct hroce_region *region;
+	struct hroce_region *window;
 	struct page **pages;
 	u64 pos;
 	u32 piece_left;
@@ -382,6 +388,12 @@ void hroce_mem_skip(struct hroce_mem_iter *it, u32 len);
  * revocable.
  */
 bool hroce_mem_is_steady(const struct hroce_mem_iter *it);
+
+/* May a peer of this queue pair use what @it has come to, a region? */
+static inline bool hroce_mem_is_for(const struct hroce_mem_iter *it, u32 qpn)
+{
+	return hroce_region_is_for(it->window ?: it->region, qpn);
+}
 
 /**
  * hroce_mem_is_page - is the next piece within one page?

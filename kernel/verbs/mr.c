@@ -139,7 +139,7 @@ struct ib_mr *hroce_mr_get_dma(struct ib_pd *pd, int access)
 struct mr_pages {
 	struct ib_umem *umem;
 	struct page **pages;
-	u32 first_offset;
+	u64 first_offset;
 	u8 page_shift;
 };
 
@@ -349,7 +349,7 @@ free_mr:
 	return ERR_PTR(err);
 }
 
-/* Let no window be bound any more. False if some are: they use the pages. */
+/* Let no window be bound any more. False if some are: they use the memory. */
 static bool mr_close(struct hroce_mr *mr)
 {
 	return !atomic_cmpxchg(&mr->region.windows, 0, INT_MIN);
@@ -390,8 +390,7 @@ static int mr_rereg_fetched(const struct hroce_mr *mr, int flags, int *access)
 		return -EOPNOTSUPP;
 	if (!(flags & IB_MR_REREG_ACCESS))
 		return 0;
-	if (!(*access & mark) ||
-	    *access & (IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_PERSISTENT))
+	if (!(*access & mark) || *access & IB_ACCESS_FLUSH_PERSISTENT)
 		return -EOPNOTSUPP;
 	*access &= ~mark;
 	return 0;

@@ -101,13 +101,10 @@ static const struct hroce_mr_ops odp_mr_ops = {
 	.mark = IB_ACCESS_ON_DEMAND,
 };
 
-static int odp_check(u64 start, u64 length, u64 iova, int access)
+static int odp_check(u64 start, u64 length, u64 iova)
 {
 	u64 size = current->mm->task_size;
 
-	/* A window borrows a list of pages, which there is not. */
-	if (access & IB_ACCESS_MW_BIND)
-		return -EOPNOTSUPP;
 	if (!start && length == U64_MAX)
 		return iova ? -EINVAL : 0;
 	return start < size && length <= size - start ? 0 : -EFAULT;
@@ -119,7 +116,7 @@ struct ib_mr *hroce_mr_reg_odp(struct ib_pd *pd, u64 start, u64 length,
 	struct odp_mr *odp;
 	int err;
 
-	err = odp_check(start, length, iova, access);
+	err = odp_check(start, length, iova);
 	if (err)
 		return ERR_PTR(err);
 	odp = kzalloc(sizeof(*odp), GFP_KERNEL_ACCOUNT);

@@ -7,8 +7,8 @@
  * queue pair that has bound it as well (type 2B). Type 1 is bound again at any
  * time; type 2 is invalidated first, by its owner or by the peer.
  *
- * A window's region borrows the pages of the region that it is bound to. That
- * one counts its windows, and does not go or change before they have.
+ * A window's region leads to the region that it is bound to, pinned or fetched.
+ * That one counts its windows, and does not go or change before they have.
  */
 #include "device.h"
 #include "mw.h"
@@ -32,7 +32,6 @@ int hroce_mw_alloc(struct ib_mw *ibmw, struct ib_udata *udata)
 	if (err)
 		return err;
 	mw->region.pd = ibmw->pd;
-	mw->region.page_shift = PAGE_SHIFT;
 	rwlock_init(&mw->region.lock);
 	mw->region.revocable = true;
 	mw->region.window = true;
@@ -55,7 +54,7 @@ int hroce_mw_dealloc(struct ib_mw *ibmw)
 	struct hroce_mw *mw = to_hmw(ibmw);
 
 	hroce_keys_del(&to_hdev(ibmw->device)->keys, &mw->region);
-	mw_put_parent(mw->parent);
+	mw_put_parent(mw->region.parent);
 	return 0;
 }
 
@@ -70,8 +69,8 @@ static struct hroce_region *mw_get_parent(const struct hroce_keys *keys,
 	struct hroce_region *region;
 
 	region = hroce_keys_find(keys, wqe->bind.lkey);
-	if (!region || region->revocable || region->dma ||
-	    !(region->access & HROCE_REGION_MW_BIND))
+	/* Neither windows nor what FRWR registers can have that right. */
+	if (!region || region->dma || !(region->access & HROCE_REGION_MW_BIND))
 		return NULL;
 	/* What the peer may write, its owner must be able to. */
 	if (wqe->bind.access & (HROCE_MW_REMOTE_WRITE | HROCE_MW_REMOTE_ATOMIC) &&
@@ -99,23 +98,19 @@ static void mw_set(struct hroce_mw *mw, u32 qpn,
 		   const struct hroce_sq_wqe *wqe, struct hroce_region *parent)
 {
 	struct hroce_region *region = &mw->region;
-	u64 pos;
 
-	mw->parent = parent;
+	region->parent = parent;
 	WRITE_ONCE(region->key, wqe->bind.key);
 	if (!parent) {
 		WRITE_ONCE(region->state, HROCE_REGION_FREE);
 		return;
 	}
-	pos = wqe->bind.addr - parent->iova + parent->first_offset;
-	region->pages = parent->pages + (pos >> parent->page_shift);
-	region->first_offset = pos & ((1u << parent->page_shift) - 1);
-	region->page_shift = parent->page_shift;
+	region->first_offset = wqe->bind.addr - parent->iova +
+			       parent->first_offset;
 	region->iova = wqe->bind.access & HROCE_MW_ZERO_BASED ?
 		       0 : wqe->bind.addr;
 	region->len = wqe->bind.length;
 	region->access = wqe->bind.access & MW_RIGHTS;
-	region->durable = parent->durable;
 	region->qpn = mw->ib.type == IB_MW_TYPE_2 ? qpn : 0;
 	WRITE_ONCE(region->state, HROCE_REGION_VALID);
 }
@@ -139,7 +134,7 @@ u8 hroce_mw_bind(struct ib_pd *pd, u32 qpn, const struct hroce_sq_wqe *wqe)
 
 	write_lock_bh(&region->lock);
 	if (mw_may_bind(mw, wqe)) {
-		struct hroce_region *old = mw->parent;
+		struct hroce_region *old = region->parent;
 
 		mw_set(mw, qpn, wqe, parent);
 		parent = old;
@@ -164,8 +159,8 @@ bool hroce_mw_invalidate(struct hroce_region *region, u32 qpn, u32 key)
 	if (region->key == key && region->state == HROCE_REGION_VALID &&
 	    region->qpn == qpn) {
 		WRITE_ONCE(region->state, HROCE_REGION_FREE);
-		parent = mw->parent;
-		mw->parent = NULL;
+		parent = region->parent;
+		region->parent = NULL;
 		ok = true;
 	}
 	write_unlock_bh(&region->lock);

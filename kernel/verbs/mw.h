@@ -11,12 +11,10 @@
  * struct hroce_mw - memory window
  * @ib: what ib_core knows; its key is the first one, users know the present one
  * @region: what the datapath sees; revocable
- * @parent: region that it is bound to, or NULL [region.lock]
  */
 struct hroce_mw {
 	struct ib_mw ib;
 	struct hroce_region region;
-	struct hroce_region *parent;
 };
 
 static inline struct hroce_mw *to_hmw(struct ib_mw *ib)

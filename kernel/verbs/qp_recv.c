@@ -502,8 +502,8 @@ u8 hrp_env_atomic(struct hrp_qp *proto, u32 rkey, u64 va, bool cas, u64 compare,
 	u64 *p;
 
 	hroce_mem_begin(&it, &hqp_dev(qp)->keys, recv_request_pd(qp), &mem);
-	if (hroce_mem_next(&it, sizeof(u64), &ext) == sizeof(u64) &&
-	    hroce_region_is_for(it.region, proto->qpn)) {
+	if (it.region && hroce_mem_is_for(&it, proto->qpn) &&
+	    hroce_mem_next(&it, sizeof(u64), &ext) == sizeof(u64)) {
 		p = hroce_extent_va(&ext);
 		if (IS_ALIGNED((uintptr_t)p, sizeof(u64))) {
 			/* Atomic against the CPUs and so every other QP. */

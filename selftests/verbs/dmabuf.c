@@ -348,6 +348,9 @@ static void refused(struct vt *t)
 	VT_NULL(ibv_reg_dmabuf_mr(pd, 0, 4096, 0, bufs[1], 0), EOPNOTSUPP);
 	VT_NULL(ibv_reg_dmabuf_mr(pd, 0, 4096, 0, bufs[2],
 				  IBV_ACCESS_LOCAL_WRITE), EACCES);
+	/* The kernel's command has no windows in it, whatever the driver. */
+	VT_NULL(ibv_reg_dmabuf_mr(pd, 0, 4096, 0, bufs[3],
+				  IBV_ACCESS_MW_BIND), EINVAL);
 	mr = ibv_reg_dmabuf_mr(pd, 0, 4096, 0, bufs[2],
 			       IBV_ACCESS_REMOTE_READ);
 	VT_OK(mr, "%s", strerror(errno));

@@ -341,9 +341,6 @@ static void rereg_on_demand(struct vt *t)
 	VT_EQ(peer_writes(t, &d), IBV_WC_REM_ACCESS_ERR);
 	VT_EQ(ibv_rereg_mr(d.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
 			   VT_ALL | IBV_ACCESS_ON_DEMAND), 0);
-	VT_OK(ibv_rereg_mr(d.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
-			   VT_ALL | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_MW_BIND),
-	      "for windows");
 	VT_OK(ibv_rereg_mr(d.mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, d.buf,
 			   4096, 0), "other memory");
 	VT_EQ(peer_writes(t, &d), IBV_WC_SUCCESS);

@@ -6,6 +6,28 @@
 #define BINDABLE	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND)
 #define LEN		20000
 
+/* Bits of vt.arg, above the argument of the case: memory that is not pinned */
+#define ODP		(1 << 8)
+#define IMPLICIT	(1 << 9)
+#define PAGED		(ODP | IMPLICIT)
+#define ARG(t)		((t)->arg & 0xff)
+
+/* What windows are bound to. */
+static struct vt_mem *memory(struct vt *t, int access)
+{
+	struct vt_mem *m;
+
+	if (t->arg & PAGED)
+		access |= IBV_ACCESS_ON_DEMAND;
+	m = vt_mem(&t->a, LEN, access);
+	if (t->arg & IMPLICIT) {
+		VT_EQ(ibv_dereg_mr(m->mr), 0);
+		m->mr = ibv_reg_mr(t->a.pd, NULL, SIZE_MAX, access);
+		VT_OK(m->mr, "%s", strerror(errno));
+	}
+	return m;
+}
+
 /* What comes of an operation of the peer on the window's memory? */
 static enum ibv_wc_status peer(struct vt *t, struct vt_pair *p,
 			       enum ibv_wr_opcode op, struct vt_win *w,
@@ -14,6 +36,9 @@ static enum ibv_wc_status peer(struct vt *t, struct vt_pair *p,
 	struct vt_mem *s = vt_mem(&t->b, len, VT_ALL);
 
 	vt_fill(s, 0, len, 9);
+	/* Of what can be taken away nothing is there any more. */
+	if (t->arg & PAGED)
+		VT_EQ(vt_spoil_rights(w->of->buf, w->of->len), 0);
 	vt_win_send(p, op, w, off, s, len);
 	return vt_poll(p->scq[1]).status;
 }
@@ -42,8 +67,8 @@ static void grants_what_was_asked(struct vt *t)
 		{ IBV_WR_RDMA_READ, IBV_ACCESS_REMOTE_READ },
 		{ IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_ACCESS_REMOTE_ATOMIC },
 	};
-	enum ibv_mw_type type = types[t->arg];
-	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	enum ibv_mw_type type = types[ARG(t)];
+	struct vt_mem *m = memory(t, BINDABLE);
 	unsigned int have, op;
 
 	for (have = 0; have < ARRAY_SIZE(ops); have++) {
@@ -62,8 +87,8 @@ static void grants_what_was_asked(struct vt *t)
 /* To the byte, at any place in a region. */
 static void exact_bounds(struct vt *t)
 {
-	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
-	enum ibv_mw_type type = types[t->arg];
+	struct vt_mem *m = memory(t, BINDABLE);
+	enum ibv_mw_type type = types[ARG(t)];
 	size_t off = 5001, len = 9001;
 
 	for (int way = 0; way < 3; way++) {
@@ -88,8 +113,8 @@ static void exact_bounds(struct vt *t)
 
 static void type1_bound_again(struct vt *t)
 {
-	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
-	struct vt_mem *n = vt_mem(&t->a, LEN, BINDABLE);
+	struct vt_mem *m = memory(t, BINDABLE);
+	struct vt_mem *n = memory(t, BINDABLE);
 	struct vt_pair *p = vt_pair(t, NULL);
 	struct vt_win w = vt_bound(p, IBV_MW_TYPE_1, m, 0, LEN, REMOTE_RW), old;
 
@@ -103,7 +128,7 @@ static void type1_bound_again(struct vt *t)
 
 static void type1_unbound(struct vt *t)
 {
-	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	struct vt_mem *m = memory(t, BINDABLE);
 	struct vt_pair *p = vt_pair(t, NULL);
 	struct vt_win w = vt_bound(p, IBV_MW_TYPE_1, m, 0, LEN, REMOTE_RW);
 
@@ -117,19 +142,19 @@ static void type1_unbound(struct vt *t)
 /* Type 1 is for the protection domain, type 2 for who has bound it. */
 static void other_queue_pair(struct vt *t)
 {
-	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	struct vt_mem *m = memory(t, BINDABLE);
 	struct vt_pair *p = vt_pair(t, NULL), *q = vt_pair(t, NULL);
 	struct vt_win w = vt_bound(p, IBV_MW_TYPE_1, m, 0, LEN, VT_REMOTE);
 
 	VT_EQ(peer(t, q, IBV_WR_RDMA_WRITE, &w, 0, LEN), IBV_WC_SUCCESS);
 	w = vt_bound(p, IBV_MW_TYPE_2, m, 0, LEN, VT_REMOTE);
-	VT_EQ(peer(t, q, t->arg, &w, 0, 8), IBV_WC_REM_ACCESS_ERR);
-	VT_EQ(peer(t, p, t->arg, &w, 0, 8), IBV_WC_SUCCESS);
+	VT_EQ(peer(t, q, ARG(t), &w, 0, 8), IBV_WC_REM_ACCESS_ERR);
+	VT_EQ(peer(t, p, ARG(t), &w, 0, 8), IBV_WC_SUCCESS);
 }
 
 static void zero_based(struct vt *t)
 {
-	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	struct vt_mem *m = memory(t, BINDABLE);
 	struct vt_pair *p = vt_pair(t, NULL);
 	struct vt_win w = vt_bound(p, IBV_MW_TYPE_2, m, 4000, 8000,
 			     REMOTE_RW | IBV_ACCESS_ZERO_BASED);
@@ -142,7 +167,7 @@ static void zero_based(struct vt *t)
 
 static void type2_invalidated_locally(struct vt *t)
 {
-	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	struct vt_mem *m = memory(t, BINDABLE);
 	struct vt_pair *p = vt_pair(t, NULL);
 	struct vt_win w = vt_bound(p, IBV_MW_TYPE_2, m, 0, LEN, REMOTE_RW), old;
 
@@ -160,7 +185,7 @@ static void type2_invalidated_locally(struct vt *t)
 
 static void type2_invalidated_by_peer(struct vt *t)
 {
-	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	struct vt_mem *m = memory(t, BINDABLE);
 	struct vt_pair *p = vt_pair(t, NULL);
 	struct vt_win w = vt_bound(p, IBV_MW_TYPE_2, m, 0, LEN, REMOTE_RW);
 	struct ibv_wc wc;
@@ -177,7 +202,7 @@ static void type2_invalidated_by_peer(struct vt *t)
 /* The peer may not invalidate type 1, nor what another queue pair has bound. */
 static void invalidation_refused(struct vt *t)
 {
-	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	struct vt_mem *m = memory(t, BINDABLE);
 
 	for (int i = 0; i < 2; i++) {
 		struct vt_pair *p = vt_pair(t, NULL), *q = vt_pair(t, NULL);
@@ -198,9 +223,9 @@ static void invalidation_refused(struct vt *t)
 /* Each of these completes in error, and nothing is bound. */
 static void bind_refused(struct vt *t)
 {
-	struct vt_mem *plain = vt_mem(&t->a, LEN, VT_ALL);
-	struct vt_mem *readable = vt_mem(&t->a, LEN, IBV_ACCESS_MW_BIND);
-	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	struct vt_mem *plain = memory(t, VT_ALL);
+	struct vt_mem *readable = memory(t, IBV_ACCESS_MW_BIND);
+	struct vt_mem *m = memory(t, BINDABLE);
 	struct ibv_pd *pd = ibv_alloc_pd(t->a.ctx);
 	const struct {
 		enum ibv_mw_type type;
@@ -252,10 +277,10 @@ static void bind_refused(struct vt *t)
 /* Its key is for the peer, not for requests of one's own. */
 static void key_is_no_lkey(struct vt *t)
 {
-	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	struct vt_mem *m = memory(t, BINDABLE);
 	struct vt_mem *d = vt_mem(&t->b, LEN, VT_ALL);
 	struct vt_pair *p = vt_pair(t, NULL);
-	struct vt_win w = vt_bound(p, types[t->arg], m, 0, LEN, REMOTE_RW);
+	struct vt_win w = vt_bound(p, types[ARG(t)], m, 0, LEN, REMOTE_RW);
 
 	w.mr.lkey = w.mr.rkey;
 	w.mem.mr = &w.mr;
@@ -267,25 +292,26 @@ static void key_is_no_lkey(struct vt *t)
 
 static void region_in_use(struct vt *t)
 {
-	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	struct vt_mem *m = memory(t, BINDABLE);
 	struct vt_pair *p = vt_pair(t, NULL);
 	struct vt_win w = vt_bound(p, IBV_MW_TYPE_2, m, 0, LEN, REMOTE_RW);
+	int rights = VT_ALL | (t->arg & PAGED ? IBV_ACCESS_ON_DEMAND : 0);
 
 	VT_EQ(ibv_dereg_mr(m->mr), EBUSY);
 	VT_OK(ibv_rereg_mr(m->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
-			   VT_ALL), "registered anew");
+			   rights), "registered anew");
 	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 0, LEN), IBV_WC_SUCCESS);
 	vt_forget(w.mw);
 	VT_EQ(ibv_dealloc_mw(w.mw), 0);
 	VT_EQ(ibv_rereg_mr(m->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
-			   VT_ALL), 0);
+			   rights), 0);
 	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 0, 8), IBV_WC_REM_ACCESS_ERR);
 }
 
 /* What is posted behind a bind finds it done; a fence waits for READs. */
 static void order_in_the_queue(struct vt *t)
 {
-	struct vt_mem *m = vt_mem(&t->a, LEN, BINDABLE);
+	struct vt_mem *m = memory(t, BINDABLE);
 	struct vt_mem *d = vt_mem(&t->b, LEN, VT_ALL);
 	struct vt_pair *p = vt_pair(t, NULL);
 	struct vt_win w = vt_bound(p, IBV_MW_TYPE_1, m, 0, LEN, REMOTE_RW);
@@ -307,29 +333,42 @@ static void order_in_the_queue(struct vt *t)
 	}
 }
 
+/* All that windows are good for, and what they are not. */
+#define CASES(suffix, kind) \
+	VT_CASE_ARG("grants_what_was_asked_type1" suffix, \
+		    grants_what_was_asked, (kind)), \
+	VT_CASE_ARG("grants_what_was_asked_type2" suffix, \
+		    grants_what_was_asked, (kind) | 1), \
+	VT_CASE_ARG("exact_bounds_type1" suffix, exact_bounds, (kind)), \
+	VT_CASE_ARG("exact_bounds_type2" suffix, exact_bounds, (kind) | 1), \
+	VT_CASE_ARG("type1_bound_again" suffix, type1_bound_again, (kind)), \
+	VT_CASE_ARG("type1_unbound" suffix, type1_unbound, (kind)), \
+	VT_CASE_ARG("other_queue_pair_write" suffix, other_queue_pair, \
+		    (kind) | IBV_WR_RDMA_WRITE), \
+	VT_CASE_ARG("other_queue_pair_read" suffix, other_queue_pair, \
+		    (kind) | IBV_WR_RDMA_READ), \
+	VT_CASE_ARG("other_queue_pair_atomic" suffix, other_queue_pair, \
+		    (kind) | IBV_WR_ATOMIC_FETCH_AND_ADD), \
+	VT_CASE_ARG("zero_based" suffix, zero_based, (kind)), \
+	VT_CASE_ARG("type2_invalidated_locally" suffix, \
+		    type2_invalidated_locally, (kind)), \
+	VT_CASE_ARG("type2_invalidated_by_peer" suffix, \
+		    type2_invalidated_by_peer, (kind)), \
+	VT_CASE_ARG("invalidation_refused" suffix, invalidation_refused, \
+		    (kind)), \
+	VT_CASE_ARG("key_is_no_lkey_type1" suffix, key_is_no_lkey, (kind)), \
+	VT_CASE_ARG("key_is_no_lkey_type2" suffix, key_is_no_lkey, \
+		    (kind) | 1), \
+	VT_CASE_ARG("region_in_use" suffix, region_in_use, (kind)), \
+	VT_CASE_ARG("order_in_the_queue" suffix, order_in_the_queue, (kind))
+
 static const struct vt_case cases[] = {
 	VT_CASE(is_offered),
-	VT_CASE_ARG("grants_what_was_asked_type1", grants_what_was_asked, 0),
-	VT_CASE_ARG("grants_what_was_asked_type2", grants_what_was_asked, 1),
-	VT_CASE_ARG("exact_bounds_type1", exact_bounds, 0),
-	VT_CASE_ARG("exact_bounds_type2", exact_bounds, 1),
-	VT_CASE(type1_bound_again),
-	VT_CASE(type1_unbound),
-	VT_CASE_ARG("other_queue_pair_write", other_queue_pair,
-		    IBV_WR_RDMA_WRITE),
-	VT_CASE_ARG("other_queue_pair_read", other_queue_pair,
-		    IBV_WR_RDMA_READ),
-	VT_CASE_ARG("other_queue_pair_atomic", other_queue_pair,
-		    IBV_WR_ATOMIC_FETCH_AND_ADD),
-	VT_CASE(zero_based),
-	VT_CASE(type2_invalidated_locally),
-	VT_CASE(type2_invalidated_by_peer),
-	VT_CASE(invalidation_refused),
+	CASES("", 0),
+	CASES("_odp", ODP),
+	CASES("_implicit", IMPLICIT),
 	VT_CASE(bind_refused),
-	VT_CASE_ARG("key_is_no_lkey_type1", key_is_no_lkey, 0),
-	VT_CASE_ARG("key_is_no_lkey_type2", key_is_no_lkey, 1),
-	VT_CASE(region_in_use),
-	VT_CASE(order_in_the_queue),
+	VT_CASE_ARG("bind_refused_odp", bind_refused, ODP),
 };
 
 VT_MAIN(cases)

@@ -684,8 +684,6 @@ static void refused(struct vt *t)
 	struct vt_mem d = odp_mem(&t->a, BUF, false);
 	struct vt_mem *pinned = vt_mem(&t->a, PAGE, VT_ALL);
 
-	VT_NULL(ibv_reg_mr(t->a.pd, d.buf, BUF, ODP | IBV_ACCESS_MW_BIND),
-		EOPNOTSUPP);
 	VT_NULL(ibv_reg_mr(t->a.pd, d.buf, 1ull << 60, ODP), EFAULT);
 	VT_NULL(ibv_reg_mr_iova(t->a.pd, NULL, SIZE_MAX, PAGE, ODP), EINVAL);
 	VT_NULL(ibv_reg_mr(t->a.pd, d.buf, BUF, IBV_ACCESS_ON_DEMAND |
