@@ -161,7 +161,8 @@ static void comp_begin_data(const struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		comp_begin_read(qp, w, pkt, rx);
 	} else {
 		rx->verdict = HRP_RX_ACCEPT;
-		rx->mem.len = sizeof(u64);
+		if (!hrp_masked_goes_on(w, pkt->orig))
+			rx->mem.len = sizeof(u64);
 	}
 	rx->mem.sges = w->sges;
 	rx->mem.nr_sges = w->wqe.nr_sges;
@@ -218,19 +219,28 @@ static u32 comp_ack(struct hrp_qp *qp, u32 n)
 	return n;
 }
 
-/* The next packets that answer the oldest entry, a READ or atomic, are here. */
-static void comp_answered(struct hrp_qp *qp, u32 nr_pkts)
+/*
+ * The next packets that answer the oldest entry, a READ or atomic, are here. The
+ * last one may leave a masked atomic with another request to send.
+ */
+static void comp_answered(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+			  u32 nr_pkts)
 {
 	struct hrp_req *req = &qp->req;
-	const struct hrp_wqe *w = hrp_sq_wqe(&req->sq, req->sq.tail);
-	bool last = req->psn_una == w->last_psn;
+	struct hrp_wqe *w = hrp_sq_wqe(&req->sq, req->sq.tail);
+	bool last = req->psn_una == w->last_psn || hrp_wqe_is_masked(w);
 
 	req->psn_una = hrp_psn_add(req->psn_una, nr_pkts);
 	/* Both are 0 if the request is about to be sent again. */
 	req->rd_pkts -= min(req->rd_pkts, nr_pkts);
-	if (last) {
-		if (req->nr_rd_atomic)
-			req->nr_rd_atomic--;
+	if (!last)
+		return;
+	if (req->nr_rd_atomic)
+		req->nr_rd_atomic--;
+	if (hrp_masked_goes_on(w, pkt->orig)) {
+		hrp_masked_go_on(w, pkt->orig, req->psn_una);
+		req->offset = 0;
+	} else {
 		hrp_req_complete(qp);
 	}
 }
@@ -338,8 +348,8 @@ static void comp_commit_ack(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		comp_nak(qp, pkt->syndrome, now_ns);
 }
 
-static void comp_commit_data(struct hrp_qp *qp, const struct hrp_rx *rx,
-			     u64 now_ns, u8 status)
+static void comp_commit_data(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+			     const struct hrp_rx *rx, u64 now_ns, u8 status)
 {
 	struct hrp_req *req = &qp->req;
 	u32 held = comp_ack(qp, rx->skip_pkts);
@@ -364,7 +374,7 @@ static void comp_commit_data(struct hrp_qp *qp, const struct hrp_rx *rx,
 		/* It was there before we were told. */
 		if (unlikely(req->timer == HRP_TIMER_MEM))
 			req->timer = HRP_TIMER_OFF;
-		comp_answered(qp, rx->nr_pkts);
+		comp_answered(qp, pkt, rx->nr_pkts);
 		comp_progress(req, now_ns);
 	}
 }
@@ -387,7 +397,7 @@ bool hrp_comp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		     const struct hrp_rx *rx, u64 now_ns, u8 status)
 {
 	if (pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC))
-		comp_commit_data(qp, rx, now_ns, status);
+		comp_commit_data(qp, pkt, rx, now_ns, status);
 	else
 		comp_commit_ack(qp, pkt, now_ns);
 	return comp_wakes_requester(qp);

@@ -67,6 +67,8 @@ static const u8 single_ops[] = {
 	[HROCE_WR_FETCH_ADD] = HRP_OP_FETCH_ADD,
 	[HROCE_WR_ATOMIC_WRITE] = HRP_OP_ATOMIC_WRITE,
 	[HROCE_WR_FLUSH] = HRP_OP_FLUSH,
+	[HROCE_WR_MASKED_CMP_SWAP] = HRP_OP_CMP_SWAP,
+	[HROCE_WR_MASKED_FETCH_ADD] = HRP_OP_CMP_SWAP,
 };
 
 void hrp_req_reset(struct hrp_qp *qp)
@@ -430,6 +432,10 @@ static void req_single_fill(const struct hrp_wqe *w, struct hrp_burst *b)
 		first->feth = wqe->flush.placement |
 			      wqe->flush.selectivity << HRW_FETH_SEL_SHIFT;
 		break;
+	case HROCE_WR_MASKED_CMP_SWAP:
+	case HROCE_WR_MASKED_FETCH_ADD:
+		hrp_masked_ask(w, first);
+		break;
 	}
 }
 
@@ -439,7 +445,8 @@ static enum req_step req_single(struct hrp_qp *qp, struct hrp_wqe *w,
 {
 	struct hrp_req *req = &qp->req;
 
-	if (req_rd_is_full(req) ||
+	/* A masked atomic has to know first whether its guess was right. */
+	if (req->offset || req_rd_is_full(req) ||
 	    ((req->psn - req->psn_una) & HRP_PSN_MASK) >= PSN_ROOM)
 		return STEP_WAIT;
 	req_start_message(req, w);
@@ -513,6 +520,8 @@ static enum req_step req_step(struct hrp_qp *qp, struct hrp_wqe *w,
 	case HROCE_WR_FETCH_ADD:
 	case HROCE_WR_ATOMIC_WRITE:
 	case HROCE_WR_FLUSH:
+	case HROCE_WR_MASKED_CMP_SWAP:
+	case HROCE_WR_MASKED_FETCH_ADD:
 		return req_single(qp, w, b);
 	case HROCE_WR_LOCAL_INV:
 	case HROCE_WR_REG_MR:

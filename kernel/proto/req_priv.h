@@ -3,6 +3,7 @@
 #ifndef HRP_REQ_PRIV_H
 #define HRP_REQ_PRIV_H
 
+#include "masked.h"
 #include "psn.h"
 #include "qp.h"
 
@@ -17,7 +18,7 @@
 static inline bool hrp_wqe_is_atomic(const struct hrp_wqe *w)
 {
 	return w->wqe.opcode == HROCE_WR_CMP_SWAP ||
-	       w->wqe.opcode == HROCE_WR_FETCH_ADD;
+	       w->wqe.opcode == HROCE_WR_FETCH_ADD || hrp_wqe_is_masked(w);
 }
 
 /*

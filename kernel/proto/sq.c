@@ -14,6 +14,7 @@
 #include <linux/string.h>
 #include <asm/barrier.h>
 #include "env.h"
+#include "masked.h"
 #include "qp.h"
 #include "sq.h"
 
@@ -24,7 +25,10 @@
 /* Operations that a service offers (IBTA table 85). */
 #define OPS_LOCAL	(OP_BIT(HROCE_WR_LOCAL_INV) | \
 			 OP_BIT(HROCE_WR_REG_MR) | OP_BIT(HROCE_WR_BIND_MW))
-#define OPS_ATOMIC	(OP_BIT(HROCE_WR_CMP_SWAP) | OP_BIT(HROCE_WR_FETCH_ADD))
+#define OPS_MASKED	(OP_BIT(HROCE_WR_MASKED_CMP_SWAP) | \
+			 OP_BIT(HROCE_WR_MASKED_FETCH_ADD))
+#define OPS_ATOMIC	(OP_BIT(HROCE_WR_CMP_SWAP) | \
+			 OP_BIT(HROCE_WR_FETCH_ADD) | OPS_MASKED)
 #define OPS_A19		(OP_BIT(HROCE_WR_ATOMIC_WRITE) | OP_BIT(HROCE_WR_FLUSH))
 /* Those of exactly 8 bytes. */
 #define OPS_WORD	(OPS_ATOMIC | OP_BIT(HROCE_WR_ATOMIC_WRITE))
@@ -64,6 +68,8 @@ static const u8 wc_opcodes[HROCE_WR_NR] = {
 	[HROCE_WR_BIND_MW] = HROCE_WC_BIND_MW,
 	[HROCE_WR_ATOMIC_WRITE] = HROCE_WC_ATOMIC_WRITE,
 	[HROCE_WR_FLUSH] = HROCE_WC_FLUSH,
+	[HROCE_WR_MASKED_CMP_SWAP] = HROCE_WC_MASKED_CMP_SWAP,
+	[HROCE_WR_MASKED_FETCH_ADD] = HROCE_WC_MASKED_FETCH_ADD,
 };
 
 u32 hrp_sq_stride(u32 max_sges, u32 max_inline)
@@ -170,6 +176,13 @@ static u8 sq_check_op(const struct hrp_qp *qp, const struct hroce_sq_wqe *wqe)
 	return HROCE_WC_SUCCESS;
 }
 
+/* SGEs that may follow the entry, or with one less the masks behind them. */
+static u32 sq_room(const struct hrp_sq *sq)
+{
+	return (sq->stride - sizeof(struct hroce_sq_wqe)) /
+	       sizeof(struct hroce_sge);
+}
+
 /* Check the bounds of what follows the entry in the ring, and copy that. */
 static u8 sq_copy_data(const struct hrp_sq *sq, struct hrp_wqe *w,
 		       const void *data)
@@ -198,6 +211,11 @@ static u8 sq_copy_data(const struct hrp_sq *sq, struct hrp_wqe *w,
 	if (length > HRP_MAX_MESSAGE)
 		return HROCE_WC_LOC_LEN_ERR;
 	w->length = length;
+	if (OPS_MASKED & OP_BIT(wqe->opcode)) {
+		if (i == sq_room(sq))
+			return HROCE_WC_LOC_QP_OP_ERR;
+		sq_copy(&w->sges[i], &sges[i], sizeof(struct hroce_masks));
+	}
 	return HROCE_WC_SUCCESS;
 }
 
@@ -213,6 +231,8 @@ static u8 sq_check_length(const struct hrp_qp *qp, struct hrp_wqe *w)
 	if (qp->type == HRP_TYPE_UD && w->length > mtu)
 		return HROCE_WC_LOC_LEN_ERR;
 	w->nr_pkts = max(1u, (w->length + mtu - 1) >> qp->mtu_shift);
+	if (op & OPS_MASKED)
+		w->nr_pkts = HRP_MASKED_PSNS;
 	return HROCE_WC_SUCCESS;
 }
 
@@ -223,6 +243,7 @@ struct hrp_wqe *hrp_sq_take(struct hrp_qp *qp)
 	const void *entry;
 
 	BUILD_BUG_ON(sizeof(struct hroce_sq_wqe) != STRIDE_UNIT);
+	BUILD_BUG_ON(sizeof(struct hroce_masks) != sizeof(struct hroce_sge));
 
 	entry = sq->ring + (size_t)(sq->head & (sq->nr_entries - 1)) *
 			   sq->stride;

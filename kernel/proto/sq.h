@@ -31,7 +31,7 @@ struct hrp_qp;
  * @done: LOCAL_INV, REG_MR, BIND_MW: executed
  * @unasked: its last packet left it to the next entry to ask for an
  *	acknowledgement
- * @sges: pieces, or the inline data
+ * @sges: pieces, or the inline data; behind those of a masked atomic its masks
  *
  * Written by whoever runs the requester (only one context at a time, see
  * req.h), read by the completer under the send lock.

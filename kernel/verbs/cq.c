@@ -476,6 +476,10 @@ static enum ib_wc_opcode wc_opcode(u8 opcode)
 		return IB_WC_ATOMIC_WRITE;
 	case HROCE_WC_REG_MR:
 		return IB_WC_REG_MR;
+	case HROCE_WC_MASKED_CMP_SWAP:
+		return IB_WC_MASKED_COMP_SWAP;
+	case HROCE_WC_MASKED_FETCH_ADD:
+		return IB_WC_MASKED_FETCH_ADD;
 	case HROCE_WC_RECV:
 		return IB_WC_RECV;
 	case HROCE_WC_RECV_WRITE_IMM:

@@ -117,6 +117,7 @@ int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_qp_init_rd_atom = HRP_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = HRP_MAX_RD_ATOMIC * HROCE_MAX_QP;
 	attr->atomic_cap = IB_ATOMIC_GLOB;
+	attr->masked_atomic_cap = IB_ATOMIC_GLOB;
 	attr->max_mcast_grp = HROCE_MAX_MCAST_GRP;
 	attr->max_mcast_qp_attach = HROCE_MAX_QP;
 	attr->max_total_mcast_qp_attach = HROCE_MAX_QP;

@@ -37,6 +37,10 @@ static int send_opcode(enum ib_wr_opcode opcode)
 		return HROCE_WR_CMP_SWAP;
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
 		return HROCE_WR_FETCH_ADD;
+	case IB_WR_MASKED_ATOMIC_CMP_AND_SWP:
+		return HROCE_WR_MASKED_CMP_SWAP;
+	case IB_WR_MASKED_ATOMIC_FETCH_AND_ADD:
+		return HROCE_WR_MASKED_FETCH_ADD;
 	case IB_WR_ATOMIC_WRITE:
 		return HROCE_WR_ATOMIC_WRITE;
 	case IB_WR_LOCAL_INV:
@@ -98,6 +102,8 @@ static void send_fill_op(const struct hroce_qp *qp, struct hroce_sq_wqe *wqe,
 		break;
 	case HROCE_WR_CMP_SWAP:
 	case HROCE_WR_FETCH_ADD:
+	case HROCE_WR_MASKED_CMP_SWAP:
+	case HROCE_WR_MASKED_FETCH_ADD:
 		wqe->rdma.remote_addr = atomic_wr(wr)->remote_addr;
 		wqe->rdma.rkey = atomic_wr(wr)->rkey;
 		wqe->rdma.compare_add = atomic_wr(wr)->compare_add;
@@ -127,6 +133,27 @@ static int fill_sges(struct hroce_sge *dst, const struct ib_sge *src, int nr)
 			.lkey = src[i].lkey,
 		};
 	return nr;
+}
+
+/* The masks behind the SGEs. */
+static int send_fill_masks(const struct hroce_qp *qp, void *dst,
+			   const struct ib_atomic_wr *wr)
+{
+	size_t at = wr->wr.num_sge * sizeof(struct hroce_sge);
+
+	if (at + sizeof(struct hroce_masks) > qp->max_inline)
+		return -EINVAL;
+	*(struct hroce_masks *)(dst + at) = (struct hroce_masks){
+		.compare_add = wr->compare_add_mask,
+		.swap = wr->swap_mask,
+	};
+	return 0;
+}
+
+static bool send_is_masked(const struct hroce_sq_wqe *wqe)
+{
+	return wqe->opcode == HROCE_WR_MASKED_CMP_SWAP ||
+	       wqe->opcode == HROCE_WR_MASKED_FETCH_ADD;
 }
 
 /* Inline data is given by kernel addresses, whatever the lkeys say. */
@@ -168,6 +195,8 @@ static int send_fill(const struct hroce_qp *qp, struct hroce_sq_wqe *wqe,
 	} else {
 		wqe->nr_sges = fill_sges((void *)(wqe + 1), wr->sg_list,
 					 wr->num_sge);
+		if (send_is_masked(wqe))
+			return send_fill_masks(qp, wqe + 1, atomic_wr(wr));
 	}
 	return 0;
 }

@@ -191,6 +191,8 @@ static void op_post(void)
 	}
 	if (wqe->opcode == HROCE_WR_CMP_SWAP ||
 	    wqe->opcode == HROCE_WR_FETCH_ADD ||
+	    wqe->opcode == HROCE_WR_MASKED_CMP_SWAP ||
+	    wqe->opcode == HROCE_WR_MASKED_FETCH_ADD ||
 	    wqe->opcode == HROCE_WR_ATOMIC_WRITE)
 		sge[0].length = 8;
 	if (wqe->opcode == HROCE_WR_FLUSH) {

@@ -141,6 +141,7 @@ struct sim_wr {
 	struct sim_buf buf;
 	u8 *want;		/* message, or what a READ or atomic brings */
 	u32 remote_off;		/* WRITE: in the window */
+	struct hroce_masks masks;	/* atomic */
 	u32 srqn;		/* XRC: SRQ that it names */
 };
 
@@ -276,7 +277,18 @@ void sim_rq_post(struct sim_rq *rq, u32 max);
 
 /* sim_work.c */
 void sim_work_init(struct sim_qp *qp);
+
+/* Room for an answer, which holds the contrary of it for now. */
+void sim_make_room(struct sim_qp *qp, struct sim_wr *wr, u32 base);
 void sim_work_free(struct sim_qp *qp);
+
+/* sim_atomic.c */
+bool sim_is_atomic(const struct sim_wr *wr);
+bool sim_is_masked(const struct sim_wr *wr);
+
+/* An atomic on a random counter; the answer goes to @base in the arena. */
+void sim_make_atomic(struct sim_qp *qp, struct sim_wr *wr,
+		     struct hroce_sq_wqe *wqe, u32 base);
 
 /* sim_check.c */
 void sim_send_done(struct sim_qp *qp, const struct hroce_cqe *cqe);

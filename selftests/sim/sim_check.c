@@ -20,6 +20,8 @@ static const u8 wc_op[HROCE_WR_NR] = {
 	[HROCE_WR_LOCAL_INV] = HROCE_WC_LOCAL_INV,
 	[HROCE_WR_ATOMIC_WRITE] = HROCE_WC_ATOMIC_WRITE,
 	[HROCE_WR_FLUSH] = HROCE_WC_FLUSH,
+	[HROCE_WR_MASKED_CMP_SWAP] = HROCE_WC_MASKED_CMP_SWAP,
+	[HROCE_WR_MASKED_FETCH_ADD] = HROCE_WC_MASKED_FETCH_ADD,
 };
 
 static bool uses_recv(const struct sim_wr *wr)
@@ -47,6 +49,8 @@ static void check_outcome(struct sim_qp *qp, const struct sim_wr *wr)
 		break;
 	case HROCE_WR_CMP_SWAP:
 	case HROCE_WR_FETCH_ADD:
+	case HROCE_WR_MASKED_CMP_SWAP:
+	case HROCE_WR_MASKED_FETCH_ADD:
 		if (wr->shared)
 			break;
 		sim_check(sim, sim_buf_equal(qp->node, &wr->buf, wr->want, 8));

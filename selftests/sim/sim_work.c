@@ -63,7 +63,9 @@ static u8 random_op(struct sim *sim)
 		HROCE_WR_SEND_INV, HROCE_WR_WRITE, HROCE_WR_WRITE,
 		HROCE_WR_WRITE, HROCE_WR_WRITE_IMM, HROCE_WR_READ,
 		HROCE_WR_READ, HROCE_WR_READ, HROCE_WR_CMP_SWAP,
-		HROCE_WR_FETCH_ADD, HROCE_WR_FETCH_ADD, HROCE_WR_LOCAL_INV,
+		HROCE_WR_FETCH_ADD, HROCE_WR_FETCH_ADD,
+		HROCE_WR_MASKED_CMP_SWAP, HROCE_WR_MASKED_FETCH_ADD,
+		HROCE_WR_MASKED_FETCH_ADD, HROCE_WR_LOCAL_INV,
 		HROCE_WR_ATOMIC_WRITE, HROCE_WR_ATOMIC_WRITE, HROCE_WR_FLUSH,
 	};
 	static const u8 uc[] = {
@@ -118,8 +120,7 @@ static void make_message(struct sim_qp *qp, struct sim_wr *wr, u32 base)
 	sim_buf_fill(qp->node, &wr->buf, wr->want);
 }
 
-/* Room for an answer, which holds the contrary of it for now. */
-static void make_room(struct sim_qp *qp, struct sim_wr *wr, u32 base)
+void sim_make_room(struct sim_qp *qp, struct sim_wr *wr, u32 base)
 {
 	u32 i;
 
@@ -164,38 +165,10 @@ static void make_read(struct sim_qp *qp, struct sim_wr *wr,
 
 	memcpy(wr->want, (window ? w->win_model : w->fixed_model) + off,
 	       wr->len);
-	make_room(qp, wr, base);
+	sim_make_room(qp, wr, base);
 	wqe->rdma.rkey = key;
 	wqe->rdma.remote_addr = sim_mr_find(to, key)->va + off;
 	w->reads_window |= window;
-}
-
-static void make_atomic(struct sim_qp *qp, struct sim_wr *wr,
-			struct hroce_sq_wqe *wqe, u32 base)
-{
-	struct sim_node *to = qp->peer->node;
-	struct sim_work *w = &qp->work;
-	struct sim *sim = to->sim;
-	u32 i = sim_below(&sim->rng, SIM_NR_COUNTERS);
-	u64 *model = &w->count_model[i];
-	u32 key = w->count_key;
-
-	wr->shared = wr->op == HROCE_WR_FETCH_ADD && sim_below(&sim->rng, 2);
-	wqe->rdma.compare_add = sim_rand(&sim->rng);
-	wqe->rdma.swap = sim_rand(&sim->rng);
-	memcpy(wr->want, model, 8);
-	if (wr->shared) {
-		key = to->shared_key;
-		to->shared_sum[i] += wqe->rdma.compare_add;
-	} else if (wr->op == HROCE_WR_FETCH_ADD) {
-		*model += wqe->rdma.compare_add;
-	} else if (sim_below(&sim->rng, 2)) {
-		wqe->rdma.compare_add = *model;
-		*model = wqe->rdma.swap;
-	}
-	make_room(qp, wr, base);
-	wqe->rdma.rkey = key;
-	wqe->rdma.remote_addr = sim_mr_find(to, key)->va + 8 * i;
 }
 
 static void make_flush(struct sim_qp *qp, struct hroce_sq_wqe *wqe)
@@ -244,7 +217,9 @@ static void make_wqe(struct sim_qp *qp, struct sim_wr *wr,
 		break;
 	case HROCE_WR_CMP_SWAP:
 	case HROCE_WR_FETCH_ADD:
-		make_atomic(qp, wr, wqe, base);
+	case HROCE_WR_MASKED_CMP_SWAP:
+	case HROCE_WR_MASKED_FETCH_ADD:
+		sim_make_atomic(qp, wr, wqe, base);
 		break;
 	case HROCE_WR_FLUSH:
 		make_flush(qp, wqe);
@@ -285,6 +260,8 @@ static const struct fault {
 	{ HROCE_WR_READ, HROCE_WC_LOC_PROT_ERR, .bad_lkey = true },
 	{ HROCE_WR_FETCH_ADD, HROCE_WC_REM_ACCESS_ERR, .bad_rkey = true },
 	{ HROCE_WR_CMP_SWAP, HROCE_WC_LOC_PROT_ERR, .bad_lkey = true },
+	{ HROCE_WR_MASKED_FETCH_ADD, HROCE_WC_REM_ACCESS_ERR, .bad_rkey = true },
+	{ HROCE_WR_MASKED_CMP_SWAP, HROCE_WC_LOC_PROT_ERR, .bad_lkey = true },
 	{ HROCE_WR_SEND, HROCE_WC_LOC_PROT_ERR, .bad_lkey = true },
 	{ HROCE_WR_SEND_IMM, HROCE_WC_REM_INV_REQ_ERR, .too_long = true },
 	{ HROCE_WR_SEND_INV, HROCE_WC_REM_ACCESS_ERR, .bad_rkey = true },
@@ -344,8 +321,7 @@ static void choose(struct sim_qp *qp, struct sim_wr *wr)
 		wr->len = qp->hrp.req.sq.max_inline + 1;
 	if (fault && fault->too_long)
 		wr->len = sim->opts.max_msg + 1;
-	if (wr->op == HROCE_WR_CMP_SWAP || wr->op == HROCE_WR_FETCH_ADD ||
-	    wr->op == HROCE_WR_ATOMIC_WRITE)
+	if (sim_is_atomic(wr) || wr->op == HROCE_WR_ATOMIC_WRITE)
 		wr->len = 8;
 	else if (wr->op == HROCE_WR_LOCAL_INV || wr->op == HROCE_WR_FLUSH)
 		wr->len = 0;
@@ -400,6 +376,9 @@ static bool post_one(struct sim_qp *qp)
 	} else {
 		wqe.nr_sges = sim_buf_sges(qp->node, &wr->buf, w->arena_key,
 					   sges);
+		if (sim_is_masked(wr))
+			memcpy(&sges[wqe.nr_sges], &wr->masks,
+			       sizeof(wr->masks));
 	}
 	make_fault(qp, wr, &wqe, sges);
 	memcpy(entry, &wqe, sizeof(wqe));

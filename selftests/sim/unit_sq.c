@@ -28,6 +28,7 @@ static void take_refuses_opcodes(void)
 		[HROCE_WR_CMP_SWAP] = 9, [HROCE_WR_FETCH_ADD] = 9,
 		[HROCE_WR_LOCAL_INV] = 0xb, [HROCE_WR_BIND_MW] = 0xb,
 		[HROCE_WR_ATOMIC_WRITE] = 1, [HROCE_WR_FLUSH] = 1,
+		[HROCE_WR_MASKED_CMP_SWAP] = 9, [HROCE_WR_MASKED_FETCH_ADD] = 9,
 	};
 	struct hroce_sq_wqe *wqe;
 	unsigned int type, op;

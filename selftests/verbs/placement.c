@@ -195,28 +195,6 @@ static void many_at_once(struct vt *t)
 
 /* FLUSH. */
 
-static struct hroce_sq_wqe *find_entry(uint64_t wr_id)
-{
-	struct hroce_sq_wqe *found = NULL;
-	unsigned long from, to, at;
-	char line[512];
-	FILE *f;
-
-	f = fopen("/proc/self/maps", "r");
-	VT_OK(f, "no /proc/self/maps");
-	while (fgets(line, sizeof(line), f)) {
-		if (!strstr(line, "/dev/infiniband/uverbs") ||
-		    sscanf(line, "%lx-%lx rw", &from, &to) != 2)
-			continue;
-		for (at = from + HROCE_RING_ENTRIES_OFFSET; at < to; at += 64)
-			if (((struct hroce_sq_wqe *)at)->wr_id == wr_id)
-				found = (struct hroce_sq_wqe *)at;
-	}
-	fclose(f);
-	VT_OK(found, "no such entry");
-	return found;
-}
-
 /* Return: wr_id, different from all before, which may still be in the queue. */
 static uint64_t post_flush(const struct duo *u, uint32_t rkey, const void *at,
 			   uint32_t len, uint8_t placement, uint8_t level)
@@ -228,7 +206,7 @@ static uint64_t post_flush(const struct duo *u, uint32_t rkey, const void *at,
 	u->x->wr_id = ++id;
 	u->x->wr_flags = IBV_SEND_SIGNALED;
 	ibv_wr_rdma_write(u->x, rkey, (uintptr_t)at);
-	wqe = find_entry(id);
+	wqe = vt_find_entry(id);
 	wqe->opcode = HROCE_WR_FLUSH;
 	wqe->flush.length = len;
 	wqe->flush.placement = placement;

@@ -23,7 +23,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/tap.sh
 
-programs=(objects limits mr dmabuf mw pkey qpstate data sge ud srq xrc cq extended atomics placement errors responder flush retry threads batch local shared qpcount sport rate cm hostile)
+programs=(objects limits mr dmabuf mw pkey qpstate data sge ud srq xrc cq extended atomics masked placement errors responder flush retry threads batch local shared qpcount sport rate cm hostile)
 build=${VT_BUILD:-build/selftests-verbs}
 type=${HROCE_TYPE:-hroce}
 exporter=
@@ -112,6 +112,11 @@ add_pmem() {
 		pmem=dax0.0 && wait_for 5 test -e "/dev/$pmem" && export VT_PMEM=/dev/$pmem
 } 2>/dev/null
 
+# What only the kernel can post.
+kernel_atomics() {
+	insmod "$(dirname "${VM_KO:?}")/selftests/atomics/hroce_atomics.ko" device=vta && rmmod hroce_atomics
+}
+
 # What processes made must be gone with them; QP1 and what belongs to it stay.
 nothing_left() {
 	local dev=$1 have
@@ -139,6 +144,7 @@ status=0
 for program in "${programs[@]}"; do
 	"$build/$program" || [ $? = 4 ] || status=1
 done
+[ "$mode" = wire ] || [ "$type" != hroce ] || tap_case masked.of_the_kernel kernel_atomics
 tap_case "links.nothing_left_$mode" nothing_left vta
 [ "$mode" = self ] || tap_case "links.nothing_left_on_peer_$mode" nothing_left vtb
 tap_case "links.del_$mode" del_links

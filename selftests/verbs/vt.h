@@ -242,6 +242,9 @@ uint32_t vt_rand(void);
 void vt_srand(uint32_t seed);
 const char *vt_dev_name(int which);
 bool vt_is_hroce(const struct vt_end *e);
+
+/* The entry of that wr_id in a mapped queue, to be turned into what libibverbs has no call for. */
+struct hroce_sq_wqe *vt_find_entry(uint64_t wr_id);
 bool vt_one_link(const struct vt *t);
 
 /* A line of the table whose case is called as its function. */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Queue pairs: making, connecting, posting. */
+#include <rdma/hroce-abi.h>
+
 #include "vt.h"
 
 static int undo_qp(void *obj)
@@ -356,4 +358,26 @@ void vt_srq_recv(struct ibv_srq *srq, uint64_t id, const struct vt_mem *m,
 	struct ibv_recv_wr wr = { .wr_id = id, .sg_list = &sge, .num_sge = 1 };
 
 	VT_EQ(ibv_post_srq_recv(srq, &wr, &bad), 0);
+}
+
+struct hroce_sq_wqe *vt_find_entry(uint64_t wr_id)
+{
+	struct hroce_sq_wqe *found = NULL;
+	unsigned long from, to, at;
+	char line[512];
+	FILE *f;
+
+	f = fopen("/proc/self/maps", "r");
+	VT_OK(f, "no /proc/self/maps");
+	while (fgets(line, sizeof(line), f)) {
+		if (!strstr(line, "/dev/infiniband/uverbs") ||
+		    sscanf(line, "%lx-%lx rw", &from, &to) != 2)
+			continue;
+		for (at = from + HROCE_RING_ENTRIES_OFFSET; at < to; at += 64)
+			if (((struct hroce_sq_wqe *)at)->wr_id == wr_id)
+				found = (struct hroce_sq_wqe *)at;
+	}
+	fclose(f);
+	VT_OK(found, "no such entry");
+	return found;
 }

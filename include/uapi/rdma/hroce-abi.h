@@ -57,6 +57,8 @@
  * @HROCE_WR_BIND_MW: bind a memory window
  * @HROCE_WR_ATOMIC_WRITE: write of 8 bytes at once; RC only
  * @HROCE_WR_FLUSH: what was written before is visible, or persistent; RC only
+ * @HROCE_WR_MASKED_CMP_SWAP: atomic compare and swap of some bits
+ * @HROCE_WR_MASKED_FETCH_ADD: atomic fetch and add in fields of some bits each
  * @HROCE_WR_NR: number of operations
  */
 enum hroce_wr_op {
@@ -73,6 +75,8 @@ enum hroce_wr_op {
 	HROCE_WR_BIND_MW,
 	HROCE_WR_ATOMIC_WRITE,
 	HROCE_WR_FLUSH,
+	HROCE_WR_MASKED_CMP_SWAP,
+	HROCE_WR_MASKED_FETCH_ADD,
 	HROCE_WR_NR,
 };
 
@@ -112,6 +116,17 @@ struct hroce_sge {
 };
 
 /**
+ * struct hroce_masks - what a masked atomic works on
+ * @compare_add: MASKED_CMP_SWAP: bits that are compared. MASKED_FETCH_ADD:
+ *	highest bit of each field; what a sum carries out of that is lost
+ * @swap: MASKED_CMP_SWAP: bits that are swapped; otherwise zero
+ */
+struct hroce_masks {
+	__aligned_u64 compare_add;
+	__aligned_u64 swap;
+};
+
+/**
  * struct hroce_sq_wqe - send work queue entry
  * @wr_id: returned in the completion
  * @opcode: enum hroce_wr_op
@@ -122,8 +137,11 @@ struct hroce_sge {
  *	the key to invalidate in host byte order (SEND_INV, LOCAL_INV)
  * @rdma: WRITE, READ, ATOMIC_WRITE and atomics (address 8-byte aligned for the
  *	latter two)
- * @rdma.compare_add: compare value (CMP_SWAP) or addend (FETCH_ADD)
- * @rdma.swap: swap value (CMP_SWAP)
+ * @rdma.compare_add: compare value (CMP_SWAP) or addend (FETCH_ADD), also
+ *	masked
+ * @rdma.swap: swap value (CMP_SWAP, MASKED_CMP_SWAP). MASKED_FETCH_ADD: what is
+ *	likely to be there, as are the bits that MASKED_CMP_SWAP does not compare:
+ *	a round trip less if it is
  * @flush: FLUSH: @flush.length bytes, see @flush.selectivity; there is no data
  * @flush.placement: HROCE_FLUSH_GLOBAL, HROCE_FLUSH_PERSISTENT or both
  * @flush.selectivity: HROCE_FLUSH_RANGE or HROCE_FLUSH_MR
@@ -140,7 +158,8 @@ struct hroce_sge {
  * @reserved1: zero
  *
  * The SGEs or the inline data follow immediately; the distance from one entry
- * to the next is hroce_create_qp_resp.sq_stride.
+ * to the next is hroce_create_qp_resp.sq_stride. Behind the SGEs of a masked
+ * atomic is &struct hroce_masks, if there is room for it before the next entry.
  */
 struct hroce_sq_wqe {
 	__aligned_u64 wr_id;
@@ -215,6 +234,8 @@ enum hroce_wc_op {
 	HROCE_WC_FLUSH			= 8,
 	HROCE_WC_ATOMIC_WRITE		= 9,
 	HROCE_WC_REG_MR			= 64,	/* queues of the kernel only */
+	HROCE_WC_MASKED_CMP_SWAP	= 65,	/* not in enum ibv_wc_opcode */
+	HROCE_WC_MASKED_FETCH_ADD	= 66,	/* not in enum ibv_wc_opcode */
 	HROCE_WC_RECV			= 128,
 	HROCE_WC_RECV_WRITE_IMM		= 129,
 };
