@@ -66,8 +66,8 @@ def load(directory, device, peer, gid):
     return flatten(unittest.defaultTestLoader.loadTestsFromModule(package))
 
 
-def madvise(address, length, advice):
-    """Versions from 46 on expect it in pyverbs.mem_alloc."""
+def madvise(address, length, advice=4):
+    """Versions from 46 on expect it in pyverbs.mem_alloc; later ones mean MADV_DONTNEED without saying so."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.madvise(ctypes.c_void_p(address), ctypes.c_size_t(length), advice):
         raise OSError(ctypes.get_errno(), "madvise")
