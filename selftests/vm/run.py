@@ -41,6 +41,9 @@ MEMORY = os.environ.get("VM_MEM", "2G")
 QEMU_OPTIONS = shlex.split(os.environ.get("VM_QEMU", ""))
 APPEND = os.environ.get("VM_APPEND", "")
 
+# Network cards, less the last byte.
+MAC = "52:54:00:77:00:"
+
 STATUS_TIMEOUT = 124
 STATUS_NOT_RUN = 125
 STATUS_KERNEL = 99
@@ -168,17 +171,18 @@ class Guest:
                         "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
         return command + network + QEMU_OPTIONS
 
-    def uml(self):
+    def uml(self, network):
         run = self.run
-        return [run.kernel.image, "mem=" + MEMORY, "initrd=" + run.initrd, "umid=guest", "uml_dir=" + run.directory,
-                "con=null", "con0=null,fd:2", "con1=fd:0,fd:1" if run.args.interactive else "con1=null,fd:1",
-                "console=tty0"] + self.command_line().split()
+        return [run.kernel.image, "mem=" + MEMORY, "initrd=" + run.initrd, f"umid=guest{self.node}",
+                "uml_dir=" + run.directory, "con=null", "con0=null,fd:2",
+                "con1=fd:0,fd:1" if run.args.interactive else "con1=null,fd:1",
+                "console=tty0"] + network + self.command_line().split()
 
     def start(self, network, fds):
         interactive = self.run.args.interactive
         with open(self.errors, "wb") as errors:
             self.process = subprocess.Popen(
-                self.uml() if self.run.kernel.uml else self.qemu(network),
+                self.uml(network) if self.run.kernel.uml else self.qemu(network),
                 stdin=None if interactive else subprocess.DEVNULL,
                 stdout=None if interactive else subprocess.PIPE,
                 stderr=errors, pass_fds=fds, cwd=self.run.directory,
@@ -323,8 +327,8 @@ class Run:
     def __init__(self, args):
         self.args = args
         self.kernel = Kernel(args.kernel)
-        if self.kernel.uml and args.nodes > 1:
-            fail("a user-mode Linux has no network to another: one node only")
+        if self.kernel.uml and args.nodes > 2:
+            fail("user-mode Linux has a wire, but no hub: two nodes at most")
         self.initrd = self.kernel.initrd()
         self.directory = tempfile.mkdtemp(prefix="hroce-vm-")
         self.sync = os.path.join(self.directory, "sync")
@@ -370,7 +374,25 @@ class Run:
             config.write("VM_COMMAND=(" + " ".join(map(shlex.quote, self.args.command)) + ")\n")
             config.write("VM_ENV=(" + " ".join(map(shlex.quote, environment)) + ")\n")
 
-    def network(self):
+    def uml_network(self):
+        """User-mode Linux's network options, with the sockets that hold its ports: nothing for one node, a wire for two.
+
+        Frames travel in UDP on the loopback device. The kernel wants to be told port numbers, and lets others share them:
+        so each takes along a socket that only lets it do that. Nothing arrives there, as it is connected to itself.
+        """
+        if self.args.nodes == 1:
+            return [[]], [[]]
+        sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2)]
+        for holder in sockets:
+            holder.bind(("127.0.0.1", 0))
+            # Not before the port is ours alone.
+            holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            holder.connect(holder.getsockname())
+        near, far = (holder.getsockname()[1] for holder in sockets)
+        return [[f"eth0=ucast,{MAC}01,127.0.0.1,{near},{far}"], [f"eth0=ucast,{MAC}02,127.0.0.1,{far},{near}"]], \
+            [[holder] for holder in sockets]
+
+    def qemu_network(self):
         """QEMU's network options for each node, with the sockets they need: a wire for two, a hub for more.
 
         The hub lives in the process of node 1, which has one port for each other node. All sockets are made
@@ -397,11 +419,11 @@ class Run:
             options[0] += ["-netdev", "user,id=net0,restrict=on"]
         for node in range(nodes):
             options[node] += ["-device",
-                              f"virtio-net-pci,netdev=net0,host_mtu=9000,mac=52:54:00:77:00:{node + 1:02x},romfile="]
+                              f"virtio-net-pci,netdev=net0,host_mtu=9000,mac={MAC}{node + 1:02x},romfile="]
         return options, sockets
 
     def start(self):
-        options, sockets = self.network()
+        options, sockets = self.uml_network() if self.kernel.uml else self.qemu_network()
         for guest, network, ends in zip(self.guests, options, sockets):
             guest.start(network, [end.fileno() for end in ends])
         for ends in sockets:
