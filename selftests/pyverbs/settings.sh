@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # rdma-core's suite has both sides of a test in one process and on one device. So run it on one link, with each way that
-# packets may take there: from memory to memory, and as frames with an ICRC, cut by the device or by us. two.sh runs it
-# between two links.
+# packets may take there: from memory to memory, and as frames with an ICRC, cut by the device or by us. nodes.sh runs it
+# between two machines.
 #
 #	settings.sh LINK GID-INDEX [PATTERN...]
 
