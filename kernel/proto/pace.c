@@ -23,15 +23,25 @@ static u32 pkt_cost(u8 opcode)
 	       HRW_ICRC_LEN;
 }
 
+/* The first @nr_pkts of the burst. */
+static u32 burst_cost(const struct hrp_burst *b, u32 nr_pkts)
+{
+	bool end = nr_pkts == b->nr_pkts;
+	u32 len = end ? b->mem.len : nr_pkts * b->mtu;
+	u32 bytes;
+
+	if (!nr_pkts)
+		return 0;
+	bytes = len + (-len & 3) + pkt_cost(b->first.opcode);
+	if (nr_pkts > 1)
+		bytes += (nr_pkts - 2) * pkt_cost(b->op_middle) +
+			 pkt_cost(end ? b->op_last : b->op_middle);
+	return bytes;
+}
+
 u32 hrp_pace_cost(const struct hrp_burst *b)
 {
-	u32 bytes = b->mem.len + (-b->mem.len & 3) +
-		    pkt_cost(b->first.opcode);
-
-	if (b->nr_pkts > 1)
-		bytes += (b->nr_pkts - 2) * pkt_cost(b->op_middle) +
-			 pkt_cost(b->op_last);
-	return bytes;
+	return burst_cost(b, b->nr_pkts);
 }
 
 u32 hrp_pace_max_cost(u32 mtu)
@@ -114,10 +124,25 @@ enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 	req->gated = 1;
 	if (ret != HRP_NEXT_BURST)
 		return ret;
-	pace->credit -= hrp_pace_cost(b) * BYTE_CREDIT;
+	pace->paid_bytes = hrp_pace_cost(b);
+	pace->credit -= pace->paid_bytes * BYTE_CREDIT;
 	if (pace->credit < pkt_credit && hrp_qp_is_reliable(qp))
 		pace_ask_ack(req, b);
 	return ret;
+}
+
+void hrp_pace_give_back(struct hrp_qp *qp, const struct hrp_burst *b,
+			u32 nr_pkts)
+{
+	struct hrp_pace *pace = qp->req.pace;
+	u64 credit;
+
+	/* Who is paced only since then has paid nothing. */
+	if (!pace || !pace->paid_bytes)
+		return;
+	credit = (pace->paid_bytes - burst_cost(b, nr_pkts)) * BYTE_CREDIT;
+	pace->credit = min(pace->max_credit, pace->credit + credit);
+	pace->paid_bytes = 0;
 }
 
 void hrp_pace_start(struct hrp_qp *qp, struct hrp_pace *pace, u64 now_ns,

@@ -35,6 +35,7 @@
  * @slack_ns: by how much the owner's timer may be late, longer bursts make up
  *	for it
  * @rate_kbps: rate in force, not 0
+ * @paid_bytes: taken for the last burst, as long as that may be given back
  */
 struct hrp_pace {
 	u64 credit;
@@ -44,6 +45,7 @@ struct hrp_pace {
 	u64 ready_ns;
 	u64 slack_ns;
 	u32 rate_kbps;
+	u32 paid_bytes;
 };
 
 /**
@@ -97,6 +99,18 @@ struct hrp_pace *hrp_pace_stop(struct hrp_qp *qp);
  */
 enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns,
 			    struct hrp_burst *b);
+
+/**
+ * hrp_pace_give_back - a burst has not left, or not all of it
+ * @qp: queue pair, paced or not
+ * @b: burst, the last one from hrp_req_next()
+ * @nr_pkts: how many of its packets have
+ *
+ * Without that a requester whose memory is not there pays twice. Context: send
+ * lock held, before hrp_req_sent() is told why.
+ */
+void hrp_pace_give_back(struct hrp_qp *qp, const struct hrp_burst *b,
+			u32 nr_pkts);
 
 /**
  * hrp_pace_cost - what a burst takes from the bucket

@@ -7,6 +7,7 @@
 #include <linux/rcupdate.h>
 #include "../net/tx.h"
 #include "../proto/env.h"
+#include "../proto/pace.h"
 #include "../proto/req.h"
 #include "../trace.h"
 #include "ah.h"
@@ -52,6 +53,8 @@ static u8 send_burst(struct hroce_qp *qp, struct hroce_tx *tx,
 	if (!b->more)
 		hroce_tx_end(tx);
 	spin_lock(&qp->send.lock);
+	if (unlikely(status != HROCE_WC_SUCCESS))
+		hrp_pace_give_back(&qp->proto, b, tx->next);
 	if (unlikely(status == HRP_MEM_FAULT))
 		status = hroce_fault_begin(qp, HROCE_FAULT_SEND, &it);
 	return status;

@@ -127,9 +127,15 @@ static u8 take_status(void)
 /* The holder of the token reports what became of the burst. */
 static void op_sent(void)
 {
-	if (!fuzz.burst.nr_pkts)
+	u32 nr_pkts = fuzz.burst.nr_pkts;
+	u8 status;
+
+	if (!nr_pkts)
 		return;
-	hrp_req_sent(&fuzz.qp, &fuzz.burst, take_status());
+	status = take_status();
+	if (status != HROCE_WC_SUCCESS)
+		hrp_pace_give_back(&fuzz.qp, &fuzz.burst, nr_pkts / 2);
+	hrp_req_sent(&fuzz.qp, &fuzz.burst, status);
 	fuzz.burst.nr_pkts = 0;
 }
 

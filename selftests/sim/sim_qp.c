@@ -65,20 +65,37 @@ static void pace_drain(struct sim_qp *qp)
 	qp->paced_ns = now_ns;
 }
 
+static u32 pace_bytes(const struct hrp_burst *b)
+{
+	struct hrp_pkt pkt;
+	u32 i, bytes = 0;
+
+	for (i = 0; i < b->nr_pkts; i++) {
+		hrp_burst_pkt(b, i, &pkt);
+		bytes += 14 + 40 + 8 + pkt.payload_len + pkt.pad +
+			 hrp_opcode_hdr_len(pkt.info) + 4 + 4;
+	}
+	return bytes;
+}
+
 /* Was there credit for this burst? */
 static void pace_check(struct sim_qp *qp, const struct hrp_burst *b)
 {
 	struct sim *sim = qp->node->sim;
-	struct hrp_pkt pkt;
-	u32 i;
 
 	pace_drain(qp);
-	for (i = 0; i < b->nr_pkts; i++) {
-		hrp_burst_pkt(b, i, &pkt);
-		qp->paced_bytes += 14 + 40 + 8 + pkt.payload_len + pkt.pad +
-				   hrp_opcode_hdr_len(pkt.info) + 4 + 4;
-	}
+	qp->paced_bytes += pace_bytes(b);
 	sim_check(sim, qp->paced_bytes <= qp->pace->max_credit / 8e6 + 1);
+}
+
+/* Nothing of this burst has left: it costs nothing. */
+static void pace_give_back(struct sim_qp *qp, const struct hrp_burst *b)
+{
+	pace_drain(qp);
+	qp->paced_bytes -= pace_bytes(b);
+	if (qp->paced_bytes < 0)
+		qp->paced_bytes = 0;
+	hrp_pace_give_back(&qp->hrp, b, 0);
 }
 
 /* Rates change at any time, as they would with congestion control. */
@@ -175,6 +192,8 @@ static void requester_sent(void *ctx)
 		qp->req_status = fill(qp, &qp->req_burst, qp->req_bytes);
 	if (qp->req_status == HROCE_WC_SUCCESS)
 		sim_net_send(qp, &qp->req_burst, qp->req_bytes);
+	else if (qp->pace)
+		pace_give_back(qp, &qp->req_burst);
 	hrp_req_sent(&qp->hrp, &qp->req_burst, qp->req_status);
 	if (qp->req_status == HRP_MEM_FAULT)
 		fetch(qp, own_memory_is_back);

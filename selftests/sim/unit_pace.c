@@ -295,6 +295,60 @@ static void resending_costs_again(void)
 	rig_end();
 }
 
+static void expect_four(void)
+{
+	tap_eq(hrp_req_next(&rig.qp, rig.now_ns, &rig.burst), HRP_NEXT_BURST);
+	tap_eq(rig.burst.first.psn, 0);
+	tap_eq(rig.burst.nr_pkts, 4);
+}
+
+/* What has not left for want of its memory costs nothing, what has costs. */
+static void memory_is_not_there(void)
+{
+	static struct hrp_pace other;
+	u64 full;
+
+	begin(HRP_TYPE_RC, MBIT, 5 * hrp_pace_max_cost(MTU));
+	rig.now_ns += 1000000000;
+	rig_post_op(HROCE_WR_WRITE, 3 * MTU + 5);
+	expect_four();
+	full = pace.max_credit;
+	tap_eq(full - pace.credit, 8000000ull * hrp_pace_cost(&rig.burst));
+	hrp_pace_give_back(&rig.qp, &rig.burst, 0);
+	tap_eq(pace.credit, full);
+	/* Once. */
+	hrp_pace_give_back(&rig.qp, &rig.burst, 0);
+	tap_eq(pace.credit, full);
+	hrp_req_sent(&rig.qp, &rig.burst, HRP_MEM_FAULT);
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	tap_ok(hrp_req_mem_ready(&rig.qp, rig.now_ns, true));
+
+	expect_four();
+	hrp_pace_give_back(&rig.qp, &rig.burst, 2);
+	tap_eq(full - pace.credit,
+	       8000000ull * (2 * (HEADERS + MTU) + RETH));
+	hrp_req_sent(&rig.qp, &rig.burst, HRP_MEM_FAULT);
+	tap_ok(hrp_req_mem_ready(&rig.qp, rig.now_ns, true));
+
+	/* A bucket does not overflow, and a new one gets nothing. */
+	rig.now_ns += 1000000000;
+	expect_four();
+	rig.now_ns += 1000000000;
+	hrp_pace_set(&rig.qp, rig.now_ns, MBIT, 5 * hrp_pace_max_cost(MTU));
+	hrp_pace_give_back(&rig.qp, &rig.burst, 1);
+	tap_eq(pace.credit, full);
+	hrp_req_sent(&rig.qp, &rig.burst, HRP_MEM_FAULT);
+	tap_ok(hrp_req_mem_ready(&rig.qp, rig.now_ns, true));
+	expect_four();
+	hrp_pace_stop(&rig.qp);
+	hrp_pace_give_back(&rig.qp, &rig.burst, 0);
+	hrp_pace_start(&rig.qp, &other, rig.now_ns, 0);
+	hrp_pace_set(&rig.qp, rig.now_ns, MBIT, 0);
+	hrp_pace_give_back(&rig.qp, &rig.burst, 0);
+	tap_eq(other.credit, 0);
+	rig_end();
+}
+
 static void read_pays_for_its_request(void)
 {
 	begin(HRP_TYPE_RC, GBIT, 4 * hrp_pace_max_cost(MTU));
@@ -364,7 +418,7 @@ static void time_may_be_old(void)
 
 int main(void)
 {
-	tap_plan(14);
+	tap_plan(15);
 	tap_run(cost_is_that_of_the_frame);
 	tap_run(begins_with_nothing);
 	tap_run(rate_is_held);
@@ -375,6 +429,7 @@ int main(void)
 	tap_run(lifted);
 	tap_run(asks_before_it_waits);
 	tap_run(resending_costs_again);
+	tap_run(memory_is_not_there);
 	tap_run(read_pays_for_its_request);
 	tap_run(rnr_and_pace);
 	tap_run(error_ends_the_wait);
