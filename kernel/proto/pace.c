@@ -105,20 +105,16 @@ enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 	u32 burst_pkts = req->burst_pkts;
 	enum hrp_next ret;
 	u64 pkt_credit;
-	u32 room;
 
 	if (!pace)
 		return HRP_NEXT_IDLE;
 	pkt_credit = hrp_pace_max_cost(hrp_qp_mtu(qp)) * BYTE_CREDIT;
-	room = pace_room(pace, now_ns, pkt_credit, burst_pkts);
-	if (!room) {
-		hrp_sq_spare_kick(&req->sq);
-		return HRP_NEXT_WAIT;
-	}
-
-	/* Through the gate, with a burst that there is credit for. */
+	/*
+	 * Through the gate, with a burst that there is credit for. If there is
+	 * none, what sends nothing needs none.
+	 */
 	req->gated = 0;
-	req->burst_pkts = room;
+	req->burst_pkts = pace_room(pace, now_ns, pkt_credit, burst_pkts);
 	ret = hrp_req_next(qp, now_ns, b);
 	req->burst_pkts = burst_pkts;
 	req->gated = 1;

@@ -94,8 +94,8 @@ struct hrp_pace *hrp_pace_stop(struct hrp_qp *qp);
  * @b: as for hrp_req_next()
  *
  * Context: as hrp_req_next(), which calls it.
- * Return: see enum hrp_next. HRP_NEXT_WAIT with @ready_ns set if there is not
- * credit enough; HRP_NEXT_IDLE if there is no requester.
+ * Return: see enum hrp_next. Where there is not credit enough @ready_ns is set,
+ * and what needs none is done; HRP_NEXT_IDLE if there is no requester.
  */
 enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns,
 			    struct hrp_burst *b);

@@ -63,7 +63,8 @@ enum hrp_timer {
  *	going back
  * @offset: packets of entry @sq.next already sent (this time round)
  * @window_pkts: most packets in flight, READs and atomics not counted
- * @burst_pkts: most packets that one hrp_req_next() returns
+ * @burst_pkts: most packets that one hrp_req_next() returns; 0: what needs none
+ *	is done
  * @burst_idx: entry that the last burst belongs to
  * @unasked_pkts: packets sent since the last request for an acknowledgement
  * @rd_pkts: PSNs in [@psn_una, @psn) that are those of responses to READs and

@@ -339,10 +339,10 @@ static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
 	reliable = hrp_qp_is_reliable(qp);
 	if (reliable) {
 		room = req_room(req);
-		if (!room)
-			return STEP_WAIT;
 		n = min(n, room);
 	}
+	if (!n)
+		return STEP_WAIT;
 	req_start_message(req, w);
 	end = req->offset + n == w->nr_pkts;
 
@@ -384,7 +384,7 @@ static enum req_step req_read(struct hrp_qp *qp, struct hrp_wqe *w,
 	u32 len = min(w->length - start, n << qp->mtu_shift);
 
 	/* A further piece waits for all before it. */
-	if (req->offset && dist)
+	if (!req->burst_pkts || (req->offset && dist))
 		return STEP_WAIT;
 	if (!req->offset && (req_rd_is_full(req) || n > PSN_ROOM - dist))
 		return STEP_WAIT;
@@ -446,7 +446,7 @@ static enum req_step req_single(struct hrp_qp *qp, struct hrp_wqe *w,
 	struct hrp_req *req = &qp->req;
 
 	/* A masked atomic has to know first whether its guess was right. */
-	if (req->offset || req_rd_is_full(req) ||
+	if (!req->burst_pkts || req->offset || req_rd_is_full(req) ||
 	    ((req->psn - req->psn_una) & HRP_PSN_MASK) >= PSN_ROOM)
 		return STEP_WAIT;
 	req_start_message(req, w);

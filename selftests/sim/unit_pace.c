@@ -271,7 +271,7 @@ static void resending_costs_again(void)
 	sent_ns = rig.now_ns;
 	tap_eq(rig_next(), HRP_NEXT_BURST);
 	cost = hrp_pace_cost(&rig.burst);
-	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	tap_eq(rig_next(), HRP_NEXT_IDLE);
 	/* The ACK timeout comes first, but there is nothing to resend with. */
 	tap_eq(deadline(), rig.qp.req.deadline_ns);
 	tap_ok(!wait());
@@ -362,6 +362,59 @@ static void read_pays_for_its_request(void)
 	rig_end();
 }
 
+/* What sends nothing does not wait, unless it is behind something that does. */
+static void local_operations_are_free(void)
+{
+	begin(HRP_TYPE_RC, 8, 0);
+	rig_post_op(HROCE_WR_LOCAL_INV, 0);
+	rig_post_op(HROCE_WR_BIND_MW, 0);
+	tap_eq(rig_next(), HRP_NEXT_IDLE);
+	tap_eq(rig.local_ops, 2);
+	rig_expect_cqe(0, HROCE_WC_SUCCESS);
+	rig_expect_cqe(1, HROCE_WC_SUCCESS);
+	/* The next one is heard of. */
+	tap_eq(rig.hdr.need_kick, 1);
+	rig_post_op(HROCE_WR_LOCAL_INV, 0);
+	rig_post_op(HROCE_WR_SEND, MTU);
+	rig_post_op(HROCE_WR_BIND_MW, 0);
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	tap_eq(rig.hdr.need_kick, 0);
+	tap_eq(rig.local_ops, 3);
+	rig_expect_cqe(2, HROCE_WC_SUCCESS);
+	rig_expect_no_cqe();
+	wait();
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig_next(), HRP_NEXT_IDLE);
+	tap_eq(rig.local_ops, 4);
+	rig_ack(0, 0);
+	rig_expect_cqe(3, HROCE_WC_SUCCESS);
+	rig_expect_cqe(4, HROCE_WC_SUCCESS);
+	/* There is a bound, as ever. */
+	rig.posts_left = 1000;
+	rig_post_op(HROCE_WR_LOCAL_INV, 0);
+	tap_eq(rig_next(), HRP_NEXT_AGAIN);
+	rig.posts_left = 0;
+	tap_eq(rig_next(), HRP_NEXT_IDLE);
+	rig.seen_cqes = rig.nr_cqes;
+	rig.local_status = HROCE_WC_LOC_PROT_ERR;
+	rig_post_op(HROCE_WR_LOCAL_INV, 0);
+	tap_eq(rig_next(), HRP_NEXT_IDLE);
+	tap_eq(rig.qp.state, HRP_ERR);
+	tap_eq(rig.cqes[rig.seen_cqes++].status, HROCE_WC_LOC_PROT_ERR);
+	rig_end();
+}
+
+static void drained_without_credit(void)
+{
+	begin(HRP_TYPE_RC, 8, 0);
+	rig.qp.state = HRP_SQD;
+	rig.qp.req.drained_event = 1;
+	rig_post_op(HROCE_WR_SEND, MTU);
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	tap_eq(rig.events[HRP_EVENT_SQ_DRAINED], 1);
+	rig_end();
+}
+
 static void rnr_and_pace(void)
 {
 	begin(HRP_TYPE_RC, GBIT, hrp_pace_max_cost(MTU));
@@ -418,7 +471,7 @@ static void time_may_be_old(void)
 
 int main(void)
 {
-	tap_plan(15);
+	tap_plan(17);
 	tap_run(cost_is_that_of_the_frame);
 	tap_run(begins_with_nothing);
 	tap_run(rate_is_held);
@@ -431,6 +484,8 @@ int main(void)
 	tap_run(resending_costs_again);
 	tap_run(memory_is_not_there);
 	tap_run(read_pays_for_its_request);
+	tap_run(local_operations_are_free);
+	tap_run(drained_without_credit);
 	tap_run(rnr_and_pace);
 	tap_run(error_ends_the_wait);
 	tap_run(time_may_be_old);

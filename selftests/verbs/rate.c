@@ -182,6 +182,23 @@ static void expect_three(struct vt_pair *p, enum ibv_wc_status status)
 	vt_quiet(p->scq[0], 1);
 }
 
+/* A window is bound at once, and not when the WRITE behind it goes. */
+static void bind_needs_no_credit(struct vt *t)
+{
+	struct vt_mem *w = vt_mem(&t->a, 8, VT_ALL | IBV_ACCESS_MW_BIND);
+	struct vt_mem *s = vt_mem(&t->a, 8, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 8, VT_ALL);
+	struct vt_pair *p = vt_pair(t, NULL);
+
+	set_rate(p->qp[0], CREEP);
+	for (int i = 0; i < 3; i++)
+		vt_bound(p, IBV_MW_TYPE_1, w, 0, 8, VT_REMOTE);
+	write_id(p, 1, s, d);
+	vt_quiet(p->scq[0], 300);
+	set_rate(p->qp[0], 0);
+	vt_expect(p->scq[0], 1, IBV_WC_SUCCESS);
+}
+
 static void faster_while_busy(struct vt *t)
 {
 	struct vt_pair *p = creeping(t, t->arg);
@@ -355,6 +372,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(headers_count),
 	VT_CASE(burst_is_kept),
 	VT_CASE(other_side_is_free),
+	VT_CASE(bind_needs_no_credit),
 	VT_CASE_ARG("rc_faster_while_busy", faster_while_busy, IBV_QPT_RC),
 	VT_CASE_ARG("uc_faster_while_busy", faster_while_busy, IBV_QPT_UC),
 	VT_CASE(slower_while_busy),
