@@ -4,6 +4,7 @@
  * it: key, protection domain, range and rights.
  */
 #include <linux/libnvdimm.h>
+#include <linux/lockdep.h>
 #include <linux/mm.h>
 #include <linux/net.h>
 #include <linux/rcupdate.h>
@@ -250,6 +251,7 @@ u32 hroce_mem_next_piece(struct hroce_mem_iter *it, u32 max,
 		ext->va = (void *)(uintptr_t)it->pos;
 		ext->len = max;
 	} else if (unlikely(region->find)) {
+		lockdep_assert_held(&region->lock);
 		ext->len = region->find(region, it->pos, max,
 					hroce_mem_is_written(it->mem), ext);
 		if (!ext->len)
