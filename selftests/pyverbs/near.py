@@ -116,7 +116,8 @@ class Far(Proxy):
         weakref.finalize(self, near.dropped.append, number).atexit = False
 
     def _get(self, name):
-        return self._near.call("builtins", "getattr", self, name)
+        it = self._near.call("builtins", "getattr", self, name)
+        return Address(it) if name == "buf" else it
 
     def _step(self, name, args, kwargs):
         return self._near.touch(self, name, args, kwargs)
@@ -158,7 +159,9 @@ class Value(Here):
 
 
 class Address(int):
-    """Memory of both sides, of which each has its own address."""
+    """Memory of the far side; where the near one has some for it as well, that is what this number is the address of."""
+
+    far = None
 
 
 class StandIn(type):
@@ -210,7 +213,7 @@ def name_of(it):
     if kind is Far:
         return "far", it._number
     if kind is Address:
-        return "number", it.far
+        return "number", int(it) if it.far is None else it.far
     if kind is Value:
         return name_of(it._far) if it._far else ("value", *it._made, it._steps)
     if kind is Here:
@@ -228,8 +231,8 @@ def stand_in(near):
                 setattr(home, kind, StandIn(kind, (), {"original": original, "home": home.__name__}))
     for name in ("malloc", "posix_memalign", "mmap"):
         allocate_on_both_sides(near, name)
-    for name in ("free", "munmap"):
-        free_on_both_sides(near, name)
+    for name in ("free", "munmap", "madvise"):
+        use_where_it_is(near, name)
 
 
 def allocate_on_both_sides(near, name):
@@ -243,24 +246,25 @@ def allocate_on_both_sides(near, name):
     setattr(pyverbs.mem_alloc, name, allocate)
 
 
-def free_on_both_sides(near, name):
+def use_where_it_is(near, name):
     original = getattr(pyverbs.mem_alloc, name)
 
-    def free(address, *args):
-        original(address, *args)
-        near.call("pyverbs.mem_alloc", name, address, *args)
+    def use(address, *args):
+        if type(address) is not Address or address.far is not None:
+            original(address, *args)
+        if type(address) is Address:
+            near.call("pyverbs.mem_alloc", name, address, *args)
 
-    setattr(pyverbs.mem_alloc, name, free)
+    setattr(pyverbs.mem_alloc, name, use)
 
 
 def share_sides(near, address):
     """Have every other of the sides that a test makes on the far side, once the suite has been loaded."""
-    import tests.base
-    import tests.utils
+    from tests import base, utils
 
-    contexts = tests.base.Context, functools.partial(near.call, "pyverbs.device", "Context")
+    contexts = base.Context, functools.partial(near.call, "pyverbs.device", "Context")
     sides = itertools.cycle(contexts)
-    set_up = tests.base.RDMATestCase.setUp
+    set_up = base.RDMATestCase.setUp
 
     def first_side(self):
         nonlocal sides
@@ -270,11 +274,11 @@ def share_sides(near, address):
     def next_side(self):
         self.ctx = next(sides)(name=self.dev_name)
 
-    tests.base.RDMATestCase.setUp = first_side
-    tests.base.BaseResources.create_context = next_side
-    tests.base.mp = Players(near, address)
+    base.RDMATestCase.setUp = first_side
+    base.BaseResources.create_context = next_side
+    base.mp = Players(near, address)
     for name in POLLS:
-        poll_where_the_queue_is(near, tests.utils, name)
+        poll_where_the_queue_is(near, utils, name)
 
 
 def poll_where_the_queue_is(near, utils, name):

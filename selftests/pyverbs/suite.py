@@ -52,10 +52,12 @@ def madvise(address, length, advice=4):
         raise OSError(ctypes.get_errno(), "madvise")
 
 
+if not hasattr(pyverbs.mem_alloc, "madvise"):
+    pyverbs.mem_alloc.madvise = madvise
+
+
 def load_package(directory):
     """Import the suite, less the files that cannot be, which may happen with other versions than the installed one."""
-    if not hasattr(pyverbs.mem_alloc, "madvise"):
-        pyverbs.mem_alloc.madvise = madvise
     while True:
         try:
             path = os.path.join(directory, "__init__.py")
