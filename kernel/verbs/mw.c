@@ -4,8 +4,9 @@
  * taken away by work requests.
  *
  * A window of type 1 belongs to its protection domain, one of type 2 to the
- * queue pair that has bound it as well (type 2B). Type 1 is bound again at any
- * time; type 2 is invalidated first, by its owner or by the peer.
+ * queue pair that has bound it as well: type 2B, and so not 2A (o10-37.2.31).
+ * Type 1 is bound again at any time; type 2 is invalidated first, by its owner
+ * or by the peer.
  *
  * A window's region leads to the region that it is bound to, pinned or fetched.
  * That one counts its windows, and does not go or change before they have.
