@@ -5,13 +5,14 @@
  *
  * A slot is believed as long as nothing has been taken out of the table since
  * it was filled. Who takes something out calls hroce_recent_forget() before
- * waiting for a grace period: at the end of that everyone has noticed.
+ * hroce_section_wait(): at the end of that everyone has noticed.
  */
 #ifndef HROCE_RECENT_H
 #define HROCE_RECENT_H
 
 #include <linux/percpu.h>
 #include <linux/types.h>
+#include "section.h"
 
 /* Slots of each CPU, one for each value of some bits of an id. */
 #define HROCE_RECENT_SLOTS	64
@@ -64,7 +65,7 @@ static inline void hroce_recent_fini(struct hroce_recent *recent)
  * @slot: set for hroce_recent_store(), if this returns NULL
  * @removals: likewise
  *
- * Context: RCU read side, BH disabled.
+ * Context: in a section.
  * Return: an object that is in the table; the caller checks which one it is.
  * NULL if it has to be looked up.
  */
@@ -72,6 +73,7 @@ static inline void *hroce_recent_find(const struct hroce_recent *recent, u32 id,
 				      struct hroce_recent_slot **slot,
 				      unsigned long *removals)
 {
+	hroce_section_assert();
 	*slot = this_cpu_ptr(recent->slots) + id % HROCE_RECENT_SLOTS;
 	/* Before the look-up, so that what is found is not older. */
 	*removals = smp_load_acquire(&recent->removals);

@@ -7,7 +7,6 @@
 #include <linux/lockdep.h>
 #include <linux/mm.h>
 #include <linux/net.h>
-#include <linux/rcupdate.h>
 #include <linux/string.h>
 #include "mem.h"
 

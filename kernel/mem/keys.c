@@ -3,8 +3,8 @@
  * Memory keys: a dense table of regions behind keys that cannot be guessed.
  */
 #include <linux/random.h>
-#include <linux/rcupdate.h>
 #include <rdma/ib_verbs.h>
+#include "../section.h"
 #include "mem.h"
 
 #define INDEX_BITS	24
@@ -90,8 +90,7 @@ void hroce_keys_del(struct hroce_keys *keys, struct hroce_region *region)
 	__xa_erase(&keys->table, keys_reveal(keys, region->key >> 8));
 	hroce_recent_forget(&keys->recent);
 	xa_unlock(&keys->table);
-	/* Deregistration is a visible cost of each short-lived buffer. */
-	synchronize_rcu_expedited();
+	hroce_section_wait();
 }
 
 void hroce_keys_suspend(struct hroce_keys *keys, struct hroce_region *region)
@@ -102,7 +101,7 @@ void hroce_keys_suspend(struct hroce_keys *keys, struct hroce_region *region)
 		   GFP_ATOMIC);
 	hroce_recent_forget(&keys->recent);
 	xa_unlock(&keys->table);
-	synchronize_rcu_expedited();
+	hroce_section_wait();
 }
 
 void hroce_keys_resume(struct hroce_keys *keys, struct hroce_region *region)
@@ -115,6 +114,7 @@ void hroce_keys_resume(struct hroce_keys *keys, struct hroce_region *region)
 struct hroce_region *hroce_keys_find_index(const struct hroce_keys *keys,
 					   u32 key)
 {
+	hroce_section_assert();
 	return xa_load((struct xarray *)&keys->table,
 		       keys_reveal(keys, key >> 8));
 }

@@ -3,16 +3,16 @@
  * Registered memory as the datapath sees it: keys, regions, and iterators that
  * turn a &struct hrp_mem into pages. Knows neither verbs objects nor sk_buff.
  *
- * Lifetime: a region found by its key is used under rcu_read_lock() only. Who
- * removes a region unlinks its key and waits for a grace period before its
- * pages are released, so nothing here takes references. FRWR regions come and
- * go faster than that and have a lock instead, see &struct hroce_region.
+ * Lifetime: a region found by its key is used within one section of the
+ * datapath only. Who removes a region unlinks its key and waits for sections
+ * before its pages are released, so nothing here takes references. FRWR regions
+ * come and go where nobody may wait, and have a lock instead, see &struct
+ * hroce_region.
  */
 #ifndef HROCE_MEM_H
 #define HROCE_MEM_H
 
 #include <linux/mm.h>
-#include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/xarray.h>
@@ -143,7 +143,7 @@ int hroce_keys_add(struct hroce_keys *keys, struct hroce_region *region,
  * @keys: table
  * @region: region from hroce_keys_add()
  *
- * Context: process, sleeps for a grace period.
+ * Context: process, may sleep, not in a section.
  */
 void hroce_keys_del(struct hroce_keys *keys, struct hroce_region *region);
 
@@ -153,7 +153,7 @@ void hroce_keys_del(struct hroce_keys *keys, struct hroce_region *region);
  * @region: region from hroce_keys_add()
  *
  * After return nobody uses the region, and it may be changed until
- * hroce_keys_resume(). Context: process, sleeps for a grace period.
+ * hroce_keys_resume(). Context: process, may sleep, not in a section.
  */
 void hroce_keys_suspend(struct hroce_keys *keys, struct hroce_region *region);
 
@@ -171,7 +171,7 @@ void hroce_keys_resume(struct hroce_keys *keys, struct hroce_region *region);
  * @keys: table
  * @key: the upper 24 bits count
  *
- * Context: RCU read side.
+ * Context: in a section.
  * Return: region or NULL.
  */
 struct hroce_region *hroce_keys_find_index(const struct hroce_keys *keys,
@@ -187,7 +187,7 @@ struct hroce_region *hroce_keys_look_up(const struct hroce_keys *keys, u32 key,
  * @keys: table
  * @key: 32 bits from a work request or packet
  *
- * Context: RCU read side, BH disabled.
+ * Context: in a section.
  * Return: the region with exactly this key, or NULL.
  */
 static inline struct hroce_region *
@@ -197,7 +197,6 @@ hroce_keys_find(const struct hroce_keys *keys, u32 key)
 	struct hroce_region *region;
 	unsigned long removals;
 
-	RCU_LOCKDEP_WARN(!rcu_read_lock_any_held(), "key lookup without RCU");
 	region = hroce_recent_find(&keys->recent, key >> 8, &slot, &removals);
 	if (likely(region && READ_ONCE(region->key) == key))
 		return region;
@@ -236,7 +235,7 @@ static inline bool hroce_region_is_for(const struct hroce_region *region,
  * @len: bytes, may be 0
  * @access: enum hrp_access
  *
- * Context: RCU read side. A revocable region may change its mind right after,
+ * Context: in a section. A revocable region may change its mind right after,
  * unless @region->lock is held.
  * Return: true if it is valid, and @pd, range and rights allow it.
  */
@@ -330,7 +329,7 @@ static inline bool hroce_mem_is_written(const struct hrp_mem *mem)
  * @pd: protection domain of the queue pair
  * @mem: what to walk; must stay unchanged while @it is in use
  *
- * Context: BH disabled and RCU read side until hroce_mem_end().
+ * Context: in a section until hroce_mem_end().
  */
 void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_keys *keys,
 		     const void *pd, const struct hrp_mem *mem);
@@ -345,7 +344,7 @@ u32 hroce_mem_next_piece(struct hroce_mem_iter *it, u32 max,
  * @max: most bytes wanted, not 0
  * @ext: filled in
  *
- * Context: RCU read side.
+ * Context: in a section.
  * Return: @ext->len, not 0; or 0 at the end or on error, see @it->status.
  */
 static inline u32 hroce_mem_next(struct hroce_mem_iter *it, u32 max,
@@ -383,7 +382,7 @@ void hroce_mem_skip(struct hroce_mem_iter *it, u32 len);
  *
  * Then a copy of @it is another walk, and locks may be taken meanwhile that
  * come before &hroce_region.lock.
- * Context: RCU read side; true until its end.
+ * Context: in a section; true until its end.
  * Return: true if all pieces are accessible, and no region of them is
  * revocable.
  */
@@ -400,7 +399,7 @@ static inline bool hroce_mem_is_for(const struct hroce_mem_iter *it, u32 qpn)
  * @it: iterator
  * @len: bytes wanted, not 0
  *
- * Context: RCU read side.
+ * Context: in a section.
  * Return: true if hroce_mem_next_page() will give it out.
  */
 static inline bool hroce_mem_is_page(const struct hroce_mem_iter *it, u32 len)
@@ -415,7 +414,7 @@ static inline bool hroce_mem_is_page(const struct hroce_mem_iter *it, u32 len)
  * @len: bytes wanted, not 0
  * @offset: set to where they begin in the page
  *
- * Context: RCU read side.
+ * Context: in a section.
  * Return: page that frames may refer to; or NULL, then nothing has happened.
  */
 static inline struct page *hroce_mem_next_page(struct hroce_mem_iter *it,
@@ -452,7 +451,7 @@ void hroce_mem_end(struct hroce_mem_iter *it);
  * @src: bytes
  * @len: number; at most @it->left
  *
- * Context: RCU read side, atomic.
+ * Context: in a section, atomic.
  * Return: true; false if not accessible, see @it->status.
  */
 bool hroce_mem_copy_in(struct hroce_mem_iter *it, const void *src, u32 len);
@@ -463,7 +462,7 @@ bool hroce_mem_copy_in(struct hroce_mem_iter *it, const void *src, u32 len);
  * @dst: destination
  * @len: number; at most @it->left
  *
- * Context: RCU read side, atomic.
+ * Context: in a section, atomic.
  * Return: true; false if not accessible, see @it->status.
  */
 bool hroce_mem_copy_out(struct hroce_mem_iter *it, void *dst, u32 len);
@@ -474,7 +473,7 @@ bool hroce_mem_copy_out(struct hroce_mem_iter *it, void *dst, u32 len);
  * @src: source
  * @len: number; at most what is left of either
  *
- * Context: RCU read side, atomic.
+ * Context: in a section, atomic.
  * Return: how many were copied; less than @len if that was not accessible, see
  * the status of both.
  */

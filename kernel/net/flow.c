@@ -18,6 +18,7 @@
 #include <linux/wait_bit.h>
 #include <net/ipv6.h>
 
+#include "../section.h"
 #include "flow.h"
 #include "port.h"
 
@@ -79,22 +80,34 @@ static struct hroce_flow_queue *queue_of(const struct sk_buff *skb,
 	return (struct hroce_flow_queue *)(arg & ~(QUEUE_ALIGN - 1UL));
 }
 
+/* Wake the flow, if nobody else does and it is still there. */
+static void queue_wake(struct hroce_flow_queue *queue)
+{
+	struct hroce_flow *flow;
+
+	/* Interrupts may be disabled where frames are freed: BH cannot be. */
+	preempt_disable();
+	hroce_section_begin();
+	if (atomic_xchg(&queue->full, 0)) {
+		flow = rcu_dereference(queue->flow);
+		if (flow && flow->wake)
+			flow->wake(flow);
+	}
+	hroce_section_end();
+	preempt_enable();
+}
+
 static void flow_free_skb(struct sk_buff *skb)
 {
 	struct hroce_flow_queue *queue;
-	struct hroce_flow *flow;
 	unsigned int units;
 	int used;
 
 	queue = queue_of(skb, &units);
 	rcu_read_lock();
 	used = atomic_sub_return(units - 1, &queue->used);
-	if (used < QUEUE_LOW && atomic_read(&queue->full) &&
-	    atomic_xchg(&queue->full, 0)) {
-		flow = rcu_dereference(queue->flow);
-		if (flow && flow->wake)
-			flow->wake(flow);
-	}
+	if (used < QUEUE_LOW && atomic_read(&queue->full))
+		queue_wake(queue);
 	queue_put(queue, 1);
 	rcu_read_unlock();
 }
@@ -159,7 +172,7 @@ void hroce_flow_fini(struct hroce_flow *flow)
 	 */
 	smp_mb();
 	if (flow->wake && atomic_read(&queue->used) > 1)
-		synchronize_rcu();
+		hroce_section_wait();
 	dst_cache_destroy(&flow->dst);
 	flow->queue = NULL;
 	queue_put(queue, 1);

@@ -16,6 +16,7 @@
 #include <net/ip.h>
 #include <net/ip6_checksum.h>
 
+#include "../section.h"
 #include "crc.h"
 #include "flow.h"
 #include "icrc.h"
@@ -257,6 +258,7 @@ static void rx_frame(struct rx_frame *f, struct hroce_rx *rx)
 	u32 seg_len = skb_is_gso(f->skb) ? skb_shinfo(f->skb)->gso_size : len;
 	u32 begin = rx->payload.pos, offset = begin;
 
+	hroce_section_begin();
 	rx->skb = f->skb;
 	rx->l3 = f->hdr.bytes;
 	rx->trusted = hroce_flow_trusts(f->skb);
@@ -272,6 +274,7 @@ static void rx_frame(struct rx_frame *f, struct hroce_rx *rx)
 	hroce_count_add(rx->port, HROCE_EV_RX_PACKETS, rx->seg);
 	if (rx->held)
 		hroce_rx_end(rx->held);
+	hroce_section_end();
 }
 
 /* Super-packets of which we know how they were put together. */

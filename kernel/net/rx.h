@@ -68,7 +68,7 @@ struct hroce_rx {
  * hroce_rx_packet - a packet arrived
  * @rx: packet, valid during the call; its ICRC is not checked yet
  *
- * Context: softirq or BH disabled, RCU read side.
+ * Context: softirq or BH disabled, in a section, under RCU.
  */
 void hroce_rx_packet(struct hroce_rx *rx);
 

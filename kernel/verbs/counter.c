@@ -7,11 +7,10 @@
  * What the engine counts for a queue pair is counted here. Packets and bytes are
  * not: frames know none.
  *
- * ib_qp.counter is set and cleared here, and read with BH disabled; who clears
- * it waits for a grace period, so that the counter is there as long as anybody
- * has seen it.
+ * ib_qp.counter is set here, and read with one of the locks of the queue pair
+ * held. It is cleared with both held, so that the counter is there as long as
+ * anybody has seen it.
  */
-#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
 #include "../stats.h"
@@ -62,6 +61,8 @@ bool hroce_counter_add(const struct hroce_qp *qp, enum hroce_count what)
 	const struct rdma_counter *counter = READ_ONCE(qp->ib.counter);
 	struct hroce_counter *c;
 
+	lockdep_assert(lockdep_is_held(&qp->recv.lock) ||
+		       lockdep_is_held(&qp->send.lock));
 	c = counter ? counter_find(qp->ib.device, counter->id) : NULL;
 	if (!c)
 		return false;
@@ -102,8 +103,13 @@ int hroce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
 
 int hroce_counter_unbind_qp(struct ib_qp *ibqp)
 {
+	struct hroce_qp *qp = to_hqp(ibqp);
+
+	spin_lock_bh(&qp->recv.lock);
+	spin_lock(&qp->send.lock);
 	WRITE_ONCE(ibqp->counter, NULL);
-	synchronize_rcu_expedited();
+	spin_unlock(&qp->send.lock);
+	spin_unlock_bh(&qp->recv.lock);
 	return 0;
 }
 

@@ -14,7 +14,7 @@ struct hroce_qp;
  * @qp: queue pair
  * @what: which
  *
- * Context: BH disabled.
+ * Context: one of the queue pair's locks held.
  * Return: false if it is not bound any more: the port is to count.
  */
 bool hroce_counter_add(const struct hroce_qp *qp, enum hroce_count what);

@@ -42,14 +42,13 @@ struct hroce_link;
  * @link: link
  * @port: network side
  * @keys: memory keys
- * @qps: queue pairs by QPN; RCU readers; a QP is freed a grace period after
- *	its entry is gone
+ * @qps: queue pairs by QPN; looked up in sections; a QP is freed when
+ *	those have been waited for after its entry is gone
  * @recent_qps: those found lately
  * @faults: memory that is being fetched, see verbs/fault.c; its lock is taken
  *	with the locks of queue pairs held
  * @qp_next: where the search for a free QPN goes on
- * @xrc_srqs: XRC SRQs by number; RCU readers; an SRQ is freed a grace period
- *	after its entry is gone
+ * @xrc_srqs: XRC SRQs by number; likewise
  * @xrc_srq_next: where the search for a free number goes on
  * @ahs: address handles by hroce_create_ah_resp.ah_id; RCU readers
  * @ah_next: where the search for a free ah_id goes on

@@ -9,7 +9,6 @@
  * and in the reverse order of their registration: ib_uverbs, which was loaded
  * before, comes later.
  */
-#include <linux/rcupdate.h>
 #include "../offload/facade.h"
 #include "device.h"
 #include "farewell.h"
@@ -23,17 +22,15 @@ static int farewell_add(struct ib_device *ibdev)
 }
 
 /* Those of the kernel are flushed by who owns them. */
+static void farewell_to(struct hroce_qp *qp)
+{
+	if (qp->user)
+		hroce_qp_error(qp);
+}
+
 static void farewell_remove(struct ib_device *ibdev, void *client_data)
 {
-	struct hroce_dev *dev = to_hdev(ibdev);
-	struct hroce_qp *qp;
-	unsigned long qpn;
-
-	rcu_read_lock();
-	xa_for_each(&dev->qps, qpn, qp)
-		if (qp->user)
-			hroce_qp_error(qp);
-	rcu_read_unlock();
+	hroce_qp_visit_all(to_hdev(ibdev), farewell_to);
 }
 
 static struct ib_client farewell_client = {

@@ -12,6 +12,7 @@
 #include "../proto/env.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
+#include "../section.h"
 #include "fault.h"
 #include "mr.h"
 
@@ -102,6 +103,7 @@ static void fault_tell(struct hroce_fault *fault, bool ok)
 
 	local_bh_disable();
 	rcu_read_lock();
+	hroce_section_begin();
 	qp = hroce_qp_find(fault->dev, fault->qpn);
 	if (qp) {
 		if (fault->who == HROCE_FAULT_SEND)
@@ -110,6 +112,7 @@ static void fault_tell(struct hroce_fault *fault, bool ok)
 			fault_tell_responder(qp, fault, ok);
 		hroce_qp_settle_bh(qp);
 	}
+	hroce_section_end();
 	rcu_read_unlock();
 	local_bh_enable();
 }

@@ -4,12 +4,13 @@
  * is how the first packet leaves before the system call returns.
  *
  * A descriptor may outlive its device, and ib_core does not guard its file
- * operations. So the device is found through @dev under RCU, and
+ * operations. So the device is found through @dev in a section, and
  * kick_destroy() clears that and waits.
  */
 #include <linux/anon_inodes.h>
 #include <linux/fs.h>
 #include <rdma/uverbs_std_types.h>
+#include "../section.h"
 #include "../trace.h"
 #include "device.h"
 #include "kick.h"
@@ -31,59 +32,82 @@ struct hroce_kick {
 	const struct ib_ucontext *owner;
 };
 
-/* Nothing is held, so the queue pair has to be found again. */
-static void kick_wait(struct hroce_kick *kick, unsigned long qpn)
+/*
+ * The queue pair to be kicked, or why there is none. It has to be found again in
+ * each section.
+ */
+static struct hroce_qp *kick_find(const struct hroce_kick *kick,
+				  unsigned long qpn)
 {
-	struct hroce_dev *dev;
+	struct hroce_dev *dev = rcu_dereference_bh(kick->dev);
 	struct hroce_qp *qp;
 
-	hroce_turn_wait();
-	rcu_read_lock();
-	dev = rcu_dereference(kick->dev);
-	qp = dev ? xa_load(&dev->qps, qpn) : NULL;
-	if (qp)
-		hroce_turn_over(qp);
-	rcu_read_unlock();
+	if (!dev)
+		return ERR_PTR(-EIO);
+	qp = hroce_qp_find(dev, qpn);
+	return qp && qp->owner == kick->owner ? qp : ERR_PTR(-EINVAL);
 }
 
-static long kick_run(struct hroce_kick *kick, unsigned long qpn)
+static void kick_qp(struct hroce_qp *qp, struct hroce_turn_mark *mark)
 {
-	struct hroce_turn_mark mark;
-	struct hroce_dev *dev;
-	struct hroce_qp *qp;
-	bool wait = false;
-	long err = 0;
+	struct hroce_dev *dev = hqp_dev(qp);
 
-	rcu_read_lock();
-	dev = rcu_dereference(kick->dev);
-	if (!dev) {
-		err = -EIO;
-		goto unlock;
-	}
-	local_bh_disable();
-	qp = hroce_qp_find(dev, qpn);
-	if (!qp || qp->owner != kick->owner) {
-		err = -EINVAL;
-		goto enable_bh;
-	}
 	hroce_count(&dev->port, HROCE_EV_KICKS);
 	trace_hroce_kick(qp->proto.qpn);
-	hroce_turn_begin(qp, &mark);
+	hroce_turn_begin(qp, mark);
 	if (READ_ONCE(qp->proto.state) == HRP_ERR)
 		set_bit(HROCE_PENDING_FLUSH, &qp->pending);
 	else
 		set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
 	hroce_qp_settle_bh(qp);
 	hroce_poller_wake(&dev->poller);
-enable_bh:
+}
+
+/* Step aside, if @mark says so and the queue pair is still there. */
+static void kick_take_turns(const struct hroce_kick *kick, unsigned long qpn,
+			    const struct hroce_turn_mark *mark)
+{
+	struct hroce_qp *qp;
+	bool wait;
+
+	local_bh_disable();
+	hroce_section_begin();
+	qp = kick_find(kick, qpn);
+	wait = !IS_ERR(qp) && hroce_turn_end(qp, mark);
+	hroce_section_end();
+	local_bh_enable();
+	if (!wait)
+		return;
+	hroce_turn_wait();
+	local_bh_disable();
+	hroce_section_begin();
+	qp = kick_find(kick, qpn);
+	if (!IS_ERR(qp))
+		hroce_turn_over(qp);
+	hroce_section_end();
+	local_bh_enable();
+}
+
+static long kick_run(const struct hroce_kick *kick, unsigned long qpn)
+{
+	struct hroce_turn_mark mark;
+	struct hroce_qp *qp;
+
+	local_bh_disable();
+	rcu_read_lock();
+	hroce_section_begin();
+	qp = kick_find(kick, qpn);
+	if (!IS_ERR(qp))
+		kick_qp(qp, &mark);
+	hroce_section_end();
+	rcu_read_unlock();
 	/* What was sent to somebody on this host is received here. */
 	local_bh_enable();
-	wait = !err && hroce_turn_end(qp, &mark);
-unlock:
-	rcu_read_unlock();
-	if (wait)
-		kick_wait(kick, qpn);
-	return err;
+	if (IS_ERR(qp))
+		return PTR_ERR(qp);
+	if (hroce_turn_may_end(&mark))
+		kick_take_turns(kick, qpn, &mark);
+	return 0;
 }
 
 static long kick_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
@@ -121,7 +145,7 @@ static void kick_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why)
 	struct hroce_kick *kick = container_of(uobj, struct hroce_kick, uobj);
 
 	RCU_INIT_POINTER(kick->dev, NULL);
-	synchronize_rcu_expedited();
+	hroce_section_wait();
 }
 
 DECLARE_UVERBS_NAMED_METHOD(HROCE_METHOD_KICK_ALLOC,

@@ -9,6 +9,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
+#include "../section.h"
 #include "device.h"
 #include "mr.h"
 #include "ucontext.h"
@@ -472,11 +473,13 @@ struct hroce_mr *hroce_mr_tryget(const struct hroce_keys *keys, u32 key)
 {
 	struct hroce_mr *mr;
 
-	rcu_read_lock();
+	local_bh_disable();
+	hroce_section_begin();
 	mr = mr_find(keys, key);
 	if (mr && !refcount_inc_not_zero(&mr->users))
 		mr = NULL;
-	rcu_read_unlock();
+	hroce_section_end();
+	local_bh_enable();
 	return mr;
 }
 

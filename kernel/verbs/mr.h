@@ -74,7 +74,7 @@ u8 hroce_mr_register(struct ib_pd *pd, const struct hroce_sq_wqe *wqe);
  * @remote: the peer asks
  *
  * After return nobody touches the memory by this key any more.
- * Context: BH disabled, RCU read side, a QP lock held.
+ * Context: in a section, a QP lock held.
  * Return: true; false if @key is not one that may be invalidated so.
  */
 bool hroce_mr_invalidate(struct ib_pd *pd, u32 qpn, u32 key, bool remote);
@@ -133,7 +133,7 @@ void hroce_mr_put(struct hroce_mr *mr);
  * @keys: of the device
  * @key: of the region
  *
- * Context: RCU read side, until work is queued there.
+ * Context: in a section, until work is queued there.
  * Return: workqueue of the region's owner; or NULL, then any will do.
  */
 struct workqueue_struct *hroce_mr_wq(const struct hroce_keys *keys, u32 key);

@@ -28,7 +28,7 @@ static inline struct hroce_mw *to_hmw(struct ib_mw *ib)
  * @qpn: number of the queue pair
  * @wqe: entry
  *
- * Context: BH disabled, RCU read side, a send lock held.
+ * Context: in a section, a send lock held.
  * Return: enum hroce_wc_status.
  */
 u8 hroce_mw_bind(struct ib_pd *pd, u32 qpn, const struct hroce_sq_wqe *wqe);
@@ -40,7 +40,7 @@ u8 hroce_mw_bind(struct ib_pd *pd, u32 qpn, const struct hroce_sq_wqe *wqe);
  * @key: key as asked for
  *
  * After return nobody touches the memory by this key any more.
- * Context: BH disabled, RCU read side, a QP lock held.
+ * Context: in a section, a QP lock held.
  * Return: false if it is not one that this queue pair has bound.
  */
 bool hroce_mw_invalidate(struct hroce_region *region, u32 qpn, u32 key);

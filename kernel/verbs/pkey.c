@@ -44,20 +44,13 @@ int hroce_pkey_query(struct ib_device *ibdev, u32 port_num, u16 index,
 }
 
 /* A queue pair takes its copy under the same locks (hroce_qp_set_attr()). */
-static void pkey_update_qps(struct hroce_dev *dev)
+static void pkey_update_qp(struct hroce_qp *qp)
 {
-	struct hroce_qp *qp;
-	unsigned long qpn;
-
-	rcu_read_lock();
-	xa_for_each(&dev->qps, qpn, qp) {
-		spin_lock_bh(&qp->recv.lock);
-		spin_lock(&qp->send.lock);
-		qp->proto.pkey = hroce_pkey_at(dev, qp->pkey_index);
-		spin_unlock(&qp->send.lock);
-		spin_unlock_bh(&qp->recv.lock);
-	}
-	rcu_read_unlock();
+	spin_lock(&qp->recv.lock);
+	spin_lock(&qp->send.lock);
+	qp->proto.pkey = hroce_pkey_at(hqp_dev(qp), qp->pkey_index);
+	spin_unlock(&qp->send.lock);
+	spin_unlock(&qp->recv.lock);
 }
 
 static void pkey_set(struct hroce_dev *dev, u32 index, u16 pkey)
@@ -70,7 +63,7 @@ static void pkey_set(struct hroce_dev *dev, u32 index, u16 pkey)
 
 	mutex_lock(&dev->pkey_lock);
 	WRITE_ONCE(dev->pkeys[index], pkey);
-	pkey_update_qps(dev);
+	hroce_qp_visit_all(dev, pkey_update_qp);
 	mutex_unlock(&dev->pkey_lock);
 	ib_dispatch_event(&event);
 }

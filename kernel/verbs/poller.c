@@ -10,8 +10,8 @@
  * has moved. Before we sleep, the engine looks at each queue once more, and
  * asks for kicks.
  *
- * Queue pairs are found like everywhere else: by number, in an RCU read side
- * section each. So they join as they are made, and leave as they are destroyed.
+ * Queue pairs are found like everywhere else: by number, in a section of the
+ * datapath each. So they join as they are made, and leave as they are destroyed.
  *
  * It is not to take the CPU from those whom it serves. If it loses its own to
  * others again and again it sleeps, and is not woken for a while; kicks do what
@@ -23,6 +23,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/timekeeping.h>
+#include "../section.h"
 #include "poller.h"
 #include "qp.h"
 
@@ -108,7 +109,8 @@ static bool look_at_all(struct look *look, bool last)
 	bool busy = false;
 
 	do {
-		rcu_read_lock();
+		local_bh_disable();
+		hroce_section_begin();
 		qp = xa_find(&dev->qps, &qpn, ULONG_MAX, XA_PRESENT);
 		if (qp && qp->user) {
 			if (last)
@@ -116,7 +118,8 @@ static bool look_at_all(struct look *look, bool last)
 			else if (poller_sees_post(qp))
 				busy |= poller_run(dev, qp);
 		}
-		rcu_read_unlock();
+		hroce_section_end();
+		local_bh_enable();
 		look_aside(look);
 		qpn++;
 	} while (qp);

@@ -3,8 +3,8 @@
  * Birth and death of queue pairs.
  *
  * A queue pair is found by its number from the moment that it is complete.
- * Death: the number goes, a grace period passes, timer and tasklets are
- * stopped; then nobody else knows it.
+ * Death: the number goes, sections of the datapath are waited for, timer and
+ * tasklets are stopped; then nobody else knows it.
  */
 #include <linux/slab.h>
 #include "../proto/req.h"

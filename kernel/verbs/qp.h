@@ -32,7 +32,7 @@ struct hroce_ring;
  * @again: something changed meanwhile; the holder looks once more [lock]
  * @task: goes on where a budget or back-pressure stopped the holder
  *
- * Whoever holds the token does so within one RCU read side section.
+ * Whoever holds the token does so within one section of the datapath.
  */
 struct hroce_side {
 	spinlock_t lock;
@@ -89,7 +89,7 @@ enum hroce_qp_pending {
  * @dead: being destroyed or reset: no new run of either side [both locks]
  *
  * Lifetime: every use begins with a look-up by QPN, or with a pointer that the
- * caller of a verb owns, and stays within one RCU read side section. Timer and
+ * caller of a verb owns, and stays within one section (section.h). Timer and
  * tasklets are stopped by hroce_qp_stop().
  *
  * There may be many thousands, most of them idle: 1024 bytes are what there is
@@ -150,7 +150,7 @@ static inline struct hroce_dev *hqp_dev(const struct hroce_qp *qp)
  * @dev: device
  * @qpn: its number
  *
- * Context: RCU read side, BH disabled.
+ * Context: in a section.
  * Return: queue pair or NULL.
  */
 static inline struct hroce_qp *hroce_qp_find(struct hroce_dev *dev,
@@ -181,13 +181,13 @@ void hroce_qp_send_init(struct hroce_qp *qp);
  * hroce_qp_send_work - run the requester, unless another context does
  * @qp: queue pair
  *
- * Only for hroce_qp_settle(). Context: BH disabled, RCU read side, no lock.
+ * Only for hroce_qp_settle(). Context: in a section, no lock.
  */
 void hroce_qp_send_work(struct hroce_qp *qp);
 
 /**
  * hroce_qp_send_stop - stop timer and tasklet of the requester side
- * @qp: queue pair, @qp->dead is set and a grace period has passed
+ * @qp: queue pair, @qp->dead is set and sections have been waited for
  *
  * Context: process, may sleep.
  */
@@ -199,6 +199,16 @@ void hroce_qp_recv_work(struct hroce_qp *qp);
 void hroce_qp_recv_stop(struct hroce_qp *qp);
 
 /* qp_run.c: what both sides share */
+
+/**
+ * hroce_qp_visit_all - do something with each queue pair of a device
+ * @dev: device
+ * @visit: called in a section, once for each that is there all the time
+ *
+ * Context: process, may sleep.
+ */
+void hroce_qp_visit_all(struct hroce_dev *dev,
+			void (*visit)(struct hroce_qp *qp));
 
 /**
  * hroce_qp_stop - let nobody work on a queue pair any more
@@ -223,11 +233,11 @@ void hroce_qp_fatal(struct hroce_qp *qp);
  * @qp: queue pair
  *
  * Runs the sides, calls completion and event handlers as @qp->pending says.
- * Context: process or softirq, no QP lock held, RCU read side or owner of @qp.
+ * Context: process or softirq, no QP lock held, in a section or owner of @qp.
  */
 void hroce_qp_settle(struct hroce_qp *qp);
 
-/* The same where BH are disabled, in an RCU read side section. */
+/* The same in a section, under RCU. */
 void hroce_qp_settle_bh(struct hroce_qp *qp);
 
 /**
@@ -261,7 +271,7 @@ static inline void hroce_qp_recv_run(struct hroce_qp *qp)
  * @qp: queue pair
  *
  * May be called again, to flush what was posted later.
- * Context: process or softirq, no QP lock held, RCU read side or owner of @qp.
+ * Context: process or softirq, no QP lock held, in a section or owner of @qp.
  */
 void hroce_qp_error(struct hroce_qp *qp);
 

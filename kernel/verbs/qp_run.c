@@ -5,6 +5,7 @@
  */
 #include <linux/rcupdate.h>
 #include "../proto/env.h"
+#include "../section.h"
 #include "fault.h"
 #include "qp.h"
 
@@ -79,7 +80,9 @@ void hroce_qp_settle(struct hroce_qp *qp)
 		return;
 	local_bh_disable();
 	rcu_read_lock();
+	hroce_section_begin();
 	hroce_qp_settle_bh(qp);
+	hroce_section_end();
 	rcu_read_unlock();
 	local_bh_enable();
 }
@@ -115,6 +118,25 @@ void hroce_qp_fatal(struct hroce_qp *qp)
 	set_bit(HROCE_PENDING_FLUSH, &qp->pending);
 }
 
+void hroce_qp_visit_all(struct hroce_dev *dev,
+			void (*visit)(struct hroce_qp *qp))
+{
+	unsigned long qpn = 0;
+	struct hroce_qp *qp;
+
+	do {
+		local_bh_disable();
+		hroce_section_begin();
+		qp = xa_find(&dev->qps, &qpn, ULONG_MAX, XA_PRESENT);
+		if (qp)
+			visit(qp);
+		hroce_section_end();
+		local_bh_enable();
+		cond_resched();
+		qpn++;
+	} while (qp);
+}
+
 void hroce_qp_stop(struct hroce_qp *qp)
 {
 	spin_lock_bh(&qp->recv.lock);
@@ -124,8 +146,8 @@ void hroce_qp_stop(struct hroce_qp *qp)
 	spin_unlock(&qp->send.lock);
 	spin_unlock_bh(&qp->recv.lock);
 
-	/* Runners, receivers and handlers are RCU read side sections. */
-	synchronize_rcu_expedited();
+	/* Runners, receivers and handlers are in sections. */
+	hroce_section_wait();
 	hroce_qp_send_stop(qp);
 	hroce_qp_recv_stop(qp);
 }

@@ -4,7 +4,6 @@
  * whatever context posted, acknowledged or timed out.
  */
 #include <linux/hrtimer.h>
-#include <linux/rcupdate.h>
 #include "../net/tx.h"
 #include "../proto/env.h"
 #include "../proto/pace.h"

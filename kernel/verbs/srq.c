@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Shared receive queues, and taking entries out of receive rings. */
 #include <linux/align.h>
-#include <linux/rcupdate.h>
 #include "../proto/qp.h"
+#include "../section.h"
 #include "ring.h"
 #include "srq.h"
 #include "ucontext.h"
@@ -349,7 +349,7 @@ int hroce_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata)
 	/* No queue pair refers to it but those who find it by its number. */
 	if (ibsrq->srq_type == IB_SRQT_XRC) {
 		xa_erase(&to_hdev(ibsrq->device)->xrc_srqs, srq->number);
-		synchronize_rcu_expedited();
+		hroce_section_wait();
 	}
 	hroce_ring_destroy(srq->ring);
 	hroce_ring_destroy(srq->spare);

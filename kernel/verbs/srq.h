@@ -54,15 +54,17 @@ static inline struct hroce_srq *to_hsrq(struct ib_srq *ib)
  * @xrcd: XRC domain that it has to be in
  * @number: its number
  *
- * Context: RCU read side.
+ * Context: in a section.
  * Return: SRQ or NULL.
  */
 static inline struct hroce_srq *hroce_srq_find(struct hroce_dev *dev,
 					       const struct ib_xrcd *xrcd,
 					       unsigned long number)
 {
-	struct hroce_srq *srq = xa_load(&dev->xrc_srqs, number);
+	struct hroce_srq *srq;
 
+	hroce_section_assert();
+	srq = xa_load(&dev->xrc_srqs, number);
 	return srq && srq->ib.ext.xrc.xrcd == xrcd ? srq : NULL;
 }
 

@@ -54,8 +54,7 @@ bool hroce_turn_end(struct hroce_qp *qp, const struct hroce_turn_mark *mark)
 {
 	struct hroce_turn *turn = &qp->turn;
 
-	if (raw_cpu_read(hroce_turn_heard_here) == mark->heard ||
-	    single_task_running() || !READ_ONCE(hqp_dev(qp)->take_turns) ||
+	if (single_task_running() || !READ_ONCE(hqp_dev(qp)->take_turns) ||
 	    !turn_is_idle(qp->send_cq, mark->prod))
 		return false;
 	if (turn->skip) {

@@ -58,16 +58,29 @@ DECLARE_PER_CPU(unsigned int, hroce_turn_heard_here);
  * @qp: queue pair of user space
  * @mark: filled in
  *
- * Context: process, RCU read side.
+ * Context: process, in a section.
  */
 void hroce_turn_begin(struct hroce_qp *qp, struct hroce_turn_mark *mark);
+
+/**
+ * hroce_turn_may_end - is there reason to call hroce_turn_end()?
+ * @mark: from hroce_turn_begin()
+ *
+ * Not without reason, nearly always, so the queue pair is found again only then.
+ * Context: process, no section.
+ * Return: true if somebody who shares this CPU has heard something.
+ */
+static inline bool hroce_turn_may_end(const struct hroce_turn_mark *mark)
+{
+	return raw_cpu_read(hroce_turn_heard_here) != mark->heard;
+}
 
 /**
  * hroce_turn_end - a queue pair has been kicked: step aside?
  * @qp: queue pair of user space
  * @mark: from hroce_turn_begin()
  *
- * Context: process, RCU read side.
+ * Context: process, in a section, after hroce_turn_may_end().
  * Return: true if hroce_turn_wait() and hroce_turn_over() must follow, with
  * nothing in between that sleeps.
  */
@@ -85,7 +98,7 @@ void hroce_turn_wait(void);
  * @qp: queue pair
  *
  * If the queue pair cannot be found any more, its destruction is enough.
- * Context: process, RCU read side.
+ * Context: process, in a section.
  */
 void hroce_turn_over(struct hroce_qp *qp);
 
@@ -98,7 +111,7 @@ void hroce_turn_over(struct hroce_qp *qp);
  */
 void hroce_turn_wake(struct hroce_turn *turn);
 
-/* A message for the queue pair has arrived. Context: softirq, RCU read side. */
+/* A message for the queue pair has arrived. Context: softirq, in a section. */
 static inline void hroce_turn_heard(struct hroce_turn *turn)
 {
 	if (READ_ONCE(turn->cpu) == smp_processor_id() &&

@@ -12,6 +12,7 @@
 #define PER_T	400
 #define BIG	(1 << 20)
 #define BIG_PER_T	50
+#define MINE	0x77	/* not what memory to be sent is filled with */
 
 /**
  * struct job - what a thread works on
@@ -273,6 +274,90 @@ static void objects_in_parallel(struct vt *t)
 	join(th);
 }
 
+/**
+ * struct writer - who writes to a peer as fast as it goes
+ * @p: by this pair, until it fails
+ * @s: from there
+ * @d: to there; what the peer has said of it, whether that is still so or not
+ * @mr: likewise
+ */
+struct writer {
+	struct vt_pair *p;
+	struct vt_mem *s;
+	struct vt_mem d;
+	struct ibv_mr mr;
+};
+
+static void *write_until_it_fails(void *arg)
+{
+	enum { UNDER_WAY = 4 };
+	const struct writer *w = arg;
+
+	for (int i = 0;; i++) {
+		vt_send(w->p->qp[0], &(struct vt_wr){
+			.id = i, .local = w->s, .len = w->s->len,
+			.remote = &w->d, .flags = IBV_SEND_SIGNALED });
+		if (i >= UNDER_WAY &&
+		    vt_poll(w->p->scq[0]).status != IBV_WC_SUCCESS)
+			return NULL;
+	}
+}
+
+/* Backwards, as writing goes forwards: what is under way has its end to do. */
+static void make_mine(volatile unsigned char *buf, size_t len)
+{
+	while (len--)
+		buf[len] = MINE;
+}
+
+static void stays_mine(const volatile unsigned char *buf, size_t len)
+{
+	for (uint64_t end = vt_now_us() + 2000; vt_now_us() < end;)
+		for (size_t i = 0; i < len; i++)
+			VT_OK(buf[i] == MINE, "byte %zu written by the peer",
+			      i);
+}
+
+/*
+ * As soon as the region, or the queue pair, is gone, the memory belongs to who
+ * has registered it, however far the packet was that another CPU works on.
+ */
+static void gone_under_way(struct vt *t)
+{
+	enum { ROUNDS = 60, LEN = 60000 };
+	struct vt_opt o = { .timeout = 8, .retry = -1 };
+	struct vt_mem *s = vt_mem(&t->a, LEN, VT_ALL);
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		vt_skip("two CPUs");
+	for (int i = 0; i < ROUNDS; i++) {
+		struct vt_mem *d = vt_mem(&t->b, LEN, VT_ALL);
+		struct writer w = { .p = vt_pair(t, &o), .s = s, .d = *d,
+				    .mr = *d->mr };
+		volatile unsigned char *buf = d->buf;
+		unsigned int wait = vt_rand() % 2000;
+		pthread_t th;
+
+		w.d.mr = &w.mr;
+		make_mine(buf, LEN);
+		VT_EQ(pthread_create(&th, NULL, write_until_it_fails, &w), 0);
+		while (buf[LEN - 1] == MINE)
+			;
+		while (wait--)
+			(void)buf[0];
+		if (t->arg) {
+			vt_forget(w.p->qp[1]);
+			VT_EQ(ibv_destroy_qp(w.p->qp[1]), 0);
+		} else {
+			VT_EQ(ibv_dereg_mr(d->mr), 0);
+			d->mr = NULL;
+		}
+		make_mine(buf, LEN);
+		stays_mine(buf, LEN);
+		pthread_join(th, NULL);
+	}
+}
+
 static void round_trip(struct vt_pair *p, struct vt_mem *s, struct vt_mem *d,
 		       uint32_t seed)
 {
@@ -454,6 +539,8 @@ static const struct vt_case cases[] = {
 	VT_CASE(poll_one_cq),
 	VT_CASE(pairs_in_parallel),
 	VT_CASE(objects_in_parallel),
+	VT_CASE_ARG("dereg_ends_writing", gone_under_way, 0),
+	VT_CASE_ARG("destroy_ends_writing", gone_under_way, 1),
 	VT_CASE(fork_after_use),
 	VT_CASE(child_uses_own_context),
 	VT_CASE(sigkill_under_traffic),

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Waiting for sections, see section.h.
+ *
+ * CPU by CPU: who is outside now does not find later what is gone, so each has
+ * to be seen outside once, whatever it does then. A section is a frame, or what
+ * one run of a queue pair may send, so it is over soon. If it is not, because
+ * something else has interrupted it, or a hypervisor has taken the CPU away,
+ * nobody shall turn in circles for that: RCU waits for it as well.
+ *
+ * Nobody needs to be interrupted, as each section begins with a full barrier:
+ * some 20 cycles for a frame or a list of requests. Without it we would have
+ * to, on all CPUs, idle ones included.
+ */
+#include <linux/kernel.h>
+#include <linux/processor.h>
+#include <linux/rcupdate.h>
+#include <linux/timekeeping.h>
+#include "section.h"
+
+/* Some short sections; no more than the quickest of grace periods. */
+#define PATIENCE_NS	(50 * NSEC_PER_USEC)
+
+DEFINE_PER_CPU(unsigned int, hroce_section_depth);
+
+/* Has it been seen outside by then? */
+static bool section_is_left(const unsigned int *depth, u64 until_ns)
+{
+	do {
+		/* Pairs with the release of hroce_section_end(). */
+		if (!smp_load_acquire(depth))
+			return true;
+		cpu_relax();
+	} while (ktime_get_ns() < until_ns);
+	return false;
+}
+
+void hroce_section_wait(void)
+{
+	u64 until_ns = ktime_get_ns() + PATIENCE_NS;
+	int cpu;
+
+	might_sleep();
+	/* Remove, then load the depth: pairs with hroce_section_begin(). */
+	smp_mb();
+	for_each_possible_cpu(cpu) {
+		if (section_is_left(per_cpu_ptr(&hroce_section_depth, cpu),
+				    until_ns))
+			continue;
+		synchronize_rcu_expedited();
+		return;
+	}
+}
