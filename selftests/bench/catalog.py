@@ -3,7 +3,7 @@
 
 import dataclasses
 
-from workloads import AllReduce, Bandwidth, BusyLatency, Clock, Copy, Latency, Load, PingPong, Stream
+from workloads import AllReduce, Bandwidth, BusyLatency, Clock, Copy, Latency, Load, Objects, PingPong, Stream
 
 RDMA = ("hroce", "rxe")
 WIRES = ("veth", "guests")
@@ -44,6 +44,7 @@ class Catalog:
         self.load = args.programs + "/load"
         self.plain = args.programs + "/plain"
         self.allreduce = args.programs + "/allreduce"
+        self.objects = args.programs + "/objects"
         self.clock = Clock(self.plain)
         self.entries = []
         self.add_bandwidth()
@@ -54,6 +55,7 @@ class Catalog:
         self.add_latency_on_one_cpu()
         self.add_rates()
         self.add_queue_pairs()
+        self.add_objects()
         self.add_allreduce()
 
     def add(self, workload, size, system, topologies, job, long=False):
@@ -142,6 +144,12 @@ class Catalog:
 
         # One connection, for the CPU time that it costs.
         self.add("qps_1", 65536, "tcp", ("veth",), Stream(65536, max(self.args.seconds, 2), cost=True))
+
+    def add_objects(self):
+        for name, kind, sizes in (("regions", "mr", (4096, 1 << 20)), ("pairs", "qp", (4096,))):
+            for size in sizes:
+                for system in RDMA:
+                    self.add(name, size, system, ("local",), Objects(self.objects, kind, size, self.args.seconds))
 
     def add_allreduce(self):
         for system in (*RDMA, "tcp"):

@@ -263,6 +263,16 @@ class PingPong:
                                                trial.path.server.address, str(self.iterations)]))
 
 
+class Objects:
+    """Regions or queue pairs made and destroyed, one after the other."""
+
+    def __init__(self, program, kind, size, seconds):
+        self.words = [program, kind, str(size), str(1000 * seconds)]
+
+    def run(self, trial):
+        return words_to_metrics(trial.run([*self.words, *trial.path.client.options()]))
+
+
 class Copy:
     """memcpy between two buffers."""
 
