@@ -5,7 +5,6 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -744,22 +743,7 @@ static void killed(struct vt *t)
 	struct vt_pair *p = vt_pair(t, NULL);
 
 	for (int i = 0; i < 3; i++) {
-		int ready[2], status;
-		pid_t pid;
-		char c;
-
-		VT_EQ(pipe(ready), 0);
-		pid = fork();
-		VT_OK(pid >= 0, "fork");
-		if (!pid)
-			victim(t, ready[1]);
-		close(ready[1]);
-		VT_EQ(read(ready[0], &c, 1), 1);
-		usleep(vt_rand() % 5000);
-		kill(pid, SIGKILL);
-		VT_EQ(waitpid(pid, &status, 0), pid);
-		VT_OK(WIFSIGNALED(status), "status %x", status);
-		close(ready[0]);
+		vt_kill(t, victim);
 		write_read(p, m, &d, LEN, i);
 	}
 	odp_end(&d);

@@ -4,9 +4,7 @@
  * away or is another one while a peer uses it by the key of a window. What
  * windows grant is in mw.c, for this memory, too.
  */
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "vt.h"
@@ -324,24 +322,8 @@ static void victim(struct vt *t, int ready)
 
 static void killed(struct vt *t)
 {
-	for (int i = 0; i < 5; i++) {
-		int ready[2], status;
-		pid_t pid;
-		char c;
-
-		VT_EQ(pipe(ready), 0);
-		pid = fork();
-		VT_OK(pid >= 0, "fork");
-		if (!pid)
-			victim(t, ready[1]);
-		close(ready[1]);
-		VT_EQ(read(ready[0], &c, 1), 1);
-		usleep(vt_rand() % 5000);
-		kill(pid, SIGKILL);
-		VT_EQ(waitpid(pid, &status, 0), pid);
-		VT_OK(WIFSIGNALED(status), "status %x", status);
-		close(ready[0]);
-	}
+	for (int i = 0; i < 5; i++)
+		vt_kill(t, victim);
 }
 
 #define CASES(suffix, kind) \

@@ -334,3 +334,27 @@ int vt_main(int argc, char **argv, const struct vt_case *cases, int nr)
 		return VT_EXIT_FAIL;
 	return skipped && skipped == wanted ? VT_EXIT_SKIP : 0;
 }
+
+/*
+ * Have another process do @victim, which writes something to @ready once it is
+ * under way, and kill it a moment later.
+ */
+void vt_kill(struct vt *t, void (*victim)(struct vt *t, int ready))
+{
+	int ready[2], status;
+	pid_t pid;
+	char c;
+
+	VT_EQ(pipe(ready), 0);
+	pid = fork();
+	VT_OK(pid >= 0, "fork");
+	if (!pid)
+		victim(t, ready[1]);
+	close(ready[1]);
+	VT_EQ(read(ready[0], &c, 1), 1);
+	usleep(vt_rand() % 5000);
+	kill(pid, SIGKILL);
+	VT_EQ(waitpid(pid, &status, 0), pid);
+	VT_OK(WIFSIGNALED(status), "status %x", status);
+	close(ready[0]);
+}

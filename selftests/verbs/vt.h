@@ -235,6 +235,7 @@ void vt_on_fail(void (*hook)(void));
 void vt_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void vt_defer(int (*undo)(void *), void *obj, const char *what);
 void vt_forget(void *obj);
+void vt_kill(struct vt *t, void (*victim)(struct vt *t, int ready));
 uint64_t vt_now_us(void);
 uint64_t vt_deadline_us(void);
 int vt_scale(void);
