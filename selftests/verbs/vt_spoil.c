@@ -60,7 +60,11 @@ static void *spoiler_thread(void *arg)
 			break;
 		}
 		s->times++;
-		usleep(200);
+		/*
+		 * More than the millisecond after which a peer that was told
+		 * RNR comes again: else it may never find what was fetched.
+		 */
+		usleep(3000);
 	}
 	return NULL;
 }
