@@ -525,17 +525,18 @@ int hroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	struct hroce_qp *qp;
 	int n = 0;
 
-	rcu_read_lock();
 	spin_lock_irqsave(&cq->lock, flags);
 	while (n < num_entries && cq->cons != cq->prod) {
 		cqe = hroce_ring_entry(cq->ring, cq->cons++);
-		/* NULL: on its way to destruction. */
+		/*
+		 * NULL: on its way to destruction. Others stay while we are in
+		 * here, for hroce_cq_forget() wants the lock before they go.
+		 */
 		qp = xa_load(&dev->qps, cqe->qpn);
 		if (qp)
 			wc_fill(&wc[n++], cqe, &qp->ib);
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
-	rcu_read_unlock();
 	return n;
 }
 
