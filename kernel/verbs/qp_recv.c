@@ -34,8 +34,8 @@ static struct hroce_srq *recv_find_srq(const struct hroce_qp *qp, u32 srqn)
 }
 
 /*
- * In whose name memory is accessed for the peer; XRC: in that of SRQ @srqn, NULL
- * if that is gone.
+ * Protection domain of the memory that the peer names by R_Key; XRC: that of
+ * SRQ @srqn, NULL if that is gone.
  */
 static struct ib_pd *recv_pd(const struct hroce_qp *qp, u32 srqn)
 {
@@ -51,6 +51,18 @@ static struct ib_pd *recv_pd(const struct hroce_qp *qp, u32 srqn)
 static struct ib_pd *recv_request_pd(const struct hroce_qp *qp)
 {
 	return recv_pd(qp, qp->proto.resp.srqn);
+}
+
+/*
+ * Protection domain of what @mem is: receive entries of an SRQ name memory of
+ * the SRQ's domain, whatever queue pair takes them (10.2.9).
+ */
+static struct ib_pd *recv_mem_pd(const struct hroce_qp *qp,
+				 const struct hrp_mem *mem)
+{
+	if (unlikely(qp->srq) && mem->access == HRP_ACCESS_LOCAL_WRITE)
+		return qp->srq->ib.pd;
+	return recv_request_pd(qp);
 }
 
 /*
@@ -296,7 +308,7 @@ static int recv_request(struct hroce_qp *qp, struct hroce_rx *rx)
 	if (d.verdict == HRP_RX_DROP)
 		goto unlock;
 	drop = HROCE_DROP_ICRC;
-	if (!recv_place(qp, rx, &d, recv_request_pd(qp), checked, &status))
+	if (!recv_place(qp, rx, &d, recv_mem_pd(qp, &d.mem), checked, &status))
 		goto unlock;
 	hrp_resp_commit(&qp->proto, &rx->pkt, &d, status);
 	/* Who clears it will take the lock before looking. */

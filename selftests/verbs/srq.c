@@ -207,6 +207,11 @@ static void ring_wrap(struct vt *t)
 	}
 }
 
+static int undo_pd(void *pd)
+{
+	return ibv_dealloc_pd(pd);
+}
+
 static int resize(struct ibv_srq *srq, unsigned int max_wr)
 {
 	struct ibv_srq_attr attr = { .max_wr = max_wr };
@@ -334,6 +339,67 @@ static void most_pieces(struct vt *t)
 	free(sge);
 }
 
+/*
+ * An SRQ of a domain of its own. Memory of that domain is good for its entries,
+ * that of the queue pair's domain is not (t->arg); what the peer names by R_Key
+ * is of the queue pair's domain.
+ */
+static void own_domain(struct vt *t)
+{
+	struct ibv_pd *pd = ibv_alloc_pd(t->b.ctx), *qp_pd = t->b.pd;
+	enum ibv_qp_type type = t->arg & 0xff;
+	bool good = !(t->arg >> 8);
+	struct vt_mem *s = vt_mem(&t->a, 64, VT_ALL), *d, *w;
+	struct ibv_cq *rcq = vt_cq(&t->b, 64, NULL);
+	struct vt_opt o = { .type = type, .rcq = { NULL, rcq } };
+	struct ibv_srq *srq;
+	struct vt_pair *p;
+
+	VT_OK(pd, "%s", strerror(errno));
+	vt_defer(undo_pd, pd, "PD");
+	w = vt_mem(&t->b, 64, VT_ALL);
+	t->b.pd = pd;
+	srq = vt_srq(&t->b, 64, 1, 0);
+	if (!good)
+		t->b.pd = qp_pd;
+	d = vt_mem(&t->b, 64 + VT_GRH, VT_ALL);
+	t->b.pd = qp_pd;
+	o.srq[1] = srq;
+	p = vt_pair(t, &o);
+	memset(d->buf, 0, d->len);
+	vt_srq_recv(srq, 1, d, 0, d->len);
+	vt_fill(s, 0, 64, 1);
+	vt_send(p->qp[0], &(struct vt_wr){
+		.op = IBV_WR_SEND, .id = 1, .local = s, .len = 64,
+		.flags = IBV_SEND_SIGNALED, .ah = p->ah[0],
+		.qpn = p->qp[1]->qp_num });
+	if (!good) {
+		vt_expect(rcq, 1, IBV_WC_LOC_PROT_ERR);
+		vt_expect(p->scq[0], 1, type == IBV_QPT_RC ?
+			  IBV_WC_REM_OP_ERR : IBV_WC_SUCCESS);
+		for (size_t i = 0; i < d->len; i++)
+			VT_OK(!d->buf[i], "byte %zu is 0x%x", i, d->buf[i]);
+		return;
+	}
+	vt_expect(p->scq[0], 1, IBV_WC_SUCCESS);
+	vt_expect(rcq, 1, IBV_WC_SUCCESS);
+	vt_verify(d, type == IBV_QPT_UD ? VT_GRH : 0, 64, 1);
+	if (type == IBV_QPT_UD)
+		return;
+	vt_send(p->qp[0], &(struct vt_wr){
+		.id = 2, .local = s, .len = 64, .remote = w,
+		.flags = IBV_SEND_SIGNALED });
+	vt_expect(p->scq[0], 2, IBV_WC_SUCCESS);
+	if (type != IBV_QPT_RC)
+		return;
+	vt_send(p->qp[0], &(struct vt_wr){
+		.id = 3, .local = s, .len = 64, .remote = d,
+		.flags = IBV_SEND_SIGNALED });
+	vt_expect(p->scq[0], 3, IBV_WC_REM_ACCESS_ERR);
+}
+
+#define QP_DOMAIN	(1 << 8)
+
 static const struct vt_case cases[] = {
 	VT_CASE(shared_by_several),
 	VT_CASE(limit_event_once),
@@ -348,6 +414,15 @@ static const struct vt_case cases[] = {
 	VT_CASE(resize_bounds),
 	VT_CASE(resize_without_address_space),
 	VT_CASE(most_pieces),
+	VT_CASE_ARG("own_domain_rc", own_domain, IBV_QPT_RC),
+	VT_CASE_ARG("own_domain_uc", own_domain, IBV_QPT_UC),
+	VT_CASE_ARG("own_domain_ud", own_domain, IBV_QPT_UD),
+	VT_CASE_ARG("domain_of_qp_refused_rc", own_domain,
+		    IBV_QPT_RC | QP_DOMAIN),
+	VT_CASE_ARG("domain_of_qp_refused_uc", own_domain,
+		    IBV_QPT_UC | QP_DOMAIN),
+	VT_CASE_ARG("domain_of_qp_refused_ud", own_domain,
+		    IBV_QPT_UD | QP_DOMAIN),
 };
 
 VT_MAIN(cases)
