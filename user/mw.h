@@ -13,15 +13,17 @@ int hroce_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
 /**
  * hroce_mw_set_bind - fill in the part of an entry that binds a window
  * @wqe: entry
- * @rkey: new key
+ * @mw: window; the upper 24 bits of its key never change, and name it
+ * @rkey: its lower 8 bits are those of the new key; the rest is ignored
  * @info: what to bind to
  */
-static inline void hroce_mw_set_bind(struct hroce_sq_wqe *wqe, uint32_t rkey,
+static inline void hroce_mw_set_bind(struct hroce_sq_wqe *wqe,
+				     const struct ibv_mw *mw, uint32_t rkey,
 				     const struct ibv_mw_bind_info *info)
 {
 	wqe->bind.addr = info->addr;
 	wqe->bind.length = info->length;
-	wqe->bind.key = rkey;
+	wqe->bind.key = (mw->rkey & ~0xffu) | (rkey & 0xff);
 	wqe->bind.lkey = info->mr ? info->mr->lkey : 0;
 	wqe->bind.access = info->mw_access_flags;
 }

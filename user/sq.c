@@ -161,7 +161,7 @@ static void wqe_set_target(struct hroce_sq_wqe *wqe,
 		wqe->rdma.swap = wr->wr.atomic.swap;
 		wqe->rdma.rkey = wr->wr.atomic.rkey;
 	} else if (parts & HAS_BIND) {
-		hroce_mw_set_bind(wqe, wr->bind_mw.rkey,
+		hroce_mw_set_bind(wqe, wr->bind_mw.mw, wr->bind_mw.rkey,
 				  &wr->bind_mw.bind_info);
 	}
 
@@ -203,7 +203,8 @@ static int sq_add(struct hroce_qp *qp, const struct ibv_send_wr *wr)
 	int ret;
 
 	op = send_op_find(wr, type);
-	if (!op || (type == IBV_QPT_UD && !wr->wr.ud.ah))
+	if (!op || (type == IBV_QPT_UD && !wr->wr.ud.ah) ||
+	    (op->parts & HAS_BIND && !wr->bind_mw.mw))
 		return EINVAL;
 	if (hroce_prod_full(&sq->ring))
 		return ENOMEM;

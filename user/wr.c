@@ -106,9 +106,10 @@ static void wr_bind_mw(struct ibv_qp_ex *qp_ex, struct ibv_mw *mw,
 {
 	struct hroce_sq_wqe *wqe = wr_begin(qp_ex, HROCE_WR_BIND_MW);
 
-	(void)mw;
-	if (wqe)
-		hroce_mw_set_bind(wqe, rkey, bind_info);
+	if (wqe && !mw)
+		wr_fail(ex_to_hqp(qp_ex), EINVAL);
+	else if (wqe)
+		hroce_mw_set_bind(wqe, mw, rkey, bind_info);
 }
 
 static struct hroce_sq_wqe *wr_begin_remote(struct ibv_qp_ex *qp_ex,

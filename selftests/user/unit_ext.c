@@ -8,7 +8,8 @@
 		 IBV_QP_EX_WITH_RDMA_READ | \
 		 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | \
 		 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | \
-		 IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_SEND_WITH_INV)
+		 IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_SEND_WITH_INV | \
+		 IBV_QP_EX_WITH_BIND_MW)
 
 static char buffer[MAX_INLINE + 1] = "what is sent inline";
 
@@ -88,6 +89,20 @@ static void build_local_inv(struct ibv_qp_ex *qp)
 	ibv_wr_local_inv(qp, 13);
 }
 
+static void build_bind_mw(struct ibv_qp_ex *qp)
+{
+	static struct ibv_mr mr = { .lkey = 9 };
+	static struct ibv_mw mw = { .rkey = 0xabcdef01 };
+
+	ibv_wr_bind_mw(qp, &mw, 0x12345678, &(struct ibv_mw_bind_info) {
+		.mr = &mr, .addr = 10, .length = 11 });
+}
+
+static void build_bind_nothing(struct ibv_qp_ex *qp)
+{
+	ibv_wr_bind_mw(qp, NULL, 1, &(struct ibv_mw_bind_info) {});
+}
+
 static void wr_builds_each_operation(void)
 {
 	struct fixture f = fixture_open(IBV_QPT_RC, RC_OPS);
@@ -119,6 +134,10 @@ static void wr_builds_each_operation(void)
 		.rdma = { .remote_addr = 8, .rkey = 7, .compare_add = 12 } });
 	check_op(&f, build_local_inv, &(struct hroce_sq_wqe) {
 		.opcode = HROCE_WR_LOCAL_INV, .imm_data = 13 });
+	check_op(&f, build_bind_mw, &(struct hroce_sq_wqe) {
+		.opcode = HROCE_WR_BIND_MW,
+		.bind = { .addr = 10, .length = 11, .key = 0xabcdef78,
+			  .lkey = 9 } });
 	fixture_close(&f);
 }
 
@@ -253,6 +272,7 @@ static void wr_errors_drop_the_list(void)
 	tap_eq(try_list(ex(&f), build_inline_read), EINVAL);
 	tap_eq(try_list(ex(&f), build_many_sges), EINVAL);
 	tap_eq(try_list(ex(&f), build_bad_flags), EINVAL);
+	tap_eq(try_list(ex(&f), build_bind_nothing), EINVAL);
 	tap_eq(try_list(ex(&f), build_too_many), ENOMEM);
 	f.qp->state = IBV_QPS_RTR;
 	tap_eq(try_list(ex(&f), build_send), EINVAL);

@@ -116,6 +116,34 @@ static void post_send_writes_keys_and_no_data(void)
 	fixture_close(&f);
 }
 
+/* The window is that of mw, the low byte of its new key that of rkey. */
+static void post_send_binds_the_window_named(void)
+{
+	struct fixture f = fixture_open(IBV_QPT_RC, 0);
+	struct ibv_mr mr = { .lkey = 9 };
+	struct ibv_mw mw = { .rkey = 0xabcdef01, .type = IBV_MW_TYPE_2 };
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = 1,
+		.opcode = IBV_WR_BIND_MW,
+		.bind_mw = { .mw = &mw, .rkey = 0x12345678, .bind_info = {
+			.mr = &mr, .addr = 10, .length = 11,
+			.mw_access_flags = IBV_ACCESS_REMOTE_READ } },
+	};
+
+	soil_sq();
+	tap_eq(ibv_post_send(f.qp, &wr, &bad), 0);
+	tap_ok(wqe_is(sent(0), &(struct hroce_sq_wqe) {
+		.wr_id = 1,
+		.opcode = HROCE_WR_BIND_MW,
+		.bind = { .addr = 10, .length = 11, .key = 0xabcdef78,
+			  .lkey = 9, .access = HROCE_MW_REMOTE_READ },
+	}));
+	wr.bind_mw.mw = NULL;
+	tap_eq(ibv_post_send(f.qp, &wr, &bad), EINVAL);
+	tap_ok(bad == &wr);
+	fixture_close(&f);
+}
+
 /* XRC: the number of the peer's SRQ stands in each entry. */
 static void post_send_names_the_srq(void)
 {
@@ -229,12 +257,15 @@ static void try_services(enum ibv_qp_type type)
 
 	for (idx = 0; idx < sizeof(services) / sizeof(services[0]); idx++) {
 		struct ibv_send_wr wr = { .opcode = services[idx].opcode };
+		struct ibv_mw mw = {};
 
 		allowed = type == IBV_QPT_RC ? services[idx].rc :
 			  type == IBV_QPT_UC ? services[idx].uc :
 			  services[idx].ud;
 		if (type == IBV_QPT_UD)
 			wr.wr.ud.ah = &ah.ah;
+		if (wr.opcode == IBV_WR_BIND_MW)
+			wr.bind_mw.mw = &mw;
 		bad = NULL;
 		tap_eq(ibv_post_send(f.qp, &wr, &bad), allowed ? 0 : EINVAL);
 		tap_ok(allowed ? !bad : bad == &wr);
@@ -630,9 +661,10 @@ int main(void)
 	for (idx = 0; idx < sizeof(buffer); idx++)
 		buffer[idx] = idx * 7;
 
-	tap_plan(22);
+	tap_plan(23);
 	tap_run(post_send_writes_entries);
 	tap_run(post_send_writes_keys_and_no_data);
+	tap_run(post_send_binds_the_window_named);
 	tap_run(post_send_names_the_srq);
 	tap_run(post_send_copies_inline_data);
 	tap_run(post_send_names_the_ud_peer);
