@@ -195,6 +195,13 @@ void hrp_resp_rc_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	}
 }
 
+/* Does the request end a WRITE that completes a receive entry, if there is one? */
+static bool rc_is_write_imm(struct hrp_qp *qp, const struct hrp_pkt *pkt)
+{
+	return pkt->info & HRP_OI_WRITE && pkt->info & HRP_OI_IMM &&
+	       hrp_resp_take(qp);
+}
+
 /* Ends the connection: a NAK for the expected PSN will be the last answer. */
 static void rc_fail(struct hrp_qp *qp, const struct hrp_pkt *pkt, u8 syndrome,
 		    u8 status)
@@ -208,10 +215,26 @@ static void rc_fail(struct hrp_qp *qp, const struct hrp_pkt *pkt, u8 syndrome,
 	if (resp->have_rwqe &&
 	    ((resp->in_msg | pkt->info) & HRP_OI_SEND))
 		hrp_resp_recv_done(qp, pkt, status, HROCE_WC_RECV, 0);
+	else if (syndrome == HRP_NAK_REM_ACCESS && rc_is_write_imm(qp, pkt))
+		hrp_resp_recv_done(qp, pkt, HROCE_WC_LOC_ACCESS_ERR,
+				   HROCE_WC_RECV_WRITE_IMM, 0);
 	else if (syndrome == HRP_NAK_REM_ACCESS)
 		hrp_env_event(qp, HRP_EVENT_QP_ACCESS_ERR);
 	else
 		hrp_env_event(qp, HRP_EVENT_QP_REQ_ERR);
+	hrp_resp_to_error(qp);
+}
+
+/*
+ * A key that the peer may not invalidate: a fault of class J (9.9.6.3), which
+ * has no NAK. The receive request ends with a memory management error (11.6.2).
+ */
+static void rc_fail_invalidate(struct hrp_qp *qp, const struct hrp_pkt *pkt)
+{
+	hrp_env_count(qp, HROCE_EV_RESP_ERRORS);
+	/* About a request that came before its turn: void. */
+	qp->resp.nak_due = 0;
+	hrp_resp_recv_done(qp, pkt, HROCE_WC_MW_BIND_ERR, HROCE_WC_RECV, 0);
 	hrp_resp_to_error(qp);
 }
 
@@ -276,7 +299,7 @@ static void rc_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		return;
 	}
 	if ((pkt->info & HRP_OI_INV) && !hrp_env_invalidate(qp, pkt->inv_rkey)) {
-		rc_fail(qp, pkt, HRP_NAK_REM_ACCESS, HROCE_WC_REM_INV_REQ_ERR);
+		rc_fail_invalidate(qp, pkt);
 		return;
 	}
 	rc_advance(qp, nr_pkts);

@@ -204,7 +204,7 @@ u8 hrp_env_local_op(struct hrp_qp *proto, const struct hrp_wqe *wqe)
 		return hroce_mw_bind(qp->ib.pd, proto->qpn, &wqe->wqe);
 	return hroce_mr_invalidate(qp->ib.pd, proto->qpn, wqe->wqe.imm_data,
 				   false) ?
-	       HROCE_WC_SUCCESS : HROCE_WC_LOC_PROT_ERR;
+	       HROCE_WC_SUCCESS : HROCE_WC_MW_BIND_ERR;
 }
 
 void hrp_env_error(struct hrp_qp *proto)

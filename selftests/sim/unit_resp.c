@@ -62,12 +62,30 @@ static void send_inv_takes_the_key_away(void)
 	tap_eq(rr.nr_cqes, 1);
 	rr_expect_ack(0, HRP_SYN_CREDIT_INVALID, 1);
 
+}
+
+/* A fault of class J (9.9.6.3): no NAK, but what came before is acknowledged. */
+static void send_inv_of_a_bad_key_is_not_answered(void)
+{
+	struct hrp_pkt pkt;
+
+	rr_begin(HRP_TYPE_RC);
+	rr_ask(HRP_OP_SEND_ONLY, 0, 8);
 	pkt = rr_request(HRP_OP_SEND_ONLY_INV, 1, 8);
 	pkt.inv_rkey = BAD_KEY;
 	rr_arrive(&pkt);
+	tap_eq(rr.nr_invalidated, 0);
 	tap_eq(rr.nr_cqes, 2);
-	tap_eq(rr.cqe.status, HROCE_WC_REM_INV_REQ_ERR);
-	rr_expect_end(1, HRP_NAK_REM_ACCESS, 1);
+	tap_eq(rr.cqe.status, HROCE_WC_MW_BIND_ERR);
+	tap_eq(rr.cqe.flags, 0);
+	tap_ok(rr.solicited);
+	tap_eq(rr.qp.state, HRP_ERR);
+	tap_eq(rr.nr_errors, 1);
+	tap_eq(rr.counts[HROCE_EV_RESP_ERRORS], 1);
+	rr_expect_ack(0, HRP_SYN_CREDIT_INVALID, 1);
+	rr_expect_nothing();
+	tap_eq(rr_arrive(&pkt), HRP_RX_DROP);
+	rr_expect_nothing();
 }
 
 static void send_too_long_is_refused(void)
@@ -221,6 +239,44 @@ static void write_with_a_bad_key_is_refused(void)
 	pkt.rkey = BAD_KEY;
 	tap_eq(rr_arrive(&pkt), HRP_RX_NAK);
 	tap_eq(rr.rx.mem.len, 0);
+	tap_eq(rr.events[HRP_EVENT_QP_ACCESS_ERR], 1);
+	rr_expect_end(0, HRP_NAK_REM_ACCESS, 0);
+}
+
+/* The receive entry that would have been completed hears of it. */
+static void write_imm_with_a_bad_key_ends_an_entry(void)
+{
+	struct hrp_pkt pkt;
+
+	rr_begin(HRP_TYPE_RC);
+	pkt = rr_request(HRP_OP_WRITE_ONLY_IMM, 0, 4);
+	pkt.rkey = BAD_KEY;
+	tap_eq(rr_arrive(&pkt), HRP_RX_NAK);
+	tap_eq(rr.nr_cqes, 1);
+	tap_eq(rr.cqe.status, HROCE_WC_LOC_ACCESS_ERR);
+	tap_eq(rr.cqe.opcode, HROCE_WC_RECV_WRITE_IMM);
+	tap_eq(rr.cqe.flags, 0);
+	tap_eq(rr.events[HRP_EVENT_QP_ACCESS_ERR], 0);
+	rr_expect_end(0, HRP_NAK_REM_ACCESS, 0);
+
+	/* The key goes while the message is under way. */
+	rr_begin(HRP_TYPE_RC);
+	pkt = rr_request(HRP_OP_WRITE_FIRST, 0, MTU);
+	pkt.dmalen = MTU + 5;
+	tap_eq(rr_arrive(&pkt), HRP_RX_ACCEPT);
+	pkt = rr_request(HRP_OP_WRITE_LAST_IMM, 1, 5);
+	rr_arrive_status(&pkt, HROCE_WC_REM_ACCESS_ERR);
+	tap_eq(rr.nr_cqes, 1);
+	tap_eq(rr.cqe.status, HROCE_WC_LOC_ACCESS_ERR);
+	rr_expect_end(1, HRP_NAK_REM_ACCESS, 0);
+
+	/* There is none: an event. */
+	rr_begin(HRP_TYPE_RC);
+	rr.nr_recvs = 0;
+	pkt = rr_request(HRP_OP_WRITE_ONLY_IMM, 0, 4);
+	pkt.rkey = BAD_KEY;
+	tap_eq(rr_arrive(&pkt), HRP_RX_NAK);
+	tap_eq(rr.nr_cqes, 0);
 	tap_eq(rr.events[HRP_EVENT_QP_ACCESS_ERR], 1);
 	rr_expect_end(0, HRP_NAK_REM_ACCESS, 0);
 }
@@ -511,10 +567,11 @@ static void memory_cannot_be_fetched(void)
 
 int main(void)
 {
-	tap_plan(25);
+	tap_plan(27);
 	tap_run(send_fills_one_entry);
 	tap_run(send_of_nothing_completes);
 	tap_run(send_inv_takes_the_key_away);
+	tap_run(send_inv_of_a_bad_key_is_not_answered);
 	tap_run(send_too_long_is_refused);
 	tap_run(send_middles_go_together);
 	tap_run(write_middles_go_together);
@@ -524,6 +581,7 @@ int main(void)
 	tap_run(write_is_fused_where_the_state_says_where);
 	tap_run(write_of_nothing_needs_no_key);
 	tap_run(write_with_a_bad_key_is_refused);
+	tap_run(write_imm_with_a_bad_key_ends_an_entry);
 	tap_run(write_length_must_agree);
 	tap_run(payload_must_fill_the_mtu);
 	tap_run(opcodes_must_follow_each_other);

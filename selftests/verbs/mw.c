@@ -199,25 +199,114 @@ static void type2_invalidated_by_peer(struct vt *t)
 	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 0, 8), IBV_WC_REM_ACCESS_ERR);
 }
 
-/* The peer may not invalidate type 1, nor what another queue pair has bound. */
-static void invalidation_refused(struct vt *t)
+/* What the peer asks to invalidate, and this side must not. */
+enum bad_key {
+	NO_KEY,		/* there is none like that */
+	OLD_KEY,	/* the window has another one by now */
+	FREE_KEY,	/* the window is not bound */
+	REGION_KEY,	/* of a region */
+	TYPE1_KEY,	/* of a window of type 1 */
+	OTHER_QP_KEY,	/* of a window that another queue pair has bound */
+	OTHER_PD_KEY,	/* of a window of another protection domain */
+};
+
+/**
+ * struct victim - what must survive the attempt
+ * @pd: protection domain of its own, or NULL
+ * @owner: pair whose first side has bound it
+ * @w: window
+ * @key: what to ask for
+ */
+struct victim {
+	struct ibv_pd *pd;
+	struct vt_pair *owner;
+	struct vt_win w;
+	uint32_t key;
+};
+
+static int undo_pd(void *pd)
 {
-	struct vt_mem *m = memory(t, BINDABLE);
+	return ibv_dealloc_pd(pd);
+}
 
-	for (int i = 0; i < 2; i++) {
-		struct vt_pair *p = vt_pair(t, NULL), *q = vt_pair(t, NULL);
-		struct vt_win w = vt_bound(p, types[i], m, 0, LEN, REMOTE_RW);
-		struct vt_pair *from = i ? q : p;
+static struct victim victim_make(struct vt *t, struct vt_pair *p,
+				 enum bad_key bad)
+{
+	struct ibv_pd *pd = t->a.pd;
+	struct victim v = { .owner = p };
+	struct vt_mem *m;
 
-		vt_recv(from->qp[0], 3, NULL, 0, 0);
-		vt_send(from->qp[1], &(struct vt_wr){
-			.op = IBV_WR_SEND_WITH_INV, .imm = w.mr.rkey,
-			.flags = IBV_SEND_SIGNALED });
-		VT_EQ(vt_poll(from->scq[1]).status, IBV_WC_REM_ACCESS_ERR);
-		if (i)
-			VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 0, LEN),
-			      IBV_WC_SUCCESS);
+	if (bad == OTHER_PD_KEY) {
+		v.pd = ibv_alloc_pd(t->a.ctx);
+		VT_OK(v.pd, "%s", strerror(errno));
+		vt_defer(undo_pd, v.pd, "PD");
+		t->a.pd = v.pd;
 	}
+	if (bad == OTHER_PD_KEY || bad == OTHER_QP_KEY)
+		v.owner = vt_pair(t, NULL);
+	m = memory(t, BINDABLE);
+	v.w = vt_bound(v.owner, bad == TYPE1_KEY ? IBV_MW_TYPE_1 :
+		       IBV_MW_TYPE_2, m, 0, LEN, REMOTE_RW);
+	t->a.pd = pd;
+	v.key = v.w.mr.rkey;
+	if (bad == NO_KEY)
+		v.key ^= 0x55555500;
+	else if (bad == OLD_KEY)
+		v.key ^= 1;
+	else if (bad == REGION_KEY)
+		v.key = m->mr->rkey;
+	if (bad == FREE_KEY) {
+		vt_send(v.owner->qp[0], &(struct vt_wr){
+			.op = IBV_WR_LOCAL_INV, .imm = v.key,
+			.flags = IBV_SEND_SIGNALED });
+		vt_expect(v.owner->scq[0], 0, IBV_WC_SUCCESS);
+	}
+	return v;
+}
+
+/* Another queue pair's window is as it was. */
+static void victim_lives(struct vt *t, struct victim *v)
+{
+	VT_EQ(peer(t, v->owner, IBV_WR_RDMA_WRITE, &v->w, 0, LEN),
+	      IBV_WC_SUCCESS);
+}
+
+/*
+ * A fault of class J (9.9.6.3): the receive request ends with a memory
+ * management error, the queue pair goes into the error state, and no NAK is
+ * sent: the requester gives up for want of an answer.
+ */
+static void remote_invalidation_refused(struct vt *t)
+{
+	struct vt_opt o = { .timeout = 12, .retry = 1 };
+	struct vt_pair *p = vt_pair(t, &o);
+	struct victim v = victim_make(t, p, ARG(t));
+
+	vt_recv(p->qp[0], 3, NULL, 0, 0);
+	vt_recv(p->qp[0], 4, NULL, 0, 0);
+	vt_send(p->qp[1], &(struct vt_wr){
+		.op = IBV_WR_SEND_WITH_INV, .imm = v.key,
+		.flags = IBV_SEND_SIGNALED });
+	vt_expect(p->rcq[0], 3, IBV_WC_MW_BIND_ERR);
+	vt_expect(p->rcq[0], 4, IBV_WC_WR_FLUSH_ERR);
+	vt_expect(p->scq[1], 0, IBV_WC_RETRY_EXC_ERR);
+	VT_EQ(vt_state(p->qp[0]), IBV_QPS_ERR);
+	if (v.owner != p)
+		victim_lives(t, &v);
+}
+
+static void local_invalidation_refused(struct vt *t)
+{
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct victim v = victim_make(t, p, ARG(t));
+
+	vt_send(p->qp[0], &(struct vt_wr){
+		.op = IBV_WR_LOCAL_INV, .imm = v.key, .id = 5,
+		.flags = IBV_SEND_SIGNALED });
+	vt_expect(p->scq[0], 5, IBV_WC_MW_BIND_ERR);
+	VT_EQ(vt_state(p->qp[0]), IBV_QPS_ERR);
+	if (v.owner != p)
+		victim_lives(t, &v);
 }
 
 /* Each of these completes in error, and nothing is bound. */
@@ -272,6 +361,61 @@ static void bind_refused(struct vt *t)
 	vt_expect(p->scq[0], VT_BIND_ID, IBV_WC_MW_BIND_ERR);
 	VT_EQ(ibv_dealloc_mw(w.mw), 0);
 	VT_EQ(ibv_dealloc_pd(pd), 0);
+}
+
+static void post_bind(struct vt_pair *p, bool extended, struct ibv_mw *mw,
+		      uint32_t rkey, const struct vt_mem *m)
+{
+	struct ibv_mw_bind_info info = {
+		.mr = m->mr, .addr = (uintptr_t)m->buf, .length = LEN,
+		.mw_access_flags = REMOTE_RW,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = VT_BIND_ID, .opcode = IBV_WR_BIND_MW,
+		.send_flags = IBV_SEND_SIGNALED,
+		.bind_mw = { mw, rkey, info },
+	};
+	struct ibv_qp_ex *ex;
+
+	if (!extended) {
+		VT_EQ(ibv_post_send(p->qp[0], &wr, &bad), 0);
+		return;
+	}
+	ex = ibv_qp_to_qp_ex(p->qp[0]);
+	ibv_wr_start(ex);
+	ex->wr_id = VT_BIND_ID;
+	ex->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_bind_mw(ex, mw, rkey, &info);
+	VT_EQ(ibv_wr_complete(ex), 0);
+}
+
+/*
+ * The request names the window, its rkey no more than the low byte of the new
+ * key: with the key of another window it is still this one that is bound.
+ */
+static void bound_is_the_one_named(struct vt *t)
+{
+	struct vt_opt o = { .ex_ops = ARG(t) ? IBV_QP_EX_WITH_BIND_MW |
+				IBV_QP_EX_WITH_LOCAL_INV |
+				IBV_QP_EX_WITH_RDMA_WRITE : 0 };
+	struct vt_mem *m = memory(t, BINDABLE);
+	struct ibv_mw *a = vt_mw(t->a.pd, IBV_MW_TYPE_2);
+	struct ibv_mw *b = vt_mw(t->a.pd, IBV_MW_TYPE_2);
+	struct vt_pair *p = vt_pair(t, &o);
+	struct vt_win w = { .mw = a, .of = m };
+	uint32_t rkey = ibv_inc_rkey(b->rkey);
+
+	post_bind(p, ARG(t), a, rkey, m);
+	vt_expect(p->scq[0], VT_BIND_ID, IBV_WC_SUCCESS);
+	/* Still free: type 2 is bound once. */
+	post_bind(p, ARG(t), b, rkey, m);
+	vt_expect(p->scq[0], VT_BIND_ID, IBV_WC_SUCCESS);
+	w.mem.buf = m->buf;
+	w.mem.len = LEN;
+	w.mr.rkey = (a->rkey & ~0xffu) | (rkey & 0xff);
+	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 0, LEN), IBV_WC_SUCCESS);
+	w.mr.rkey = rkey;
+	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 0, LEN), IBV_WC_SUCCESS);
 }
 
 /* Its key is for the peer, not for requests of one's own. */
@@ -333,6 +477,15 @@ static void order_in_the_queue(struct vt *t)
 	}
 }
 
+#define INVALIDATION(f, suffix, kind) \
+	VT_CASE_ARG(#f "_no_key" suffix, f, (kind) | NO_KEY), \
+	VT_CASE_ARG(#f "_old_key" suffix, f, (kind) | OLD_KEY), \
+	VT_CASE_ARG(#f "_free" suffix, f, (kind) | FREE_KEY), \
+	VT_CASE_ARG(#f "_region" suffix, f, (kind) | REGION_KEY), \
+	VT_CASE_ARG(#f "_type1" suffix, f, (kind) | TYPE1_KEY), \
+	VT_CASE_ARG(#f "_other_qp" suffix, f, (kind) | OTHER_QP_KEY), \
+	VT_CASE_ARG(#f "_other_pd" suffix, f, (kind) | OTHER_PD_KEY)
+
 /* All that windows are good for, and what they are not. */
 #define CASES(suffix, kind) \
 	VT_CASE_ARG("grants_what_was_asked_type1" suffix, \
@@ -354,8 +507,8 @@ static void order_in_the_queue(struct vt *t)
 		    type2_invalidated_locally, (kind)), \
 	VT_CASE_ARG("type2_invalidated_by_peer" suffix, \
 		    type2_invalidated_by_peer, (kind)), \
-	VT_CASE_ARG("invalidation_refused" suffix, invalidation_refused, \
-		    (kind)), \
+	INVALIDATION(remote_invalidation_refused, suffix, kind), \
+	INVALIDATION(local_invalidation_refused, suffix, kind), \
 	VT_CASE_ARG("key_is_no_lkey_type1" suffix, key_is_no_lkey, (kind)), \
 	VT_CASE_ARG("key_is_no_lkey_type2" suffix, key_is_no_lkey, \
 		    (kind) | 1), \
@@ -367,6 +520,9 @@ static const struct vt_case cases[] = {
 	CASES("", 0),
 	CASES("_odp", ODP),
 	CASES("_implicit", IMPLICIT),
+	VT_CASE_ARG("bound_is_the_one_named", bound_is_the_one_named, 0),
+	VT_CASE_ARG("bound_is_the_one_named_extended", bound_is_the_one_named,
+		    1),
 	VT_CASE(bind_refused),
 	VT_CASE_ARG("bind_refused_odp", bind_refused, ODP),
 };
