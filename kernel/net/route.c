@@ -96,6 +96,14 @@ static bool route_is_local6(struct dst_entry *dst)
 {
 	return dst_rt6_info(dst)->rt6i_flags & RTF_LOCAL;
 }
+
+/* The metric of @dst may be learned; that of the FIB entry never is. */
+static u32 route_set_mtu6(struct dst_entry *dst)
+{
+	const struct fib6_info *from = rcu_dereference(dst_rt6_info(dst)->from);
+
+	return from ? from->fib6_pmtu : 0;
+}
 #else
 static struct dst_entry *route_lookup6(struct hroce_flow *flow)
 {
@@ -111,6 +119,11 @@ static bool route_is_local6(struct dst_entry *dst)
 {
 	return false;
 }
+
+static u32 route_set_mtu6(struct dst_entry *dst)
+{
+	return 0;
+}
 #endif
 
 static struct dst_entry *route_cached4(struct hroce_flow *flow)
@@ -125,6 +138,22 @@ static struct dst_entry *route_cached4(struct hroce_flow *flow)
 static bool route_is_local4(struct dst_entry *dst)
 {
 	return container_of(dst, struct rtable, dst)->rt_flags & RTCF_LOCAL;
+}
+
+/*
+ * The MTU that the administrator has set for the route or its device. RoCEv2
+ * does not fragment and cannot adapt, so a path MTU that ICMP has
+ * taught the host must not stop a connection: the ICMP may be forged. IPsec and
+ * encapsulation add headers of a length that only dst_mtu() knows.
+ */
+static u32 route_mtu(struct dst_entry *dst, bool ipv6)
+{
+	u32 mtu;
+
+	if (dst_xfrm(dst) || dst->lwtstate)
+		return min_t(u32, dst_mtu(dst), IP_MAX_MTU);
+	mtu = ipv6 ? route_set_mtu6(dst) : dst_metric_raw(dst, RTAX_MTU);
+	return min3(mtu ?: U32_MAX, READ_ONCE(dst->dev->mtu), IP_MAX_MTU);
 }
 
 /* Copying is cheaper than to let the stack linearize, checksum and split. */
@@ -158,7 +187,7 @@ int hroce_route_get(struct hroce_flow *flow, struct hroce_route *route)
 	route->dst = dst;
 	route->dev = dst->dev;
 	route->to = NULL;
-	route->mtu = min_t(u32, dst_mtu(dst), IP_MAX_MTU);
+	route->mtu = route_mtu(dst, ipv6);
 	route->ipv6 = ipv6;
 	route->mcast = hroce_addr_is_multicast(daddr);
 	local = ipv6 ? route_is_local6(dst) : route_is_local4(dst);

@@ -17,7 +17,7 @@ struct sk_buff;
  * @dev: device that frames leave by
  * @to: link that frames are delivered to at once, as the destination is an
  *	address of this host; or NULL
- * @mtu: longest IP packet
+ * @mtu: longest IP packet, as configured; not what ICMP has taught the host
  * @ipv6: which of the two
  * @mcast: destination is a multicast address
  * @sg: page frags pay

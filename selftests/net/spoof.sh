@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Forged packets of a third party.
+#
+#	namespace A: nla on ea <----- veth -----> namespace B: nlb on eb, where the forger sits
+
+. "$(dirname "$0")/lib.sh"
+
+# usage: learned_mtu ADDRESS MTU: has A's kernel learned it?
+learned_mtu() { ip -n "$nsA" route get "$1" | grep -q "mtu $2"; }
+
+# usage: too_big A B: connections go on after A was told of a narrow path to B
+too_big() {
+	traffic -n 50 &&
+		ip netns exec "$nsB" selftests/net/spoof.py too-big "$2" "$1" 1280 && wait_for 5 learned_mtu "$2" 1280 &&
+		expect 0 traffic -n 200 && expect 0 traffic -t ud -n 50
+}
+
+# An MTU that the administrator has set holds.
+route_mtu() {
+	ip -n "$nsA" route replace 10.90.0.0/24 dev ea mtu 2000 &&
+		expect 2 traffic -n 50 -e 8 -r 1 && traffic -m 1024 -n 100 && ip -n "$nsA" route replace 10.90.0.0/24 dev ea
+}
+
+two_ends || { tap_case spoof.topology false; tap_done; exit 1; }
+tap_case spoof.fragmentation_needed too_big 10.90.0.1 10.90.0.2
+HROCE_FAMILY=6 tap_case spoof.packet_too_big too_big fd90::1 fd90::2
+tap_case spoof.route_mtu route_mtu
+tap_done
