@@ -19,6 +19,7 @@
  * @payload_len: bytes of payload without pad and ICRC
  * @pkey: partition key
  * @pkey_index: received by QP1: entry of the table that @pkey matches
+ * @sl: received by UD: network header, HROCE_SL_*
  * @opcode: BTH opcode
  * @pad: pad bytes after the payload, 0 to 3
  * @syndrome: AETH syndrome
@@ -50,7 +51,8 @@ struct hrp_pkt {
 	u32 dqpn;
 	u32 payload_len;
 	u16 pkey;
-	u16 pkey_index;
+	u8 pkey_index;
+	u8 sl;
 	u8 opcode;
 	u8 pad;
 	u8 syndrome;

@@ -41,6 +41,7 @@ void hrp_resp_recv_done(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	if (pkt->info & HRP_OI_DETH) {
 		cqe.src_qpn = pkt->sqpn;
 		cqe.flags = HROCE_WCF_GRH;
+		cqe.sl = pkt->sl;
 		if (qp->gsi)
 			cqe.pkey_index = pkt->pkey_index;
 	}

@@ -48,8 +48,7 @@ int hroce_ah_flow_key(struct ib_device *ibdev, const struct rdma_ah_attr *attr,
 	grh = rdma_ah_read_grh(attr);
 	sgid = grh->sgid_attr;
 	if (!sgid || sgid->device != ibdev ||
-	    sgid->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP ||
-	    grh->flow_label & ~IB_GRH_FLOWLABEL_MASK)
+	    sgid->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
 		return -EINVAL;
 
 	memset(key, 0, sizeof(*key));
@@ -59,16 +58,19 @@ int hroce_ah_flow_key(struct ib_device *ibdev, const struct rdma_ah_attr *attr,
 	    ipv6_addr_v4mapped(&key->saddr) != ipv6_addr_v4mapped(&key->daddr))
 		return -EINVAL;
 
-	if (!sport && grh->flow_label)
-		sport = rdma_flow_label_to_udp_sport(grh->flow_label);
+	/* UCX sets the 12 bits above the label, too; all drivers ignore them. */
+	key->flow_label = grh->flow_label & IB_GRH_FLOWLABEL_MASK;
+	if (!sport && key->flow_label)
+		sport = rdma_flow_label_to_udp_sport(key->flow_label);
 	else if (!sport)
 		sport = rdma_flow_label_to_udp_sport(IB_GRH_FLOWLABEL_MASK &
 			jhash2((u32 *)&key->daddr, sizeof(key->daddr) / 4, 0));
-	key->flow_label = grh->flow_label;
 	key->sport = sport;
 	key->tclass = grh->traffic_class;
 	key->hop_limit = grh->hop_limit ?: DEFAULT_HOP_LIMIT;
-	key->sl = rdma_ah_get_sl(attr);
+	/* ibv_init_ah_from_wc() copies the SL of a completion: no priority. */
+	if (!(rdma_ah_get_sl(attr) & HROCE_SL_UDP))
+		key->sl = rdma_ah_get_sl(attr);
 	return 0;
 }
 

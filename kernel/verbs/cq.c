@@ -500,7 +500,6 @@ static void wc_fill(struct ib_wc *wc, const struct hroce_cqe *cqe,
 		.qp = qp,
 		.src_qp = cqe->src_qpn,
 		.pkey_index = cqe->pkey_index,
-		.sl = cqe->sl,
 		.port_num = 1,
 	};
 	if (cqe->flags & HROCE_WCF_IMM) {
@@ -511,9 +510,12 @@ static void wc_fill(struct ib_wc *wc, const struct hroce_cqe *cqe,
 		wc->wc_flags |= IB_WC_WITH_INVALIDATE;
 		wc->ex.invalidate_rkey = cqe->imm_data;
 	}
-	/* Which network header it is ib_core finds out by looking at it. */
-	if (cqe->flags & HROCE_WCF_GRH)
-		wc->wc_flags |= IB_WC_GRH;
+	/* The SL stays 0: ib_core takes it for the priority of a reply. */
+	if (cqe->flags & HROCE_WCF_GRH) {
+		wc->wc_flags |= IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE;
+		wc->network_hdr_type = cqe->sl == HROCE_SL_UDP_IPV4 ?
+				       RDMA_NETWORK_IPV4 : RDMA_NETWORK_IPV6;
+	}
 }
 
 int hroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)

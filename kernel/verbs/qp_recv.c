@@ -378,8 +378,9 @@ static int recv_check(const struct hroce_qp *qp, struct hroce_rx *rx)
 	}
 	if (!recv_pkey_ok(qp, pkt))
 		return HROCE_DROP_PKEY;
-	if (qp->proto.type != HRP_TYPE_UD &&
-	    !hroce_flow_is_peer(&qp->flow, &rx->saddr, &rx->daddr))
+	if (qp->proto.type == HRP_TYPE_UD)
+		pkt->sl = rx->ipv6 ? HROCE_SL_UDP_IPV6 : HROCE_SL_UDP_IPV4;
+	else if (!hroce_flow_is_peer(&qp->flow, &rx->saddr, &rx->daddr))
 		return HROCE_DROP_PEER;
 	return -1;
 }

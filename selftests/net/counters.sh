@@ -110,6 +110,27 @@ resources_are_listed() {
 		[ "$traffic_status" = 0 ]
 }
 
+# usage: bands NETNS NETDEV: "PRIORITY PACKETS" per line
+bands() { tc -s -n "$1" class show dev "$2" | awk '$2 == "prio" { band = $3 } $1 == "Sent" { print substr(band, 3), $4 }'; }
+
+# The completion of a datagram tells of its network header by the SL; who answers has the priority of any other.
+replies_have_no_priority() {
+	local end seen
+
+	for end in "$nsA ea" "$nsB eb"; do
+		# shellcheck disable=SC2086
+		set -- $end
+		tc -n "$1" qdisc add dev "$2" root handle 1: prio bands 16 priomap {0..15} || return
+	done
+	env HROCE_DEV=nla HROCE_DEV2=nlb HROCE_NS="$nsA" HROCE_NS2="$nsB" "$build/ud" reply_by_completion &&
+		env HROCE_DEV=nla HROCE_DEV2=nlb HROCE_NS="$nsA" HROCE_NS2="$nsB" "$build/cm" connect_and_talk || return
+	seen=$(bands "$nsA" ea; bands "$nsB" eb)
+	tc -n "$nsA" qdisc del dev ea root
+	tc -n "$nsB" qdisc del dev eb root
+	echo "$seen"
+	awk '$1 == "1" { n += $2 } $1 != "1" { other += $2 } END { exit !n || other }' <<<"$seen"
+}
+
 # usage: ping_pong MESSAGES CPU CPU: each end polls for the other's on its CPU; leaves how many turns they took
 ping_pong() {
 	local before log=/tmp/ping-pong-$id
@@ -143,6 +164,7 @@ tap_case counters.loss_shows loss_shows
 tap_case counters.backlog_is_not_kicked backlog_is_not_kicked
 tap_case counters.capture_sees_port_4791 capture_sees_port_4791
 tap_case counters.source_ports_spread source_ports_spread
+tap_case counters.replies_have_no_priority replies_have_no_priority
 tap_case counters.resources_are_listed resources_are_listed
 tap_case counters.pollers_take_turns pollers_take_turns
 tap_done

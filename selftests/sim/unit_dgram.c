@@ -80,6 +80,7 @@ static void ud_message_follows_its_header(void)
 	pkt = rr_request(HRP_OP_SEND_ONLY_IMM, 0, 100);
 	pkt.imm = (__be32)9;
 	pkt.se = 1;
+	pkt.sl = HROCE_SL_UDP_IPV4;
 	tap_eq(rr_arrive(&pkt), HRP_RX_ACCEPT);
 	tap_ok(rr.rx.grh && rr.rx.fuse);
 	tap_eq(rr.rx.mem.offset, HRW_GRH_LEN);
@@ -87,6 +88,7 @@ static void ud_message_follows_its_header(void)
 	tap_eq(rr.cqe.byte_len, HRW_GRH_LEN + 100);
 	tap_eq(rr.cqe.flags, HROCE_WCF_GRH | HROCE_WCF_IMM);
 	tap_eq(rr.cqe.src_qpn, PEER_QPN);
+	tap_eq(rr.cqe.sl, HROCE_SL_UDP_IPV4);
 	tap_ok(rr.solicited);
 	/* PSNs mean nothing. */
 	tap_eq(rr_ask(HRP_OP_SEND_ONLY, 1000, 0), HRP_RX_ACCEPT);

@@ -90,6 +90,13 @@ static void flow_label_chooses(struct vt *t)
 	VT_EQ(port_of(t, 0x1234 | 5 << 14), 0xc000 | (0x1234 ^ 5));
 }
 
+/* UCX sets the 12 bits above the field; they are ignored. */
+static void bits_above_label_ignored(struct vt *t)
+{
+	VT_EQ(port_of(t, 0xfff01234), 0xc000 | 0x1234);
+	VT_EQ(port_of(t, ~0u), 0xc000 | (0x3fff ^ 0x3f));
+}
+
 static void otherwise_by_connection(struct vt *t)
 {
 	unsigned int first = port_of(t, 0), nr_same = 0;
@@ -102,6 +109,7 @@ static void otherwise_by_connection(struct vt *t)
 
 static const struct vt_case cases[] = {
 	VT_CASE(flow_label_chooses),
+	VT_CASE(bits_above_label_ignored),
 	VT_CASE(otherwise_by_connection),
 };
 

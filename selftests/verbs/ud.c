@@ -79,6 +79,47 @@ static void grh_names_sender(struct vt *t)
 	}
 }
 
+/*
+ * A17.4.5.1: whether the frame was IPv4 or IPv6, in wc.sl as ConnectX has it.
+ * UCX looks there.
+ */
+static void completion_tells_ip_version(struct vt *t)
+{
+	struct vt_pair *p = ud_pair(t);
+	struct vt_mem *s = vt_mem(&t->a, 64, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 64 + VT_GRH, VT_ALL);
+	struct ibv_wc wc;
+
+	vt_recv(p->qp[1], 1, d, 0, 64 + VT_GRH);
+	datagram(p, &(struct vt_wr){
+		.op = IBV_WR_SEND, .id = 1, .local = s, .len = 64 });
+	wc = vt_expect(p->rcq[1], 1, IBV_WC_SUCCESS);
+	VT_EQ(wc.sl, d->buf[0] ? 8 | 1 : 8 | 2);
+	VT_EQ(d->buf[wc.sl == 9 ? 0 : 20] >> 4, wc.sl == 9 ? 6 : 4);
+}
+
+/* UCX sets the 12 bits above the flow label; they are ignored. */
+static void flow_label_too_long(struct vt *t)
+{
+	struct vt_pair *p = ud_pair(t);
+	struct vt_mem *s = vt_mem(&t->a, 64, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 64 + VT_GRH, VT_ALL);
+	struct ibv_ah_attr attr = {
+		.is_global = 1,
+		.port_num = VT_PORT,
+		.grh = { .dgid = t->b.gid, .sgid_index = t->a.gid_idx,
+			 .flow_label = ~0u, .hop_limit = 64 },
+	};
+	struct ibv_ah *ah = ibv_create_ah(t->a.pd, &attr);
+
+	VT_OK(ah, "%s", strerror(errno));
+	vt_recv(p->qp[1], 1, d, 0, 64 + VT_GRH);
+	datagram(p, &(struct vt_wr){
+		.op = IBV_WR_SEND, .id = 1, .local = s, .len = 64, .ah = ah });
+	vt_expect(p->rcq[1], 1, IBV_WC_SUCCESS);
+	VT_EQ(ibv_destroy_ah(ah), 0);
+}
+
 /* An address handle made from a completion reaches the sender. */
 static void reply_by_completion(struct vt *t)
 {
@@ -311,6 +352,8 @@ static void multicast_many_groups(struct vt *t)
 static const struct vt_case cases[] = {
 	VT_CASE(lengths),
 	VT_CASE(grh_names_sender),
+	VT_CASE(completion_tells_ip_version),
+	VT_CASE(flow_label_too_long),
 	VT_CASE(reply_by_completion),
 	VT_CASE(wrong_qkey_dropped),
 	VT_CASE(qkey_top_bit_uses_own),

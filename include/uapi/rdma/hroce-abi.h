@@ -265,6 +265,14 @@ enum hroce_wc_status {
 #define HROCE_WCF_IMM			(1U << 1)
 #define HROCE_WCF_INV			(1U << 3)
 
+/*
+ * hroce_cqe.sl: network header of a received datagram (IBTA A17.4.5.1), encoded
+ * as ConnectX does. Bit 3: there is a UDP header; bits 2:0: 1 IPv6, 2 IPv4
+ */
+#define HROCE_SL_UDP			(1U << 3)
+#define HROCE_SL_UDP_IPV6		(HROCE_SL_UDP | 1)
+#define HROCE_SL_UDP_IPV4		(HROCE_SL_UDP | 2)
+
 /* hroce_cqe.owner, bit 0: inverted each time that the ring wraps */
 #define HROCE_CQE_PHASE			(1U << 0)
 
@@ -281,7 +289,7 @@ enum hroce_wc_status {
  * @pkey_index: P_Key matched (GSI)
  * @status: enum hroce_wc_status
  * @opcode: enum hroce_wc_op; valid also if @status is an error
- * @sl: service level (UD)
+ * @sl: UD receive: HROCE_SL_UDP_IPV4 or HROCE_SL_UDP_IPV6, otherwise 0
  * @reserved: zero
  * @owner: stored last. The entry at index i is valid when
  *	(owner & HROCE_CQE_PHASE) == !(i / nr_entries & 1); a fresh ring is
