@@ -7,6 +7,8 @@
 #ifndef HRP_ENV_H
 #define HRP_ENV_H
 
+#include <linux/build_bug.h>
+#include <linux/stddef.h>
 #include <linux/types.h>
 #include <uapi/rdma/hroce-abi.h>
 #include "../drop.h"
@@ -22,9 +24,33 @@ enum hrp_event {
 	HRP_EVENT_LAST_WQE,
 };
 
+/*
+ * What is copied into a completion queue, and so into user space: all fields in
+ * front of @reserved, each with its first value.
+ */
+#define HRP_CQE_FIELDS(field) \
+	field(wr_id, wr_id) \
+	field(timestamp_ns, 0) \
+	field(byte_len, 0) \
+	field(imm_data, 0) \
+	field(qpn, qp->qpn) \
+	field(src_qpn, 0) \
+	field(vendor_err, 0) \
+	field(flags, 0) \
+	field(pkey_index, 0) \
+	field(status, status) \
+	field(opcode, opcode) \
+	field(sl, 0)
+
+#define HRP_CQE_SIZE(name, value)	+ sizeof_field(struct hroce_cqe, name)
+/* A new field of the entry belongs into the list. */
+static_assert(0 HRP_CQE_FIELDS(HRP_CQE_SIZE) ==
+	      offsetof(struct hroce_cqe, reserved));
+#undef HRP_CQE_SIZE
+
 /**
  * hrp_cqe_begin - begin to fill a completion in
- * @cqe: all but timestamp_ns, reserved and owner is set
+ * @cqe: all fields in front of @cqe->reserved are set
  * @qp: queue pair
  * @wr_id: of the request
  * @status: enum hroce_wc_status
@@ -33,17 +59,9 @@ enum hrp_event {
 static inline void hrp_cqe_begin(struct hroce_cqe *cqe, const struct hrp_qp *qp,
 				 u64 wr_id, u8 status, u8 opcode)
 {
-	cqe->wr_id = wr_id;
-	cqe->byte_len = 0;
-	cqe->imm_data = 0;
-	cqe->qpn = qp->qpn;
-	cqe->src_qpn = 0;
-	cqe->vendor_err = 0;
-	cqe->flags = 0;
-	cqe->pkey_index = 0;
-	cqe->status = status;
-	cqe->opcode = opcode;
-	cqe->sl = 0;
+#define HRP_CQE_SET(name, value)	cqe->name = (value);
+	HRP_CQE_FIELDS(HRP_CQE_SET)
+#undef HRP_CQE_SET
 }
 
 /**

@@ -132,9 +132,10 @@ bool hroce_cq_push(struct hroce_cq *cq, const struct hroce_cqe *cqe,
 		goto unlock;
 	}
 	slot = hroce_ring_entry(cq->ring, cq->prod);
-	/* The rest is zero since the ring was made. */
+	/* hrp_cqe_begin() sets these; the rest is zero since the start. */
 	memcpy(slot, cqe, offsetof(struct hroce_cqe, reserved));
-	slot->timestamp_ns = cq->timestamps ? ktime_get_ns() : 0;
+	if (unlikely(cq->timestamps))
+		slot->timestamp_ns = ktime_get_ns();
 	/* Pairs with the acquire of who polls. */
 	smp_store_release(&slot->owner, cq_phase(cq->ring, cq->prod));
 	cq->prod++;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Responder, READs and atomics: bursts, limits and replay. */
+#include <linux/kernel.h>
+#include "filled.h"
 #include "resp_rig.h"
 
 static void read_is_answered_in_bursts(void)
@@ -400,9 +402,40 @@ static void flush_is_limited_and_checked(void)
 	tap_eq(rr_ask(HRP_OP_FLUSH, i, 0), HRP_RX_NAK);
 }
 
+/* Headers come from the stack; all of each packet is filled in. */
+static void answers_are_filled_in(void)
+{
+	static const u8 ops[] = {
+		HRP_OP_SEND_ONLY, HRP_OP_WRITE_ONLY, HRP_OP_READ_REQ,
+		HRP_OP_CMP_SWAP, HRP_OP_FETCH_ADD, HRP_OP_ATOMIC_WRITE,
+		HRP_OP_FLUSH, HRP_OP_SEND_LAST,
+	};
+	struct hrp_burst bursts[ARRAY_SIZE(filled_before)];
+	unsigned int op, i;
+
+	for (op = 0; op < ARRAY_SIZE(ops); op++) {
+		for (i = 0; i < ARRAY_SIZE(bursts); i++) {
+			struct hrp_pkt pkt;
+
+			rr_begin(HRP_TYPE_RC);
+			pkt = rr_request(ops[op], 0,
+					 ops[op] == HRP_OP_ATOMIC_WRITE ? 8 : 0);
+			pkt.dmalen = ops[op] == HRP_OP_READ_REQ ? 2 * MTU :
+								  pkt.payload_len;
+			pkt.feth = HRW_FETH_GLOBAL;
+			pkt.ackreq = 1;
+			rr_arrive(&pkt);
+			memset(&rr.burst, filled_before[i], sizeof(rr.burst));
+			tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+			bursts[i] = rr.burst;
+		}
+		filled_compare(&bursts[0], &bursts[1]);
+	}
+}
+
 int main(void)
 {
-	tap_plan(18);
+	tap_plan(19);
 	tap_run(read_is_answered_in_bursts);
 	tap_run(read_of_nothing_is_answered);
 	tap_run(read_is_repeated_from_where_it_is_asked);
@@ -421,5 +454,6 @@ int main(void)
 	tap_run(flush_of_each_kind);
 	tap_run(flush_of_what_is_volatile);
 	tap_run(flush_is_limited_and_checked);
+	tap_run(answers_are_filled_in);
 	return tap_exit();
 }

@@ -3,6 +3,7 @@
 #include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
+#include "filled.h"
 #include "rig.h"
 #include "tap.h"
 
@@ -801,9 +802,44 @@ static void memory_cannot_be_fetched(void)
 	rig_end();
 }
 
+/* Headers come from the stack; all of each packet is filled in. */
+static void headers_are_filled_in(void)
+{
+	struct hrp_burst bursts[ARRAY_SIZE(filled_before)];
+	unsigned int type, op, i;
+
+	for (type = HRP_TYPE_RC; type <= HRP_TYPE_XRC_INI; type++) {
+		for (op = 0; op < HROCE_WR_NR; op++) {
+			u32 sent = 0;
+
+			for (i = 0; i < ARRAY_SIZE(bursts); i++) {
+				struct hroce_sq_wqe *wqe;
+
+				rig_begin(type, 0);
+				rig.qp.req.max_rd_atomic = 1;
+				memset(&rig.burst, filled_before[i],
+				       sizeof(rig.burst));
+				wqe = rig_slot(op);
+				if (op == HROCE_WR_FLUSH)
+					wqe->flush.placement =
+						HROCE_FLUSH_GLOBAL;
+				else if (type == HRP_TYPE_UD)
+					wqe->ud.ah = 1;
+				rig_post(wqe, op == HROCE_WR_FLUSH ? 0 : 8);
+				sent += rig_next() == HRP_NEXT_BURST;
+				bursts[i] = rig.burst;
+				rig.seen_cqes = rig.nr_cqes;
+				rig_end();
+			}
+			if (sent)
+				filled_compare(&bursts[0], &bursts[1]);
+		}
+	}
+}
+
 int main(void)
 {
-	tap_plan(33);
+	tap_plan(34);
 	tap_run(send_of_one_packet);
 	tap_run(write_in_bursts);
 	tap_run(last_packet_alone);
@@ -837,5 +873,6 @@ int main(void)
 	tap_run(xrc_requests_name_an_srq);
 	tap_run(memory_is_fetched);
 	tap_run(memory_cannot_be_fetched);
+	tap_run(headers_are_filled_in);
 	return tap_exit();
 }

@@ -3,6 +3,7 @@
 #include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
+#include "filled.h"
 #include "rig.h"
 #include "tap.h"
 
@@ -349,6 +350,25 @@ static void inline_data_is_copied(void)
 	rig_end();
 }
 
+/* Completions are copied to user space from the stack. */
+static void completion_is_filled_in(void)
+{
+	const size_t end = offsetof(struct hroce_cqe, reserved);
+	struct hroce_cqe cqe[ARRAY_SIZE(filled_before)];
+	unsigned int i;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	for (i = 0; i < ARRAY_SIZE(cqe); i++) {
+		memset(&cqe[i], filled_before[i], sizeof(cqe[i]));
+		hrp_cqe_begin(&cqe[i], &rig.qp, 1, HROCE_WC_SUCCESS,
+			      HROCE_WC_SEND);
+	}
+	for (i = 0; i < end; i++)
+		tap_eq(((u8 *)&cqe[0])[i], ((u8 *)&cqe[1])[i]);
+	tap_eq(cqe[0].timestamp_ns, 0);
+	rig_end();
+}
+
 static u32 scribble_state = 12345;
 
 static u32 scribble(void)
@@ -385,7 +405,7 @@ static void ring_scribbled_over(void)
 
 int main(void)
 {
-	tap_plan(15);
+	tap_plan(16);
 	tap_run(take_refuses_opcodes);
 	tap_run(take_refuses_kinds_of_flush);
 	tap_run(take_refuses_flags);
@@ -400,6 +420,7 @@ int main(void)
 	tap_run(polled_queue_asks_for_no_kick);
 	tap_run(unsignaled_is_silent);
 	tap_run(inline_data_is_copied);
+	tap_run(completion_is_filled_in);
 	tap_run(ring_scribbled_over);
 	return tap_exit();
 }
