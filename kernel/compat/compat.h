@@ -79,7 +79,10 @@ static inline int hroce_dma_buf_vmap(struct dma_buf *dmabuf,
 #define dma_buf_vmap	hroce_dma_buf_vmap
 #endif
 
-/* Before 6.12: names were never marked, and udev always renamed. */
+/*
+ * Kernels without it do not tell udev that a user has chosen the name. The
+ * rules of udev alone decide there.
+ */
 #ifndef HROCE_HAVE_MARK_NAME_ASSIGNED
 static inline void ib_mark_name_assigned_by_user(struct ib_device *dev)
 {

@@ -3,9 +3,9 @@
  * Queue pairs. qp.c creates, modifies and destroys them; qp_send.c runs the
  * requester, qp_recv.c the responder and the completer.
  *
- * Locks. recv_lock before send_lock, both before a CQ's lock; all _bh. Frames
- * are sent with none of them held. Who runs the requester (responder) is
- * decided by a token, see struct hroce_side.
+ * Locks. recv.lock before send.lock, both before a CQ's lock; all _bh. Frames
+ * are sent with none of them held. A token decides which context runs the
+ * requester (responder), see struct hroce_side.
  */
 #ifndef HROCE_QP_H
 #define HROCE_QP_H

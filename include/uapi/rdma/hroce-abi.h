@@ -158,7 +158,7 @@ struct hroce_masks {
  * @reserved1: zero
  *
  * The SGEs or the inline data follow immediately; the distance from one entry
- * to the next is hroce_create_qp_resp.sq_stride. Behind the SGEs of a masked
+ * to the next is hroce_create_qp_resp.sq.stride. Behind the SGEs of a masked
  * atomic is &struct hroce_masks, if there is room for it before the next entry.
  */
 struct hroce_sq_wqe {
