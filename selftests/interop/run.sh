@@ -79,7 +79,14 @@ netem_off() {
 	tc -n "$nsB" qdisc del dev ib root
 }
 
+# rdma_rxe 6.12 as a responder cannot answer once more, after a loss, a READ of length 0 (it compares the R_Key with 0,
+# and drops the request), nor any other READ if a READ or WRITE of length 0 came after it (read_reply() takes the region
+# of the latest request, which is none: a WARNING in rxe_mr_copy(), and NAK remote access). So it is not asked for those
+# where frames get lost.
 run_traffic() {
+	local nonzero=()
+
+	[ "$role" = rxe-asks ] || nonzero=(-z)
 	tap_case "interop.traffic_rc_$role" traffic -n 300
 	tap_case "interop.traffic_rc_small_mtu_$role" traffic -n 100 -m 256 -x 20000
 	tap_case "interop.traffic_uc_$role" traffic -t uc -n 100
@@ -92,10 +99,10 @@ run_traffic() {
 	# Frames one by one: a super-packet would be lost as a whole.
 	knob irb gso N
 	both_ends_netem loss 1%
-	tap_case "interop.loss_rc_$role" traffic -e 14 -n 120 -x 30000
+	tap_case "interop.loss_rc_$role" traffic -e 14 -n 120 -x 30000 "${nonzero[@]}"
 	tap_case "interop.loss_uc_$role" traffic -t uc -L -n 80 -x 20000
 	tap_case "interop.loss_ud_$role" traffic -t ud -L -n 80
-	HROCE_FAMILY=6 tap_case "interop.loss_rc_ipv6_$role" traffic -e 14 -n 60 -x 30000
+	HROCE_FAMILY=6 tap_case "interop.loss_rc_ipv6_$role" traffic -e 14 -n 60 -x 30000 "${nonzero[@]}"
 	netem_off
 	knob irb gso Y
 }

@@ -4,12 +4,13 @@
  *
  *	vt_traffic [-t rc|uc|ud] [-n OPERATIONS] [-T SECONDS] [-s SEED]
  *		   [-x MAXLEN] [-w WINDOW] [-m MTU] [-e TIMEOUT] [-r RETRIES]
- *		   [-L] [-S PORT | -C HOST:PORT]
+ *		   [-L] [-z] [-S PORT | -C HOST:PORT]
  *
  * The client sends, writes, reads and does atomics, some at a time; the server
  * sends back what it is sent. By default the server is a child on HROCE_DEV2;
  * with -S and -C both are programs of their own that find each other by TCP.
  * -L: datagrams and UC messages may get lost (but not change).
+ * -z: no WRITE and no READ of length 0, which rdma_rxe loses when frames do.
  *
  * Exit status: 0 all well, 1 wrong data or order, 2 the transport gave up,
  * 3 nothing moved any more, 4 usage.
@@ -43,6 +44,7 @@
  * @timeout: local ACK timeout exponent
  * @retry: retries
  * @lossy: unreliable messages may vanish
+ * @some: each WRITE and READ moves at least a byte
  */
 struct config {
 	enum ibv_qp_type type;
@@ -55,6 +57,7 @@ struct config {
 	int timeout;
 	int retry;
 	bool lossy;
+	bool some;
 };
 
 static struct config cfg = {
@@ -476,6 +479,9 @@ static void start_op(struct client *c)
 
 	*op = (struct op){ .kind = pick_kind(), .len = pick_len(),
 			   .seq = c->next };
+	if (cfg.some && !op->len &&
+	    (op->kind == KIND_WRITE_IMM || op->kind == KIND_WRITE_READ))
+		op->len = 1;
 	vt_fill(c->s.out, slot_off(slot), op->len, op->seq);
 	switch (op->kind) {
 	case KIND_FETCH_ADD:
@@ -703,7 +709,7 @@ int main(int argc, char **argv)
 	int opt;
 
 	signal(SIGPIPE, SIG_IGN);
-	while ((opt = getopt(argc, argv, "t:n:T:s:x:w:m:e:r:LS:C:")) > 0) {
+	while ((opt = getopt(argc, argv, "t:n:T:s:x:w:m:e:r:LzS:C:")) > 0) {
 		switch (opt) {
 		case 't':
 			parse_type(optarg);
@@ -734,6 +740,9 @@ int main(int argc, char **argv)
 			break;
 		case 'L':
 			cfg.lossy = true;
+			break;
+		case 'z':
+			cfg.some = true;
 			break;
 		case 'S':
 			listen_at = optarg;
