@@ -11,6 +11,7 @@
 #include <linux/netdevice.h>
 #include <linux/rculist.h>
 #include <linux/rtnetlink.h>
+#include <net/l3mdev.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
@@ -218,18 +219,6 @@ bool hroce_port_has_addr(const struct hroce_port *port,
 	return false;
 }
 
-struct hroce_port *hroce_port_find(struct net *net,
-				   const struct in6_addr *addr)
-{
-	const struct hroce_netns *hn = net_generic(net, hroce_netns_id);
-	struct hroce_port *port;
-
-	list_for_each_entry_rcu(port, &hn->ports, node)
-		if (hroce_port_has_addr(port, addr))
-			return port;
-	return NULL;
-}
-
 struct hroce_port *hroce_port_find_dev(const struct net_device *dev)
 {
 	const struct hroce_netns *hn = net_generic(dev_net(dev),
@@ -238,6 +227,25 @@ struct hroce_port *hroce_port_find_dev(const struct net_device *dev)
 
 	list_for_each_entry_rcu(port, &hn->ports, node)
 		if (port->dev == dev)
+			return port;
+	return NULL;
+}
+
+struct hroce_port *hroce_port_find(const struct net_device *dev,
+				   const struct in6_addr *addr)
+{
+	const struct hroce_netns *hn = net_generic(dev_net(dev),
+						   hroce_netns_id);
+	const struct net_device *vrf = l3mdev_master_dev_rcu(dev);
+	struct hroce_port *port = hroce_port_find_dev(dev);
+
+	if (port && hroce_port_has_addr(port, addr))
+		return port;
+	if (ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL)
+		return NULL;
+	list_for_each_entry_rcu(port, &hn->ports, node)
+		if (hroce_port_has_addr(port, addr) &&
+		    l3mdev_master_dev_rcu(port->dev) == vrf)
 			return port;
 	return NULL;
 }

@@ -129,13 +129,15 @@ bool hroce_port_has_addr(const struct hroce_port *port,
 
 /**
  * hroce_port_find - the open port that has an address
- * @net: namespace
+ * @dev: netdev that the packet comes from or was to leave by; its own port
+ *	comes first. Link-local addresses are looked for there alone, others
+ *	in all ports of the same VRF
  * @addr: unicast address, IPv4 mapped
  *
  * Context: RCU read side.
  * Return: port or NULL.
  */
-struct hroce_port *hroce_port_find(struct net *net,
+struct hroce_port *hroce_port_find(const struct net_device *dev,
 				   const struct in6_addr *addr);
 
 /**

@@ -59,12 +59,11 @@ static struct dst_entry *route_lookup4(struct hroce_flow *flow)
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static struct dst_entry *route_lookup6(struct hroce_flow *flow)
+static struct dst_entry *route_ask6(struct hroce_flow *flow, int oif)
 {
 	const struct hroce_flow_key *key = &flow->key;
-	struct net_device *dev = flow->port->dev;
 	struct flowi6 fl6 = {
-		.flowi6_oif = dev->ifindex,
+		.flowi6_oif = oif,
 		.flowlabel = ip6_make_flowinfo(key->tclass,
 					       htonl(key->flow_label)),
 		.flowi6_proto = IPPROTO_UDP,
@@ -73,15 +72,34 @@ static struct dst_entry *route_lookup6(struct hroce_flow *flow)
 		.fl6_sport = htons(key->sport),
 		.fl6_dport = htons(HRW_UDP_PORT),
 	};
-	struct net *net = flow->port->net;
+
+	return ipv6_stub->ipv6_dst_lookup_flow(flow->port->net, NULL, &fl6,
+					       NULL);
+}
+
+static bool route_is_local6(struct dst_entry *dst)
+{
+	return dst_rt6_info(dst)->rt6i_flags & RTF_LOCAL;
+}
+
+/* The address may be that of another device of this host, in the same VRF. */
+static struct dst_entry *route_lookup6(struct hroce_flow *flow)
+{
+	const struct in6_addr *daddr = &flow->key.daddr;
+	struct net_device *dev = flow->port->dev;
 	struct dst_entry *dst;
 
-	if (!__ipv6_addr_needs_scope_id(__ipv6_addr_type(&key->daddr)) &&
-	    !IS_ERR_OR_NULL(ipv6_stub->ipv6_dev_find(net, &key->daddr, NULL)))
-		fl6.flowi6_oif = l3mdev_master_ifindex_rcu(dev);
-	dst = ipv6_stub->ipv6_dst_lookup_flow(net, NULL, &fl6, NULL);
+	dst = ERR_PTR(-ENETUNREACH);
+	if (!__ipv6_addr_needs_scope_id(__ipv6_addr_type(daddr)))
+		dst = route_ask6(flow, l3mdev_master_ifindex_rcu(dev));
+	if (!IS_ERR(dst) && !route_is_local6(dst)) {
+		dst_release(dst);
+		dst = ERR_PTR(-ENETUNREACH);
+	}
+	if (IS_ERR(dst))
+		dst = route_ask6(flow, dev->ifindex);
 	if (!IS_ERR(dst))
-		dst_cache_set_ip6(&flow->dst, dst, &fl6.saddr);
+		dst_cache_set_ip6(&flow->dst, dst, &flow->key.saddr);
 	return dst;
 }
 
@@ -90,11 +108,6 @@ static struct dst_entry *route_cached6(struct hroce_flow *flow)
 	struct in6_addr saddr;
 
 	return dst_cache_get_ip6(&flow->dst, &saddr);
-}
-
-static bool route_is_local6(struct dst_entry *dst)
-{
-	return dst_rt6_info(dst)->rt6i_flags & RTF_LOCAL;
 }
 
 /* The metric of @dst may be learned; that of the FIB entry never is. */
@@ -192,7 +205,7 @@ int hroce_route_get(struct hroce_flow *flow, struct hroce_route *route)
 	route->mcast = hroce_addr_is_multicast(daddr);
 	local = ipv6 ? route_is_local6(dst) : route_is_local4(dst);
 	if (local && !route->mcast)
-		route->to = hroce_port_find(flow->port->net, daddr);
+		route->to = hroce_port_find(flow->port->dev, daddr);
 	if (route->to) {
 		route->dev = route->to->dev;
 		route->sg = true;

@@ -9,6 +9,7 @@
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/netdevice.h>
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
@@ -311,15 +312,28 @@ bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb)
 	return true;
 }
 
-void hroce_rx_from_stack(struct net *net, struct sk_buff *skb)
+/* The netdev of a frame that came up the IP stack, where a VRF takes its place. */
+static struct net_device *rx_dev(const struct sk_buff *skb, bool ipv6)
 {
+	int ifindex = ipv6 ? inet6_sdif(skb) : inet_sdif(skb);
+	struct net_device *dev = NULL;
+
+	if (ifindex)
+		dev = dev_get_by_index_rcu(dev_net(skb->dev), ifindex);
+	return dev ?: skb->dev;
+}
+
+void hroce_rx_from_stack(struct sk_buff *skb)
+{
+	const struct net_device *dev;
 	struct rx_frame f __uninitialized;
 	struct hroce_rx rx __uninitialized;
 
 	rx_begin(&f, &rx, skb, skb_network_offset(skb));
 	if (rx_gso_ok(skb) && rx_headers(&f, &rx)) {
-		rx.port = rx.mcast ? hroce_port_find_dev(skb->dev) :
-				     hroce_port_find(net, &rx.daddr);
+		dev = rx_dev(skb, rx.ipv6);
+		rx.port = rx.mcast ? hroce_port_find_dev(dev) :
+				     hroce_port_find(dev, &rx.daddr);
 		if (rx.port && rx_lengths_ok(&f, &rx))
 			rx_frame(&f, &rx);
 	}

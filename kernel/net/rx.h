@@ -9,7 +9,6 @@
 
 struct hroce_mem_iter;
 struct hroce_port;
-struct net;
 struct sk_buff;
 
 /**
@@ -135,12 +134,11 @@ bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb);
 
 /**
  * hroce_rx_from_stack - a frame came up the IP stack
- * @net: namespace
  * @skb: frame, UDP header at skb->data, checksum verified; consumed
  *
  * Context: softirq, RCU read side.
  */
-void hroce_rx_from_stack(struct net *net, struct sk_buff *skb);
+void hroce_rx_from_stack(struct sk_buff *skb);
 
 /**
  * hroce_rx_icrc_begin - begin the ICRC of a packet

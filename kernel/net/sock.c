@@ -11,7 +11,7 @@
 
 static int sock_receive(struct sock *sk, struct sk_buff *skb)
 {
-	hroce_rx_from_stack(sock_net(sk), skb);
+	hroce_rx_from_stack(skb);
 	return 0;
 }
 

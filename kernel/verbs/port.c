@@ -207,16 +207,15 @@ enum rdma_link_layer hroce_port_link_layer(struct ib_device *ibdev,
 int hroce_port_add_gid(const struct ib_gid_attr *attr, void **context)
 {
 	struct hroce_dev *dev = to_hdev(attr->device);
-	const struct net_device *gid_dev;
 	bool foreign;
 
 	/*
-	 * A link on a VLAN is offered the GIDs of everything that shares the
-	 * device below it, see hroce_port_vlan_netdev().
+	 * ib_core offers the GIDs of all devices above the netdev: VLANs,
+	 * macvlans, bridges. Frames of this link carry neither their tags nor
+	 * their MACs. See also hroce_port_vlan_netdev().
 	 */
 	rcu_read_lock();
-	gid_dev = rcu_dereference(attr->ndev);
-	foreign = is_vlan_dev(dev->port.dev) && gid_dev != dev->port.dev;
+	foreign = rcu_dereference(attr->ndev) != dev->port.dev;
 	rcu_read_unlock();
 	if (foreign)
 		return -EADDRNOTAVAIL;

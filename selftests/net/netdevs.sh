@@ -33,12 +33,21 @@ ipv6_only() {
 	HROCE_FAMILY=6 traffic -n 200 && HROCE_FAMILY=6 traffic -t uc -n 50 && HROCE_FAMILY=6 traffic -t ud -n 50
 }
 
+# usage: has_gid LINK END: does a GID of the link end so?
+has_gid() { grep -qs "$2\$" "/sys/class/infiniband/$1/ports/1/gids/"*; }
+
+# usage: has_gid LINK END: does a GID of the link end so?
+has_gid() { grep -qs "$2\$" "/sys/class/infiniband/$1/ports/1/gids/"*; }
+
 vlan() {
 	ip -n "$nsA" link add link ea name ea.7 type vlan id 7 && ip -n "$nsB" link add link eb name eb.7 type vlan id 7 &&
 		address "$nsA" ea.7 1 91 && address "$nsB" eb.7 2 91 &&
 		add_link "$nsA" nlva ea.7 && add_link "$nsB" nlvb eb.7 && reaches "$nsA" 10.91.0.2 fd91::2 || return
 	from=nlva to=nlvb both_families -n 150 || return
 	from=nlva to=nlvb traffic -t ud -n 50 || return
+	# The link below has other addresses: it sends without a tag.
+	has_gid nlva :0a5b:0001 && has_gid nla :0a5a:0001 || return
+	expect 1 has_gid nla :0a5b:0001 && expect 1 has_gid nlva :0a5a:0001 || return
 	# Both at the same time: the links below are still there.
 	from=nlva to=nlvb traffic -n 150 &
 	traffic -n 150 && wait $!

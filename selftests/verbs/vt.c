@@ -187,8 +187,7 @@ static void undo_all(void)
 static int case_child(const struct vt_case *c)
 {
 	static struct vt t;
-	const char *fam = getenv("HROCE_FAMILY");
-	int family = fam && *fam == '6' ? 6 : 4;
+	int family = vt_family();
 	int rc;
 
 	run.tid = gettid();

@@ -43,7 +43,8 @@
  * @pd: protection domain that the helpers use
  * @dev: device attributes
  * @port: attributes of port 1
- * @gid: address in use, a RoCEv2 GID of the family HROCE_FAMILY (4 or 6)
+ * @gid: address in use, a RoCEv2 GID of the family HROCE_FAMILY (4, 6, or link:
+ *	IPv6 link-local)
  * @gid_idx: index of @gid
  */
 struct vt_end {
@@ -295,6 +296,10 @@ int main(int argc, char **argv) \
 	} while (0)
 
 /* vt_obj.c: ends and objects */
+
+/* What vt_family() returns for link-local addresses. */
+#define VT_LINK_LOCAL	0xfe80
+int vt_family(void);
 void vt_open(struct vt_end *e, const char *name, int family);
 void vt_close(struct vt_end *e);
 int vt_find_gid(struct vt_end *e, int family);

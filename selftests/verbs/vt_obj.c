@@ -47,14 +47,25 @@ static int undo_mem(void *obj)
 	return rc;
 }
 
+/* The value of HROCE_FAMILY: 4, 6 or VT_LINK_LOCAL. */
+int vt_family(void)
+{
+	const char *family = getenv("HROCE_FAMILY");
+
+	if (!family)
+		return 4;
+	return *family == 'l' ? VT_LINK_LOCAL : *family == '6' ? 6 : 4;
+}
+
 static bool gid_is_family(const union ibv_gid *gid, int family)
 {
 	static const unsigned char v4[12] = { [10] = 0xff, [11] = 0xff };
 	bool mapped = !memcmp(gid->raw, v4, sizeof(v4));
+	bool link = gid->raw[0] == 0xfe && gid->raw[1] == 0x80;
 
 	if (family == 4)
 		return mapped;
-	return !mapped && !(gid->raw[0] == 0xfe && gid->raw[1] == 0x80);
+	return !mapped && link == (family == VT_LINK_LOCAL);
 }
 
 /* Index of the first RoCEv2 GID of a family, or -1. */

@@ -157,8 +157,7 @@ static void reset(struct target *g)
 
 int main(void)
 {
-	const char *fam = getenv("HROCE_FAMILY");
-	int family = fam && *fam == '6' ? 6 : 4;
+	int family = vt_family();
 	static struct target g;
 	char line[128], word[128];
 	int n;

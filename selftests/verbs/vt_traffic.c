@@ -225,10 +225,9 @@ static enum ibv_mtu mtu_code(int bytes)
 
 static void side_open(struct side *s, const char *dev)
 {
-	const char *fam = getenv("HROCE_FAMILY");
 	size_t total;
 
-	vt_open(&s->end, dev, fam && *fam == '6' ? 6 : 4);
+	vt_open(&s->end, dev, vt_family());
 	if (cfg.type == IBV_QPT_UD &&
 	    cfg.maxlen > vt_mtu_bytes(s->end.port.active_mtu))
 		cfg.maxlen = vt_mtu_bytes(s->end.port.active_mtu);
