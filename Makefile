@@ -46,7 +46,8 @@ help:
 
 # Kbuild leaves its output beside the sources. So that several kernels do not share it, each gets a directory of
 # links to the sources.
-kernel-sources = Kbuild $(shell find kernel include selftests/atomics selftests/connects selftests/exporter -type f \
+kernel-sources = Kbuild $(shell find kernel include selftests/atomics selftests/connects selftests/exporter \
+	selftests/frames -type f \
 	\( -name '*.[chS]' -o -name 'Kbuild*' -o -name 'Makefile*' -o -name 'Kconfig*' -o -name '*.sh' \))
 
 mirror:

@@ -227,6 +227,7 @@ static void frame_ref(struct hroce_tx_frame *f, struct hroce_extent *ext)
 
 	frame_sum(f, page_address(ext->page) + ext->offset, ext->len);
 	f->skb->truesize += ext->len;
+	hroce_tx_frame_share(f);
 	hroce_tx_frame_grow(f, ext->len);
 	f->last = NULL;
 	do {

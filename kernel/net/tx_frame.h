@@ -70,6 +70,17 @@ static inline void hroce_tx_frame_grow(struct hroce_tx_frame *f, u32 len)
 	}
 }
 
+/*
+ * There are page frags whose memory belongs to others: nobody may write there,
+ * as decryption in place would. Segmentation of older kernels asks the head
+ * alone, others ask each sk_buff of the list.
+ */
+static inline void hroce_tx_frame_share(struct hroce_tx_frame *f)
+{
+	skb_shinfo(f->skb)->flags |= SKBFL_SHARED_FRAG;
+	f->shinfo->flags |= SKBFL_SHARED_FRAG;
+}
+
 /* Append a page frag, which gets a reference of its own. */
 static __always_inline void hroce_tx_frame_add(struct hroce_tx_frame *f,
 					       struct page *page, u32 offset,
@@ -213,6 +224,7 @@ static inline void hroce_tx_pages_end(struct hroce_tx_pages *p,
 	f->chunk_left -= p->chunk - f->chunk;
 	f->chunk = p->chunk;
 	f->skb->truesize += payload;
+	hroce_tx_frame_share(f);
 	hroce_tx_frame_grow(f, len);
 }
 

@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Frames that refer to memory of processes: how they are marked and sent. A module looks at each frame of nla.
+#
+#	namespace A: nla on ea, hroce_frames <----- veth -----> namespace B: nlb on eb
+
+. "$(dirname "$0")/lib.sh"
+
+seen() { cat "/sys/module/hroce_frames/parameters/$1"; }
+
+watch_frames() {
+	ip netns exec "$nsA" insmod "$(dirname "${VM_KO:?}")/selftests/frames/hroce_frames.ko" device=ea
+}
+
+# usage: marked LISTS COMMAND...: memory is referred to, if LISTS also by sk_buffs in lists, and each of them says so
+marked() {
+	local want_lists=$1 frames lists unmarked
+
+	shift
+	frames=$(seen frames) lists=$(seen lists) unmarked=$(seen unmarked)
+	"$@" || return
+	frames=$(($(seen frames) - frames)) lists=$(($(seen lists) - lists)) unmarked=$(($(seen unmarked) - unmarked))
+	echo "$frames sk_buffs, $lists in lists, $unmarked not marked"
+	[ "$frames" -gt 50 ] && [ "$unmarked" = 0 ] && [ "$((lists > 0))" = "$want_lists" ]
+}
+
+single() {
+	knob nla gso N && marked 0 traffic -n 100 && knob nla gso Y
+}
+
+without_lists() {
+	local end
+
+	ip netns exec "$nsA" ethtool -K ea tx-scatter-gather-fraglist off || return
+	marked 0 traffic -n 200 || return
+	ip netns exec "$nsA" ethtool -K ea tx-scatter-gather-fraglist on
+}
+
+# Memory that may be taken away is locked while it is read, and never while a frame is sent.
+unlocked() {
+	local locked
+
+	locked=$(seen locked)
+	HROCE_DEV=nla HROCE_DEV2=nlb "$build/odp" local both || return
+	locked=$(($(seen locked) - locked))
+	echo "$locked frames sent with a region locked"
+	[ "$locked" = 0 ]
+}
+
+two_ends || { tap_case frames.topology false; tap_done; exit 1; }
+tap_case frames.watched watch_frames
+[ "$tap_failures" = 0 ] || { tap_done; exit 1; }
+tap_case frames.lists_marked marked 1 traffic -n 200
+tap_case frames.supers_marked without_lists
+tap_case frames.single_marked single
+[ ! -e /proc/lockdep ] || tap_case frames.sent_unlocked unlocked
+rmmod hroce_frames
+tap_done
