@@ -56,7 +56,9 @@ static struct ib_mr *fn##_compat(struct ib_pd *pd, u64 offset,		\
 				 u64 length, u64 iova, int fd,		\
 				 int access, struct ib_udata *udata)	\
 {									\
-	return fn(pd, offset, length, iova, fd, access, NULL);		\
+	return fn(pd, offset, length, iova, fd, access,			\
+		  container_of(udata, struct uverbs_attr_bundle,	\
+			       driver_udata));				\
 }
 #endif
 

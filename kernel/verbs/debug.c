@@ -64,6 +64,45 @@ static int poll_us_set(void *data, u64 val)
 
 DEFINE_DEBUGFS_ATTRIBUTE(poll_us_fops, poll_us_get, poll_us_set, "%llu\n");
 
+static int limits_show(struct seq_file *file, void *unused)
+{
+	hroce_quota_show(file->private, file);
+	return 0;
+}
+
+static int limits_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, limits_show, inode->i_private);
+}
+
+/* A line as hroce_quota_show() prints it, without what is used. */
+static ssize_t limits_write(struct file *file, const char __user *buf,
+			    size_t len, loff_t *pos)
+{
+	struct hroce_dev *dev = file_inode(file)->i_private;
+	char line[64] = {}, kind[16];
+	u32 each, all;
+	int err;
+
+	if (*pos || len >= sizeof(line))
+		return -EINVAL;
+	if (copy_from_user(line, buf, len))
+		return -EFAULT;
+	if (sscanf(line, "%15s %u %u", kind, &each, &all) != 3)
+		return -EINVAL;
+	err = hroce_quota_set(dev, kind, each, all);
+	return err ?: len;
+}
+
+static const struct file_operations limits_fops = {
+	.owner = THIS_MODULE,
+	.open = limits_open,
+	.read = seq_read,
+	.write = limits_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
 void hroce_debug_init(void)
 {
 	debug_root = debugfs_create_dir("hroce", NULL);
@@ -88,6 +127,7 @@ int hroce_debug_add(struct ib_device *ibdev)
 	debugfs_create_bool("take_turns", 0600, dev->debug, &dev->take_turns);
 	debugfs_create_file_unsafe("poll_us", 0600, dev->debug, dev,
 				   &poll_us_fops);
+	debugfs_create_file("limits", 0600, dev->debug, dev, &limits_fops);
 	return 0;
 }
 

@@ -35,8 +35,8 @@ static struct lock_class_key faults_lock_key;
 
 static void hroce_dev_dealloc(struct ib_device *ibdev);
 
-HROCE_CREATE_CQ_COMPAT(hroce_cq_create)
-HROCE_REG_DMABUF_COMPAT(hroce_mr_reg_dmabuf)
+HROCE_CREATE_CQ_COMPAT(hroce_quota_cq_create)
+HROCE_REG_DMABUF_COMPAT(hroce_quota_mr_reg_dmabuf)
 
 static const struct ib_device_ops dev_ops = {
 	.owner = THIS_MODULE,
@@ -47,33 +47,33 @@ static const struct ib_device_ops dev_ops = {
 	.advise_mr = hroce_mr_advise,
 	.alloc_hw_port_stats = hroce_stats_alloc,
 	.alloc_mr = hroce_mr_alloc,
-	.alloc_mw = hroce_mw_alloc,
-	.alloc_pd = hroce_pd_alloc,
+	.alloc_mw = hroce_quota_mw_alloc,
+	.alloc_pd = hroce_quota_pd_alloc,
 	.alloc_ucontext = hroce_ucontext_alloc,
-	.alloc_xrcd = hroce_xrcd_alloc,
-	.attach_mcast = hroce_mcast_attach,
+	.alloc_xrcd = hroce_quota_xrcd_alloc,
+	.attach_mcast = hroce_quota_mcast_attach,
 	.counter_alloc_stats = hroce_counter_alloc_stats,
 	.counter_bind_qp = hroce_counter_bind_qp,
 	.counter_dealloc = hroce_counter_dealloc,
 	.counter_unbind_qp = hroce_counter_unbind_qp,
 	.counter_update_stats = hroce_counter_update_stats,
 	.create_ah = hroce_ah_create,
-	.create_cq = HROCE_CREATE_CQ_OP(hroce_cq_create),
-	.create_qp = hroce_qp_create,
-	.create_srq = hroce_srq_create,
-	.create_user_ah = hroce_ah_create,
+	.create_cq = HROCE_CREATE_CQ_OP(hroce_quota_cq_create),
+	.create_qp = hroce_quota_qp_create,
+	.create_srq = hroce_quota_srq_create,
+	.create_user_ah = hroce_quota_ah_create,
 	.dealloc_driver = hroce_dev_dealloc,
-	.dealloc_mw = hroce_mw_dealloc,
-	.dealloc_pd = hroce_pd_dealloc,
+	.dealloc_mw = hroce_quota_mw_dealloc,
+	.dealloc_pd = hroce_quota_pd_dealloc,
 	.dealloc_ucontext = hroce_ucontext_dealloc,
-	.dealloc_xrcd = hroce_xrcd_dealloc,
+	.dealloc_xrcd = hroce_quota_xrcd_dealloc,
 	.del_gid = hroce_port_del_gid,
-	.dereg_mr = hroce_mr_dereg,
-	.destroy_ah = hroce_ah_destroy,
-	.destroy_cq = hroce_cq_destroy,
-	.destroy_qp = hroce_qp_destroy,
-	.destroy_srq = hroce_srq_destroy,
-	.detach_mcast = hroce_mcast_detach,
+	.dereg_mr = hroce_quota_mr_dereg,
+	.destroy_ah = hroce_quota_ah_destroy,
+	.destroy_cq = hroce_quota_cq_destroy,
+	.destroy_qp = hroce_quota_qp_destroy,
+	.destroy_srq = hroce_quota_srq_destroy,
+	.detach_mcast = hroce_quota_mcast_detach,
 	.device_group = &hroce_pkey_group,
 	.disassociate_ucontext = hroce_ucontext_disassociate,
 	.enable_driver = hroce_debug_add,
@@ -100,8 +100,8 @@ static const struct ib_device_ops dev_ops = {
 	.query_qp = hroce_qp_query,
 	.query_srq = hroce_srq_query,
 	.query_ucontext = hroce_ucontext_query,
-	.reg_user_mr = hroce_mr_reg_user,
-	.reg_user_mr_dmabuf = HROCE_REG_DMABUF_OP(hroce_mr_reg_dmabuf),
+	.reg_user_mr = hroce_quota_mr_reg_user,
+	.reg_user_mr_dmabuf = HROCE_REG_DMABUF_OP(hroce_quota_mr_reg_dmabuf),
 	.req_notify_cq = hroce_cq_req_notify,
 	.rereg_user_mr = hroce_mr_rereg,
 	.resize_cq = hroce_cq_resize,
@@ -158,6 +158,7 @@ static void dev_setup(struct hroce_dev *dev)
 	lockdep_set_class(&dev->faults.xa_lock, &faults_lock_key);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->counters, XA_FLAGS_ALLOC1);
+	hroce_quota_init(&dev->quota);
 	INIT_LIST_HEAD(&dev->mcast);
 	spin_lock_init(&dev->mcast_lock);
 	hroce_pkey_init(dev);

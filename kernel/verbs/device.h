@@ -10,22 +10,33 @@
 #include "../net/port.h"
 #include "../recent.h"
 #include "poller.h"
+#include "quota.h"
 
 #define RDMA_DRIVER_HROCE ((enum rdma_driver_id)HROCE_DRIVER_ID)
 
-/* What ib_query_device() promises; see also HROCE_MAX_* in the ABI. */
-#define HROCE_MAX_QP		(1 << 20)
-#define HROCE_MAX_QPN		0xfffffe	/* the next one means multicast */
-#define HROCE_MAX_CQ		(1 << 20)
-#define HROCE_MAX_SRQ		(1 << 20)
-#define HROCE_MAX_SRQN		0xffffff	/* XRC; 24 bits on the wire */
+/* What all contexts may have; ib_query_device() tells what one may: quota.c. */
 #define HROCE_MAX_AH		(1 << 20)
+#define HROCE_MAX_CQ		(1 << 20)
+#define HROCE_MAX_MCAST_ATTACH	(1 << 16)
+#define HROCE_MAX_MCAST_GRP	8192
+#define HROCE_MAX_MR		(1 << 23)
+#define HROCE_MAX_MW		(1 << 22)
 #define HROCE_MAX_PD		(1 << 20)
-#define HROCE_MAX_MR		((1 << 24) - 1)	/* keys: 24 bits, not 0 */
+#define HROCE_MAX_QP		(1 << 20)
+#define HROCE_MAX_SRQ		(1 << 20)
+#define HROCE_MAX_XRCD		(1 << 16)
+
+/* Where numbers end: there are more than contexts may have. */
+#define HROCE_MAX_AH_ID		0xffffff
+#define HROCE_MAX_KEYS		((1 << 24) - 1)	/* 24 bits, not 0 */
+#define HROCE_MAX_QPN		0xfffffe	/* the next one means multicast */
+
+/* What ib_query_device() promises; see also HROCE_MAX_* in the ABI. */
+#define HROCE_MAX_SRQN		0xffffff	/* XRC; 24 bits on the wire */
 #define HROCE_MAX_WR		(1 << 15)
 #define HROCE_MAX_CQE		(1 << 22)
 #define HROCE_MAX_FAST_REG	1024		/* blocks of one FRWR MR */
-#define HROCE_MAX_MCAST_GRP	8192
+#define HROCE_MAX_MCAST_QP	256		/* members of a group */
 #define HROCE_MIN_RATE_KBPS	8		/* a byte in a millisecond */
 #define HROCE_MAX_RATE_KBPS	1000000000	/* more than memory has */
 #define HROCE_GID_TABLE_LEN	256
@@ -55,7 +66,7 @@ struct hroce_link;
  * @counters: those of queue pairs by rdma_counter.id, see verbs/counter.c
  * @mcast: multicast groups, see verbs/mcast.h; RCU readers
  * @mcast_lock: guards changes of @mcast
- * @nr_mcast: entries of @mcast [mcast_lock]
+ * @quota: limits for objects of user space
  * @pkeys: P_Key table, see verbs/pkey.h; 0: no key
  * @pkey_lock: one change of @pkeys at a time
  * @mtu: active MTU, enum ib_mtu; follows the netdev
@@ -80,7 +91,7 @@ struct hroce_dev {
 	struct xarray counters;
 	struct list_head mcast;
 	spinlock_t mcast_lock;
-	u32 nr_mcast;
+	struct hroce_quota quota;
 	u16 pkeys[HROCE_PKEY_TABLE_LEN];
 	struct mutex pkey_lock;
 	enum ib_mtu mtu;

@@ -51,6 +51,7 @@ static struct hroce_mcast_qp *mcast_member(struct hroce_mcast *group,
 static int mcast_join(struct hroce_dev *dev, struct hroce_mcast **fresh,
 		      struct hroce_mcast_qp **member)
 {
+	bool user = (*member)->qp->user;
 	struct hroce_mcast *group;
 	int err = 0;
 
@@ -60,16 +61,20 @@ static int mcast_join(struct hroce_dev *dev, struct hroce_mcast **fresh,
 		err = -EEXIST;
 		goto unlock;
 	}
+	if (group && user && group->nr_members >= HROCE_MAX_MCAST_QP) {
+		err = -ENOMEM;
+		goto unlock;
+	}
 	if (!group) {
-		if (dev->nr_mcast == HROCE_MAX_MCAST_GRP) {
-			err = -ENOSPC;
+		err = user ? hroce_quota_take_group(dev) : 0;
+		if (err)
 			goto unlock;
-		}
 		group = *fresh;
+		group->counted = user;
 		*fresh = NULL;
-		dev->nr_mcast++;
 		list_add_tail_rcu(&group->node, &dev->mcast);
 	}
+	group->nr_members++;
 	list_add_tail_rcu(&(*member)->node, &group->members);
 	*member = NULL;
 unlock:
@@ -122,9 +127,11 @@ int hroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 		member = mcast_member(group, to_hqp(ibqp));
 	if (member) {
 		list_del_rcu(&member->node);
+		group->nr_members--;
 		if (list_empty(&group->members)) {
 			list_del_rcu(&group->node);
-			dev->nr_mcast--;
+			if (group->counted)
+				hroce_quota_give_group(dev);
 			kfree_rcu(group, rcu);
 		}
 	}

@@ -28,12 +28,16 @@ struct hroce_mcast_qp {
  * @node: in hroce_dev.mcast, RCU
  * @addr: group address, IPv4 mapped
  * @members: of &struct hroce_mcast_qp, RCU
+ * @nr_members: their number [hroce_dev.mcast_lock]
+ * @counted: made for user space, see verbs/quota.h
  * @rcu: for freeing
  */
 struct hroce_mcast {
 	struct list_head node;
 	struct in6_addr addr;
 	struct list_head members;
+	u32 nr_members;
+	bool counted;
 	struct rcu_head rcu;
 };
 

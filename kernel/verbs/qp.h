@@ -21,6 +21,7 @@
 #include "cq.h"
 #include "device.h"
 #include "turn.h"
+#include "ucontext.h"
 
 struct hroce_srq;
 struct hroce_ring;
@@ -138,6 +139,12 @@ static inline struct hroce_qp *to_hqp(struct ib_qp *ib)
 static inline struct hroce_qp *proto_to_hqp(const struct hrp_qp *proto)
 {
 	return container_of(proto, struct hroce_qp, proto);
+}
+
+/* The context that it belongs to; NULL: the kernel, or, XRC target, nobody. */
+static inline struct hroce_ucontext *hroce_qp_ctx(const struct hroce_qp *qp)
+{
+	return qp->owner ? to_hctx((struct ib_ucontext *)qp->owner) : NULL;
 }
 
 static inline struct hroce_dev *hqp_dev(const struct hroce_qp *qp)

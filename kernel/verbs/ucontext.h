@@ -7,11 +7,13 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
+#include "quota.h"
 
 /**
  * struct hroce_ucontext - context of one open of the device
  * @ib: what ib_core knows
  * @lock: guards the making of @fetch_wq
+ * @used: objects that it has, see verbs/quota.h
  * @fetch_wq: fetches memory with on-demand paging; NULL before there is some.
  *	Its own, as a process can make that last (userfaultfd, FUSE), and others
  *	are not to wait for it
@@ -19,6 +21,7 @@
 struct hroce_ucontext {
 	struct ib_ucontext ib;
 	struct mutex lock;
+	atomic_t used[HROCE_QUOTA_NR];
 	struct workqueue_struct *fetch_wq;
 };
 

@@ -660,9 +660,22 @@ static void device_removed(struct vt *t)
 	VT_EQ(rdma_destroy_id(l.id), 0);
 }
 
+/* Those of the kernel are not counted: it still finds room for its own. */
+static void connect_without_address_handles(struct vt *t)
+{
+	if (!vt_is_hroce(&t->a))
+		vt_skip("limits of hroce alone");
+	vt_set_limit(&t->a, "ah", 0, 0);
+	if (!vt_one_link(t))
+		vt_set_limit(&t->b, "ah", 0, 0);
+	connect_and_talk(t);
+}
+
 static const struct vt_case cases[] = {
 	VT_CASE_ARG("connect_and_talk", connect_and_talk, 1),
 	VT_CASE_ARG("connect_and_talk_often", connect_and_talk, 15),
+	VT_CASE_ARG("connect_without_address_handles",
+		    connect_without_address_handles, 1),
 	VT_CASE(many_at_once),
 	VT_CASE(rejected),
 	VT_CASE(nobody_listens),

@@ -129,6 +129,16 @@ struct vt_spoiler {
 };
 
 /**
+ * struct vt_limit - limits of one kind of objects on a link
+ * @each: of one context
+ * @all: of all contexts
+ * @used: objects that there are
+ */
+struct vt_limit {
+	unsigned int each, all, used;
+};
+
+/**
  * struct vt_opt - how to make and connect queue pairs; zero means the default
  * @type: transport, default RC
  * @sq: send queue entries, default 64
@@ -375,6 +385,9 @@ void vt_pause(unsigned int *spins);
 /* vt_switch.c: switches of links; they are turned back when the case ends */
 void vt_switch(const struct vt_end *e, const char *name, bool on);
 void vt_switch_again(const struct vt_end *e, const char *name, bool on);
+struct vt_limit vt_limit(const struct vt_end *e, const char *kind);
+void vt_set_limit(const struct vt_end *e, const char *kind, unsigned int each,
+		  unsigned int all);
 
 /* vt_net.c: addresses and namespaces; HROCE_NS and HROCE_NS2 name these */
 void vt_enter_ns(int which);

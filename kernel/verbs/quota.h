@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How many objects of each kind user space may have: one context, and all
+ * contexts together. The kernel's own objects are not counted. The tables that
+ * objects get their numbers from hold more than all contexts may have, so
+ * ib_mad, and with it rdma_cm, always finds room.
+ */
+#ifndef HROCE_QUOTA_H
+#define HROCE_QUOTA_H
+
+#include <linux/atomic.h>
+#include <linux/types.h>
+
+struct hroce_dev;
+struct ib_ah;
+struct ib_cq;
+struct ib_cq_init_attr;
+struct ib_device_attr;
+struct ib_mr;
+struct ib_mw;
+struct ib_pd;
+struct ib_qp;
+struct ib_qp_init_attr;
+struct ib_srq;
+struct ib_srq_init_attr;
+struct ib_udata;
+struct ib_xrcd;
+struct rdma_ah_init_attr;
+struct seq_file;
+struct uverbs_attr_bundle;
+union ib_gid;
+
+enum hroce_quota_kind {
+	HROCE_QUOTA_AH,
+	HROCE_QUOTA_CQ,
+	HROCE_QUOTA_MCAST_ATTACH,	/* a queue pair's membership */
+	HROCE_QUOTA_MCAST_GRP,		/* groups are shared */
+	HROCE_QUOTA_MR,
+	HROCE_QUOTA_MW,
+	HROCE_QUOTA_PD,
+	HROCE_QUOTA_QP,			/* XRC targets are shared */
+	HROCE_QUOTA_SRQ,
+	HROCE_QUOTA_XRCD,		/* XRC domains are shared */
+	HROCE_QUOTA_NR,
+};
+
+/**
+ * struct hroce_quota - limits of a device and what is used of them
+ * @each: most objects of one context, as ib_query_device() tells; not looked at
+ *	for shared objects
+ * @all: most objects of all contexts, and of no context in particular
+ * @used: how many there are
+ */
+struct hroce_quota {
+	u32 each[HROCE_QUOTA_NR];
+	u32 all[HROCE_QUOTA_NR];
+	atomic_t used[HROCE_QUOTA_NR];
+};
+
+/**
+ * hroce_quota_init - set the limits of a new device
+ * @quota: zeroed
+ */
+void hroce_quota_init(struct hroce_quota *quota);
+
+/**
+ * hroce_quota_query - tell the limits of one context
+ * @quota: limits
+ * @attr: its max_* fields that count objects are set
+ *
+ * Context: any.
+ */
+void hroce_quota_query(const struct hroce_quota *quota,
+		       struct ib_device_attr *attr);
+
+/**
+ * hroce_quota_set - change the limits of one kind of objects
+ * @dev: device
+ * @kind: its name, as hroce_quota_show() has it
+ * @each: most objects of one context
+ * @all: most objects of all contexts, not more than there may be by default
+ *
+ * Objects beyond a new limit stay.
+ * Context: process.
+ * Return: 0 or -EINVAL.
+ */
+int hroce_quota_set(struct hroce_dev *dev, const char *kind, u32 each, u32 all);
+
+/**
+ * hroce_quota_show - print limits and use
+ * @dev: device
+ * @file: gets a line for each kind: name, limit of a context, limit of all, used
+ *
+ * Context: process.
+ */
+void hroce_quota_show(const struct hroce_dev *dev, struct seq_file *file);
+
+/**
+ * hroce_quota_take_group - a multicast group is to be made for a queue pair
+ * @dev: device
+ *
+ * Context: any.
+ * Return: 0, or -ENOMEM if all contexts have as many as they may.
+ */
+int hroce_quota_take_group(struct hroce_dev *dev);
+
+/* A group that was taken is gone. Context: any. */
+void hroce_quota_give_group(struct hroce_dev *dev);
+
+/*
+ * ib_device_ops: those of the objects, with counting around them. At a limit
+ * they return -ENOMEM.
+ */
+int hroce_quota_ah_create(struct ib_ah *ibah,
+			  struct rdma_ah_init_attr *init_attr,
+			  struct ib_udata *udata);
+int hroce_quota_ah_destroy(struct ib_ah *ibah, u32 flags);
+int hroce_quota_cq_create(struct ib_cq *ibcq,
+			  const struct ib_cq_init_attr *attr,
+			  struct uverbs_attr_bundle *attrs);
+int hroce_quota_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata);
+int hroce_quota_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+int hroce_quota_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+struct ib_mr *hroce_quota_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
+				      u64 iova, int access,
+				      struct ib_udata *udata);
+struct ib_mr *hroce_quota_mr_reg_dmabuf(struct ib_pd *pd, u64 offset,
+					u64 length, u64 iova, int fd,
+					int access,
+					struct uverbs_attr_bundle *attrs);
+int hroce_quota_mr_dereg(struct ib_mr *ibmr, struct ib_udata *udata);
+int hroce_quota_mw_alloc(struct ib_mw *ibmw, struct ib_udata *udata);
+int hroce_quota_mw_dealloc(struct ib_mw *ibmw);
+int hroce_quota_pd_alloc(struct ib_pd *ibpd, struct ib_udata *udata);
+int hroce_quota_pd_dealloc(struct ib_pd *ibpd, struct ib_udata *udata);
+int hroce_quota_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+			  struct ib_udata *udata);
+int hroce_quota_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata);
+int hroce_quota_srq_create(struct ib_srq *ibsrq,
+			   struct ib_srq_init_attr *init_attr,
+			   struct ib_udata *udata);
+int hroce_quota_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata);
+int hroce_quota_xrcd_alloc(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
+int hroce_quota_xrcd_dealloc(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
+
+#endif /* HROCE_QUOTA_H */
