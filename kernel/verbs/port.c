@@ -112,8 +112,12 @@ int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_qp_rd_atom = HRP_MAX_RD_ATOMIC;
 	attr->max_qp_init_rd_atom = HRP_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = HRP_MAX_RD_ATOMIC * attr->max_qp;
-	attr->atomic_cap = IB_ATOMIC_GLOB;
-	attr->masked_atomic_cap = IB_ATOMIC_GLOB;
+	/*
+	 * GLOB would hold, too: CPUs see atomics as atomics. But UCX and
+	 * rdma-core's suite use atomics only of devices that say HCA.
+	 */
+	attr->atomic_cap = IB_ATOMIC_HCA;
+	attr->masked_atomic_cap = IB_ATOMIC_HCA;
 	attr->max_mcast_qp_attach = HROCE_MAX_MCAST_QP;
 	attr->max_srq_wr = HROCE_MAX_WR;
 	attr->max_srq_sge = HROCE_MAX_SGES;
