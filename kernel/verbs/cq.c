@@ -3,8 +3,10 @@
  * Completion queues. User space polls its own without us; those of the kernel
  * are the same rings, polled by hroce_cq_poll().
  */
+#include <linux/if_vlan.h>
 #include <linux/smp.h>
 #include <linux/timekeeping.h>
+#include <rdma/ib_cache.h>
 #include "../trace.h"
 #include "cq.h"
 #include "device.h"
@@ -489,6 +491,19 @@ static enum ib_wc_opcode wc_opcode(u8 opcode)
 	return IB_WC_SEND;
 }
 
+/* ib_core looks for the local GID of a reply in this VLAN alone. */
+static void wc_fill_vlan(struct ib_wc *wc, const struct hroce_dev *dev)
+{
+	struct ib_gid_attr attr = { .ndev = RCU_INITIALIZER(dev->port.dev) };
+	u16 vlan_id;
+
+	if (rdma_read_gid_l2_fields(&attr, &vlan_id, NULL) ||
+	    vlan_id >= VLAN_N_VID)
+		return;
+	wc->wc_flags |= IB_WC_WITH_VLAN;
+	wc->vlan_id = vlan_id;
+}
+
 static void wc_fill(struct ib_wc *wc, const struct hroce_cqe *cqe,
 		    struct ib_qp *qp)
 {
@@ -516,6 +531,7 @@ static void wc_fill(struct ib_wc *wc, const struct hroce_cqe *cqe,
 		wc->wc_flags |= IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE;
 		wc->network_hdr_type = cqe->sl == HROCE_SL_UDP_IPV4 ?
 				       RDMA_NETWORK_IPV4 : RDMA_NETWORK_IPV6;
+		wc_fill_vlan(wc, to_hdev(qp->device));
 	}
 }
 

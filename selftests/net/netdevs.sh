@@ -53,6 +53,29 @@ vlan() {
 	traffic -n 150 && wait $!
 }
 
+cm_listens() { rdma resource show cm_id | grep -q LISTEN; }
+
+# usage: rping_to ADDRESS: a connection of rdma_cm, from A to B
+rping_to() {
+	local status=0
+
+	ip netns exec "$nsB" timeout 40 rping -s -a "$1" -C 5 -V &
+	wait_for 10 cm_listens || return
+	ip netns exec "$nsA" timeout 30 rping -c -a "$1" -C 5 -V || status=$?
+	wait $! && [ "$status" = 0 ]
+}
+
+# The only links of their netdevs: ib_core gives those below the same GIDs.
+vlan_cm() {
+	ip link add vca netns "$nsA" mtu 4200 type veth peer name vcb netns "$nsB" mtu 4200 &&
+		ip -n "$nsA" link set vca up && ip -n "$nsB" link set vcb up &&
+		ip -n "$nsA" link add link vca name vca.8 type vlan id 8 &&
+		ip -n "$nsB" link add link vcb name vcb.8 type vlan id 8 &&
+		address "$nsA" vca.8 1 98 && address "$nsB" vcb.8 2 98 &&
+		add_link "$nsA" nlca vca.8 && add_link "$nsB" nlcb vcb.8 && reaches "$nsA" 10.98.0.2 fd98::2 &&
+		rping_to 10.98.0.2 && rping_to fd98::2
+}
+
 bond() {
 	local i
 
@@ -163,6 +186,7 @@ tap_case netdevs.mtu_576 at_mtu 576 256
 tap_case netdevs.mtu_4200 at_mtu 4200 4096
 tap_case netdevs.ipv6_only ipv6_only
 tap_case netdevs.vlan vlan
+tap_case netdevs.vlan_cm vlan_cm
 tap_case netdevs.bond bond
 tap_case netdevs.bridge bridge
 tap_case netdevs.macvlan macvlan
