@@ -85,6 +85,22 @@ static void finish(struct sim_qp *qp, bool success)
 	}
 }
 
+/*
+ * The last request fails, and as it should. If it draws no answer, its requester
+ * gives up the oldest request that is not acknowledged, which may come before.
+ */
+static void check_fault(struct sim *sim, const struct sim_work *w, u8 status)
+{
+	if (w->fault_status == HROCE_WC_RETRY_EXC_ERR)
+		sim_check(sim, status == HROCE_WC_SUCCESS ?
+			       w->done + 1 != w->nr :
+			       status == (w->failed ? HROCE_WC_WR_FLUSH_ERR :
+						      w->fault_status));
+	else
+		sim_check(sim, status == (w->done + 1 == w->nr ?
+					  w->fault_status : HROCE_WC_SUCCESS));
+}
+
 void sim_send_done(struct sim_qp *qp, const struct hroce_cqe *cqe)
 {
 	struct sim *sim = qp->node->sim;
@@ -102,9 +118,7 @@ void sim_send_done(struct sim_qp *qp, const struct hroce_cqe *cqe)
 	}
 	wr = &w->wr[w->done];
 	if (sim->opts.fault)
-		sim_check(sim, cqe->status == (w->done + 1 == w->nr ?
-					       w->fault_status :
-					       HROCE_WC_SUCCESS));
+		check_fault(sim, w, cqe->status);
 	sim_check(sim, cqe->opcode == wc_op[wr->op]);
 	if (cqe->status != HROCE_WC_SUCCESS) {
 		sim_check(sim, !w->failed ||
@@ -298,17 +312,26 @@ static void check_memory(struct sim *sim, struct sim_qp *qp)
 }
 
 /*
- * Where nothing gets lost nobody may wait for something that does not come,
- * such as an acknowledgement that was not asked for.
+ * Where nothing gets lost, only a request that draws no answer waits until its
+ * queue pair gives up. Everything else that waits, waits for something that does
+ * not come, such as an acknowledgement that was not asked for.
  */
 static void check_timeouts(struct sim *sim)
 {
 	const struct sim_opts *opts = &sim->opts;
+	u64 expected = 0;
+	u32 i;
 
 	if (opts->drop_ppm || opts->reorder_ppm || opts->damage_ppm ||
 	    opts->kill_one || opts->kill_both)
 		return;
-	sim_check(sim, !sim->count[HROCE_EV_TIMEOUTS]);
+	for (i = 0; i < sim->nr_qps; i++) {
+		const struct sim_qp *qp = sim->qp[i];
+
+		if (qp->work.fault_status == HROCE_WC_RETRY_EXC_ERR)
+			expected += qp->hrp.req.retry_cnt + 1;
+	}
+	sim_check(sim, sim->count[HROCE_EV_TIMEOUTS] == expected);
 }
 
 void sim_check_end(struct sim *sim)

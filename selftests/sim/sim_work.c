@@ -264,7 +264,8 @@ static const struct fault {
 	{ HROCE_WR_MASKED_CMP_SWAP, HROCE_WC_LOC_PROT_ERR, .bad_lkey = true },
 	{ HROCE_WR_SEND, HROCE_WC_LOC_PROT_ERR, .bad_lkey = true },
 	{ HROCE_WR_SEND_IMM, HROCE_WC_REM_INV_REQ_ERR, .too_long = true },
-	{ HROCE_WR_SEND_INV, HROCE_WC_REM_ACCESS_ERR, .bad_rkey = true },
+	/* A fault of class J has no NAK (9.9.6.3). */
+	{ HROCE_WR_SEND_INV, HROCE_WC_RETRY_EXC_ERR, .bad_rkey = true },
 	{ HROCE_WR_SEND, HROCE_WC_REM_INV_REQ_ERR, .bad_srqn = true },
 	{ HROCE_WR_WRITE, HROCE_WC_REM_INV_REQ_ERR, .bad_srqn = true },
 	{ HROCE_WR_READ, HROCE_WC_REM_INV_REQ_ERR, .bad_srqn = true },
