@@ -7,8 +7,6 @@
 #ifndef HRP_ENV_H
 #define HRP_ENV_H
 
-#include <linux/build_bug.h>
-#include <linux/stddef.h>
 #include <linux/types.h>
 #include <uapi/rdma/hroce-abi.h>
 #include "../drop.h"
@@ -24,33 +22,10 @@ enum hrp_event {
 	HRP_EVENT_LAST_WQE,
 };
 
-/*
- * What is copied into a completion queue, and so into user space: all fields in
- * front of @reserved, each with its first value.
- */
-#define HRP_CQE_FIELDS(field) \
-	field(wr_id, wr_id) \
-	field(timestamp_ns, 0) \
-	field(byte_len, 0) \
-	field(imm_data, 0) \
-	field(qpn, qp->qpn) \
-	field(src_qpn, 0) \
-	field(vendor_err, 0) \
-	field(flags, 0) \
-	field(pkey_index, 0) \
-	field(status, status) \
-	field(opcode, opcode) \
-	field(sl, 0)
-
-#define HRP_CQE_SIZE(name, value)	+ sizeof_field(struct hroce_cqe, name)
-/* A new field of the entry belongs into the list. */
-static_assert(0 HRP_CQE_FIELDS(HRP_CQE_SIZE) ==
-	      offsetof(struct hroce_cqe, reserved));
-#undef HRP_CQE_SIZE
-
 /**
  * hrp_cqe_begin - begin to fill a completion in
- * @cqe: all fields in front of @cqe->reserved are set
+ * @cqe: set as a whole, since it is copied into user space: members that are not
+ *	named here are zero, and the struct has no padding (checked in "style")
  * @qp: queue pair
  * @wr_id: of the request
  * @status: enum hroce_wc_status
@@ -59,9 +34,12 @@ static_assert(0 HRP_CQE_FIELDS(HRP_CQE_SIZE) ==
 static inline void hrp_cqe_begin(struct hroce_cqe *cqe, const struct hrp_qp *qp,
 				 u64 wr_id, u8 status, u8 opcode)
 {
-#define HRP_CQE_SET(name, value)	cqe->name = (value);
-	HRP_CQE_FIELDS(HRP_CQE_SET)
-#undef HRP_CQE_SET
+	*cqe = (struct hroce_cqe) {
+		.wr_id = wr_id,
+		.qpn = qp->qpn,
+		.status = status,
+		.opcode = opcode,
+	};
 }
 
 /**
