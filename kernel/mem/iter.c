@@ -67,21 +67,31 @@ static bool iter_fail(struct hroce_mem_iter *it)
 	return false;
 }
 
+/* The element that the walk is in. */
+static const struct hroce_sge *iter_sge(const struct hroce_mem_iter *it)
+{
+	return it->mem->sges ? &it->mem->sges[it->sge - 1] : &it->mem->one;
+}
+
+/* Where that begins, as @it->pos counts. */
+static u64 iter_sge_pos(const struct hroce_mem_iter *it)
+{
+	const struct hroce_region *region = it->window ?: it->region;
+	u64 addr = iter_sge(it)->addr;
+
+	return region->dma ? addr :
+			     addr - region->iova + region->first_offset;
+}
+
 /*
  * What is wanted of a region that may fetch it is not there. The rest of the
  * element will be wanted, too.
  */
 static u32 iter_lack(struct hroce_mem_iter *it)
 {
-	const struct hroce_sge *sge = it->mem->sges ?
-				      &it->mem->sges[it->sge - 1] :
-				      &it->mem->one;
-	const struct hroce_region *region = it->window ?: it->region;
-	u64 begin = sge->addr - region->iova + region->first_offset;
-
 	it->lack_write = hroce_mem_is_written(it->mem);
 	it->lack_key = it->region->key;
-	it->lack_len = begin + sge->length - it->pos;
+	it->lack_len = iter_sge_pos(it) + iter_sge(it)->length - it->pos;
 	iter_fail(it);
 	it->status = HRP_MEM_FAULT;
 	return 0;
@@ -203,6 +213,21 @@ void hroce_mem_end(struct hroce_mem_iter *it)
 	it->left = 0;
 }
 
+bool hroce_mem_release(struct hroce_mem_iter *it)
+{
+	if (!it->region || (!it->region->revocable && !it->window))
+		return false;
+	it->pos -= iter_sge_pos(it);
+	iter_unlock(it);
+	return true;
+}
+
+void hroce_mem_resume(struct hroce_mem_iter *it)
+{
+	if (it->piece_left)
+		iter_enter(it, iter_sge(it), it->pos);
+}
+
 /* Kernel memory by its address (DMA region): direct map or vmalloc. */
 static u32 extent_kernel(u64 addr, u32 max, struct hroce_extent *ext)
 {
@@ -215,6 +240,22 @@ static u32 extent_kernel(u64 addr, u32 max, struct hroce_extent *ext)
 	}
 	ext->page = virt_to_page(va);
 	return max;
+}
+
+/*
+ * Do all pages of an extent count references? Slabs do not, nor do the later
+ * pages of memory of higher order that is not compound.
+ */
+static bool extent_counts(const struct hroce_extent *ext)
+{
+	u32 nr = PFN_UP(offset_in_page(ext->offset) + (u64)ext->len);
+	struct page *page = ext->page + (ext->offset >> PAGE_SHIFT);
+
+	while (nr--) {
+		if (!sendpage_ok(page++))
+			return false;
+	}
+	return true;
 }
 
 static u32 extent_region(const struct hroce_region *region, u64 pos, u32 max,
@@ -259,8 +300,7 @@ u32 hroce_mem_next_piece(struct hroce_mem_iter *it, u32 max,
 		ext->len = region->dma ?
 			   extent_kernel(it->pos, max, ext) :
 			   extent_region(region, it->pos, max, ext);
-		/* Slabs count no references. */
-		if (!it->pages && !sendpage_ok(ext->page))
+		if (!it->pages && !extent_counts(ext))
 			ext->va = hroce_extent_va(ext);
 		if (unlikely(region->durable) &&
 		    hroce_mem_is_written(it->mem)) {

@@ -446,6 +446,26 @@ static inline struct page *hroce_mem_next_page(struct hroce_mem_iter *it,
 void hroce_mem_end(struct hroce_mem_iter *it);
 
 /**
+ * hroce_mem_release - leave off a walk for a while
+ * @it: iterator
+ *
+ * Gives back what is locked for the walk, so that frames can be sent. No piece
+ * that @it gave out may be touched any more, unless by reference to its page.
+ * Context: in a section.
+ * Return: true if something was locked: hroce_mem_resume() must follow.
+ */
+bool hroce_mem_release(struct hroce_mem_iter *it);
+
+/**
+ * hroce_mem_resume - go on where hroce_mem_release() left off
+ * @it: iterator, for which that returned true
+ *
+ * Looks the region up and checks it again; @it->status tells whether it may
+ * still be used. Context: in the same section.
+ */
+void hroce_mem_resume(struct hroce_mem_iter *it);
+
+/**
  * hroce_mem_copy_in - copy bytes into registered memory
  * @it: iterator
  * @src: bytes

@@ -263,16 +263,18 @@ static void tx_return_ids(struct hroce_tx *tx)
 			       tx->ip_id + tx->nr_pkts);
 }
 
-/* Send the open frame. */
+/* Send the open frame. No region is locked meanwhile. */
 static void tx_send(struct hroce_tx *tx)
 {
 	struct hroce_port *port = tx->flow->port;
 	struct sk_buff *skb;
+	bool locked;
 
 	skb = hroce_tx_frame_end(&tx->frame);
 	tx->frame.skb = NULL;
 	tx_return_ids(tx);
 	tx_finish(tx, skb);
+	locked = tx->it && hroce_mem_release(tx->it);
 	if (hroce_route_xmit(tx->flow, &tx->route, skb)) {
 		hroce_count(port, HROCE_EV_TX_FRAMES);
 		hroce_count_add(port, HROCE_EV_TX_PACKETS, tx->nr_pkts);
@@ -281,6 +283,8 @@ static void tx_send(struct hroce_tx *tx)
 	} else {
 		hroce_count_add(port, HROCE_EV_TX_ERRORS, tx->nr_pkts);
 	}
+	if (locked)
+		hroce_mem_resume(tx->it);
 }
 
 /* The packet behind @len bytes is not complete: send what is before it. */
@@ -422,19 +426,31 @@ static int tx_burst(struct hroce_tx *tx, struct hroce_mem_iter *it)
 	return 0;
 }
 
+/* The end of a run receives what was delivered on this host. */
+static int tx_change_flow(struct hroce_tx *tx, struct hroce_flow *flow,
+			  struct hroce_mem_iter *it)
+{
+	bool locked = tx->flow && hroce_mem_release(it);
+
+	hroce_tx_end(tx);
+	if (locked)
+		hroce_mem_resume(it);
+	return tx_set_flow(tx, flow);
+}
+
 u8 hroce_tx_add(struct hroce_tx *tx, struct hroce_flow *flow,
 		const struct hrp_burst *b, struct hroce_mem_iter *it)
 {
 	int err = 0;
 
+	if (tx->flow != flow)
+		err = tx_change_flow(tx, flow, it);
 	tx->burst = b;
 	tx->next = 0;
-	if (tx->flow != flow) {
-		hroce_tx_end(tx);
-		err = tx_set_flow(tx, flow);
-	}
+	tx->it = it;
 	if (!err)
 		err = tx_burst(tx, it);
+	tx->it = NULL;
 	if (it->status != HROCE_WC_SUCCESS)
 		return it->status;
 	if (err)

@@ -29,6 +29,7 @@ struct hroce_mem_iter;
  * @nr_pkts: packets in it
  * @payload: bytes of payload in it
  * @burst: the burst that is being added
+ * @it: its payload
  * @next: index of its next packet
  * @copy: its payload is copied
  * @pkt: packet @next
@@ -53,6 +54,7 @@ struct hroce_tx {
 	u32 nr_pkts;
 	u32 payload;
 	const struct hrp_burst *burst;
+	struct hroce_mem_iter *it;
 	u32 next;
 	bool copy;
 	struct hrp_pkt pkt;
@@ -70,6 +72,7 @@ static inline void hroce_tx_begin(struct hroce_tx *tx)
 {
 	tx->flow = NULL;
 	tx->frame.skb = NULL;
+	tx->it = NULL;
 }
 
 /**

@@ -9,8 +9,10 @@
 
 seen() { cat "/sys/module/hroce_frames/parameters/$1"; }
 
+modules=$(dirname "${VM_KO:?}")/selftests/frames
+
 watch_frames() {
-	ip netns exec "$nsA" insmod "$(dirname "${VM_KO:?}")/selftests/frames/hroce_frames.ko" device=ea
+	ip netns exec "$nsA" insmod "$modules/hroce_frames.ko" device=ea
 }
 
 # usage: marked LISTS COMMAND...: memory is referred to, if LISTS also by sk_buffs in lists, and each of them says so
@@ -48,6 +50,16 @@ unlocked() {
 	[ "$locked" = 0 ]
 }
 
+# The kernel may send pages that count no references, behind one that does: nothing refers to those.
+kernel_memory() {
+	local status=0
+
+	knob nla local N && insmod "$modules/hroce_kmem.ko" device=nla || status=1
+	[ "$status" != 0 ] || rmmod hroce_kmem
+	knob nla local Y
+	return "$status"
+}
+
 two_ends || { tap_case frames.topology false; tap_done; exit 1; }
 tap_case frames.watched watch_frames
 [ "$tap_failures" = 0 ] || { tap_done; exit 1; }
@@ -55,5 +67,6 @@ tap_case frames.lists_marked marked 1 traffic -n 200
 tap_case frames.supers_marked without_lists
 tap_case frames.single_marked single
 [ ! -e /proc/lockdep ] || tap_case frames.sent_unlocked unlocked
+tap_case frames.pages_without_count kernel_memory
 rmmod hroce_frames
 tap_done
