@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the upcalls do with a packet: check its ICRC, place its payload. */
 #include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/mm.h>
 #include <linux/skbuff.h>
 #include <linux/string.h>
+#include <linux/udp.h>
 #include <net/ip.h>
 
 #include "../mem/mem.h"
@@ -269,15 +271,30 @@ bool hroce_rx_word(const struct hroce_rx *rx, u64 *word)
 	return hroce_mem_copy_out(&src, word, sizeof(*word));
 }
 
+/* rx_packet() restores the headers of one packet only to check an ICRC. */
+static bool rx_headers_are_whole(const struct hroce_rx *rx)
+{
+	return rx->trusted && rx->skb && skb_is_gso(rx->skb);
+}
+
 void hroce_rx_grh(const struct hroce_rx *rx, u8 grh[HRW_GRH_LEN])
 {
+	u32 udp_len = sizeof(struct udphdr) + rx->len;
+	struct ipv6hdr ip6;
 	struct iphdr ip;
 
 	if (rx->ipv6) {
-		memcpy(grh, rx->l3, HRW_GRH_LEN);
+		memcpy(&ip6, rx->l3, sizeof(ip6));
+		if (rx_headers_are_whole(rx))
+			ip6.payload_len = htons(udp_len);
+		memcpy(grh, &ip6, sizeof(ip6));
 		return;
 	}
 	memcpy(&ip, rx->l3, sizeof(ip));
+	if (rx_headers_are_whole(rx)) {
+		ip.tot_len = htons(sizeof(ip) + udp_len);
+		ip.id = htons(ntohs(ip.id) + (rx->id_fixed ? 0 : rx->seg));
+	}
 	ip_send_check(&ip);
 	memset(grh, 0, HRW_GRH_LEN - sizeof(ip));
 	memcpy(grh + HRW_GRH_LEN - sizeof(ip), &ip, sizeof(ip));

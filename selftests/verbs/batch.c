@@ -215,12 +215,69 @@ static void blocked_queue_needs_no_kick(struct vt *t)
 	VT_OK(kicks >= 1 && kicks <= 2, "%lld", kicks);
 }
 
+/* Lengths are those of the datagram alone; identifications follow each other. */
+static void expect_grh(const unsigned char *grh, size_t len, int *last_id)
+{
+	const unsigned char *ip = grh[0] ? grh : grh + 20;
+	int id;
+
+	len += 8 + 12 + 8 + 4;	/* UDP, BTH, DETH, ICRC */
+	if (grh[0]) {
+		VT_EQ(ip[4] << 8 | ip[5], len);
+		return;
+	}
+	VT_EQ(ip[2] << 8 | ip[3], 20 + len);
+	id = ip[4] << 8 | ip[5];
+	if (*last_id >= 0)
+		VT_EQ(id, (*last_id + 1) & 0xffff);
+	*last_id = id;
+}
+
+/* Datagrams of one super-packet: at first with an ICRC, then without. */
+static void grh_of_each_datagram(struct vt *t)
+{
+	enum { ROUNDS = 4, DATAGRAMS = 8, LEN = 64, SLOT = LEN + VT_GRH };
+	struct vt_opt o = { .type = IBV_QPT_UD };
+	struct vt_pair *p = vt_pair(t, &o);
+	struct vt_mem *s = vt_mem(&t->a, LEN, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, DATAGRAMS * SLOT, VT_ALL);
+	struct ibv_sge sge = { (uintptr_t)s->buf, LEN, s->mr->lkey };
+	struct ibv_send_wr wr[DATAGRAMS], *bad;
+	int i, round;
+
+	vt_switch(&t->a, "gso", true);
+	vt_switch(&t->a, "local", false);
+	vt_switch(&t->a, "elide_icrc", true);
+	for (i = 0; i < DATAGRAMS; i++)
+		wr[i] = (struct ibv_send_wr){
+			.wr_id = i, .opcode = IBV_WR_SEND,
+			.sg_list = &sge, .num_sge = 1,
+			.send_flags = IBV_SEND_SIGNALED,
+			.next = i + 1 < DATAGRAMS ? &wr[i + 1] : NULL,
+			.wr.ud = { .ah = p->ah[0], .remote_qkey = VT_QKEY,
+				   .remote_qpn = p->qp[1]->qp_num } };
+	for (round = 0; round < ROUNDS; round++) {
+		int id = -1;
+
+		for (i = 0; i < DATAGRAMS; i++)
+			vt_recv(p->qp[1], i, d, i * SLOT, SLOT);
+		VT_EQ(ibv_post_send(p->qp[0], wr, &bad), 0);
+		for (i = 0; i < DATAGRAMS; i++)
+			vt_expect(p->rcq[1], i, IBV_WC_SUCCESS);
+		for (i = 0; i < DATAGRAMS; i++)
+			vt_expect(p->scq[0], i, IBV_WC_SUCCESS);
+		for (i = 0; i < DATAGRAMS; i++)
+			expect_grh(d->buf + i * SLOT, LEN, &id);
+	}
+}
+
 static const struct vt_case cases[] = {
 	VT_CASE(list_is_one_frame),
 	VT_CASE(lengths_differ),
 	VT_CASE(one_fails_in_the_middle),
 	VT_CASE(operations_differ),
 	VT_CASE(blocked_queue_needs_no_kick),
+	VT_CASE(grh_of_each_datagram),
 };
 
 VT_MAIN(cases)
