@@ -16,6 +16,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/user_namespace.h>
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
 #include <rdma/rdma_netlink.h>
@@ -196,6 +197,7 @@ static void link_free(struct hroce_link *link)
 {
 	link_net_put(link);
 	netdev_put(link->ndev, &link->dev_tracker);
+	put_user_ns(link->user_ns);
 	kfree(link);
 }
 
@@ -350,6 +352,7 @@ static struct hroce_link *link_alloc(const char *name, struct net_device *ndev)
 	strscpy(link->name, name, sizeof(link->name));
 	link->ndev = ndev;
 	link->net = dev_net(ndev);
+	link->user_ns = get_user_ns(link->net->user_ns);
 	netdev_hold(ndev, &link->dev_tracker, GFP_KERNEL);
 	return link;
 }

@@ -16,6 +16,7 @@ struct task_struct;
  * @ndev: netdev; a reference is held
  * @dev_tracker: of that reference
  * @net: namespace of @ndev when the link was made
+ * @user_ns: owner of @net; a reference is held, as @net may go before the device
  * @name: of the device, when it was registered last [link_mutex]
  * @rdma_net: namespace in which the next device is to be seen, if RDMA devices
  *	belong to one; NULL while there is a device [mover]
@@ -32,6 +33,7 @@ struct hroce_link {
 	struct net_device *ndev;
 	netdevice_tracker dev_tracker;
 	struct net *net;
+	struct user_namespace *user_ns;
 	char name[IB_DEVICE_NAME_MAX];
 	struct net *rdma_net;
 	spinlock_t lock;

@@ -36,6 +36,9 @@
 /* How long a loss speaks against it. */
 #define FLOW_LOST_TIME	HZ
 
+/* How often hroce_flow_drain() says that it is waiting. */
+#define FLOW_DRAIN_NOTICE	(5 * HZ)
+
 /**
  * struct hroce_flow_queue - what frames know of their flow
  * @used: units in frames not yet freed, and one more for the flow itself;
@@ -120,7 +123,11 @@ static void flow_free_elided_skb(struct sk_buff *skb)
 
 void hroce_flow_drain(void)
 {
-	wait_var_event(&flow_queues, !atomic_read(&flow_queues));
+	/* The destructor is code of this module: there is no way but to wait. */
+	while (!wait_var_event_timeout(&flow_queues, !atomic_read(&flow_queues),
+				       FLOW_DRAIN_NOTICE))
+		pr_warn("hroce: unloading waits for frames of %d flows that a qdisc, a netfilter queue or a device holds: remove the qdisc (tc qdisc del), end the program behind the queue, or set the device down\n",
+			atomic_read(&flow_queues));
 	/* The last destructor may not have returned yet. */
 	synchronize_rcu();
 }

@@ -19,7 +19,7 @@ struct sk_buff;
  * @sport: UDP source port
  * @tclass: TOS or traffic class, ECN bits included
  * @hop_limit: TTL or hop limit; 0 means the default
- * @sl: service level; becomes skb->priority
+ * @sl: service level, as far as the owner may have it; becomes skb->priority
  */
 struct hroce_flow_key {
 	struct in6_addr saddr;

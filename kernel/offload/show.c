@@ -3,6 +3,7 @@
  * What links say about themselves in sysfs. The files go and come with the
  * registration; what is written outlives it.
  */
+#include <linux/capability.h>
 #include <linux/device.h>
 #include <linux/string.h>
 #include "../link.h"
@@ -60,13 +61,17 @@ static ssize_t policy_store(struct device *device,
 			    struct device_attribute *attr, const char *buf,
 			    size_t count)
 {
+	struct hroce_link *link = show_link(device);
 	int policy, err;
 
+	/* The file is seen in all namespaces. */
+	if (!ns_capable(link->user_ns, CAP_NET_ADMIN))
+		return -EPERM;
 	policy = __sysfs_match_string(hroce_policy_names, HROCE_POLICY_NR,
 				      buf);
 	if (policy < 0)
 		return policy;
-	err = hroce_link_set_policy(show_link(device), policy);
+	err = hroce_link_set_policy(link, policy);
 	return err ?: count;
 }
 

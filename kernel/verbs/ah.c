@@ -3,7 +3,9 @@
  * Address handles. Created and destroyed in any context, with interrupts
  * disabled too: ib_cm does so under its locks.
  */
+#include <linux/capability.h>
 #include <linux/jhash.h>
+#include <linux/pkt_sched.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
 #include "ah.h"
@@ -34,8 +36,19 @@ void hroce_ah_flush(void)
 	flush_workqueue(ah_wq);
 }
 
+/* As with SO_PRIORITY, more than that takes CAP_NET_ADMIN. */
+static u8 ah_user_sl(struct ib_device *ibdev, u8 sl)
+{
+	const struct net *net = to_hdev(ibdev)->port.net;
+
+	if (sl > TC_PRIO_INTERACTIVE &&
+	    !ns_capable(net->user_ns, CAP_NET_ADMIN))
+		return TC_PRIO_INTERACTIVE;
+	return sl;
+}
+
 int hroce_ah_flow_key(struct ib_device *ibdev, const struct rdma_ah_attr *attr,
-		      u16 sport, struct hroce_flow_key *key)
+		      u16 sport, bool user, struct hroce_flow_key *key)
 {
 	const struct ib_global_route *grh;
 	const struct ib_gid_attr *sgid;
@@ -71,6 +84,8 @@ int hroce_ah_flow_key(struct ib_device *ibdev, const struct rdma_ah_attr *attr,
 	/* ibv_init_ah_from_wc() copies the SL of a completion: no priority. */
 	if (!(rdma_ah_get_sl(attr) & HROCE_SL_UDP))
 		key->sl = rdma_ah_get_sl(attr);
+	if (user)
+		key->sl = ah_user_sl(ibdev, key->sl);
 	return 0;
 }
 
@@ -121,7 +136,8 @@ int hroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
 	err = hroce_udata_check(udata, offsetofend(typeof(resp), ah_id));
 	if (err)
 		return err;
-	err = hroce_ah_flow_key(&dev->ib, init_attr->ah_attr, 0, &key);
+	err = hroce_ah_flow_key(&dev->ib, init_attr->ah_attr, 0, !!udata,
+				&key);
 	if (err)
 		return err;
 	ah = kzalloc(sizeof(*ah), gfp);

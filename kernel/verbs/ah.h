@@ -44,13 +44,14 @@ static inline struct hroce_ah *to_hah(struct ib_ah *ib)
  * @ibdev: device
  * @attr: address vector with its sgid_attr resolved
  * @sport: UDP source port, or 0: to be derived from the addresses
+ * @user: for the current process: priorities above 6 take CAP_NET_ADMIN
  * @key: filled in
  *
- * Context: any.
+ * Context: any; process if @user.
  * Return: 0 or -EINVAL.
  */
 int hroce_ah_flow_key(struct ib_device *ibdev, const struct rdma_ah_attr *attr,
-		      u16 sport, struct hroce_flow_key *key);
+		      u16 sport, bool user, struct hroce_flow_key *key);
 
 /* ib_device_ops */
 int hroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,

@@ -8,6 +8,7 @@
  * and reads it in ports/1/pkeys. Each queue pair keeps a copy of its entry,
  * which follows the table.
  */
+#include <linux/capability.h>
 #include <linux/kernel.h>
 #include "device.h"
 #include "pkey.h"
@@ -77,6 +78,9 @@ static ssize_t set_pkey_store(struct device *device,
 	unsigned int index, pkey;
 	char end;
 
+	/* The file is seen in all namespaces. */
+	if (!ns_capable(dev->port.net->user_ns, CAP_NET_ADMIN))
+		return -EPERM;
 	if (sscanf(buf, "%u %i %c", &index, &pkey, &end) != 2 ||
 	    index >= HROCE_PKEY_TABLE_LEN || pkey > U16_MAX)
 		return -EINVAL;

@@ -86,7 +86,8 @@ static int change_prepare_flow(struct hroce_qp *qp, struct qp_change *c)
 	/* One port for the life of the connection, another for each. */
 	sport = rdma_get_udp_sport(rdma_ah_read_grh(ah)->flow_label,
 				   qp->proto.qpn, dest_qpn);
-	err = hroce_ah_flow_key(qp->ib.device, ah, sport, &c->key);
+	err = hroce_ah_flow_key(qp->ib.device, ah, sport, !!qp->ib.uobject,
+				&c->key);
 	if (err || qp->flow_ok)
 		return err;
 

@@ -181,6 +181,29 @@ unload_takes_links() {
 	unloaded && gone nla && gone nlb && modprobe hroce && [ "$(links_shown)" = 0 ]
 }
 
+# Frames that a qdisc holds keep the module; the log says so, and what helps.
+unload_waits_for_frames() {
+	local pid status=0
+
+	fresh && knob nla elide_icrc N || return
+	tc -n "$nsA" qdisc add dev ea root tbf rate 64bit burst 10kb limit 10mb || return 4
+	traffic -t ud -n 20 >/dev/null 2>&1 &
+	pid=$!
+	wait_for 20 tc_holds_frames || return
+	# shellcheck disable=SC2046
+	kill -9 $(pgrep -f "$build/vt_traffic") 2>/dev/null
+	wait "$pid"
+	wait_for 20 nothing_left && rdma link del nla && rdma link del nlb && mark_log held || return
+	rmmod hroce &
+	pid=$!
+	wait_for 30 says_what_holds_frames || status=1
+	tc -n "$nsA" qdisc del dev ea root
+	wait "$pid" && modprobe hroce && return "$status"
+}
+
+tc_holds_frames() { tc -n "$nsA" -s qdisc show dev ea | grep -q 'backlog [1-9]'; }
+says_what_holds_frames() { log_since held | grep -q 'unloading waits for frames'; }
+
 load_and_unload() {
 	local i
 
@@ -229,6 +252,7 @@ tap_case lifecycle.mac_changes_under_traffic mac_changes_under_traffic
 tap_case lifecycle.killed_processes killed_processes
 tap_case lifecycle.unload_takes_links unload_takes_links
 tap_case lifecycle.unload_under_traffic unload_under_traffic
+tap_case lifecycle.unload_waits_for_frames unload_waits_for_frames
 tap_case lifecycle.load_and_unload load_and_unload
 tap_case lifecycle.exclusive_namespaces exclusive
 tap_done
