@@ -191,6 +191,7 @@ struct hrp_rdres {
  * @last_wqe: LAST_WQE has been raised
  * @rd_wait: memory of the READ at @rd_reply is being fetched: nothing is
  *	answered
+ * @finishing: in error without a NAK: what came before the fault is answered
  * @mem_bad: the memory that the request at @mem_psn is for cannot be fetched
  * @nak_due: 0, or the NAK or RNR syndrome to be sent
  * @nak_psn: PSN that it refers to
@@ -223,6 +224,7 @@ struct hrp_resp {
 	u8 last_wqe:1;
 	u8 rd_wait:1;
 	u8 mem_bad:1;
+	u8 finishing:1;
 	u8 nak_due;
 	u8 min_rnr_timer;
 	u8 max_dest_rd_atomic;

@@ -80,6 +80,7 @@ void hrp_resp_reset(struct hrp_qp *qp)
 	resp->last_wqe = 0;
 	resp->rd_wait = 0;
 	resp->mem_bad = 0;
+	resp->finishing = 0;
 	resp->msn = 0;
 	resp->rd_head = 0;
 	resp->rd_reply = 0;
@@ -154,15 +155,20 @@ void hrp_resp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	}
 }
 
-/* Is the NAK that is due the last answer that this connection will give? */
-static bool resp_nak_is_fatal(const struct hrp_resp *resp)
+/*
+ * In error: are answers due that leave nevertheless, those up to a NAK or to a
+ * fault that has none?
+ */
+static bool resp_is_finishing(const struct hrp_resp *resp)
 {
+	if (resp->finishing)
+		return true;
 	return (resp->nak_due & HRP_SYN_TYPE_MASK) == HRP_SYN_NAK &&
 	       resp->nak_due != HRP_NAK_PSN_SEQ;
 }
 
 /*
- * In the error state the answers up to the fatal NAK still go out, and so does
+ * In the error state the answers up to the fault still go out, and so does
  * the acknowledgement of what was completed before: an application may see a
  * completion and disconnect faster than its peer is told.
  */
@@ -174,7 +180,7 @@ static bool resp_may_answer(const struct hrp_qp *qp)
 		return true;
 	if (qp->state != HRP_ERR)
 		return false;
-	return resp_nak_is_fatal(resp) ||
+	return resp_is_finishing(resp) ||
 	       (resp->ack_due && !resp->nak_due &&
 		resp->rd_reply == resp->rd_head);
 }
@@ -226,7 +232,7 @@ void hrp_resp_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
 	if (likely(status == HROCE_WC_SUCCESS))
 		return;
 	if (!resp_is_up(qp) &&
-	    !(qp->state == HRP_ERR && resp_nak_is_fatal(resp)))
+	    !(qp->state == HRP_ERR && resp_is_finishing(resp)))
 		return;
 	if (status == HRP_MEM_FAULT) {
 		resp->rd_wait = hrp_rdres_return(resp, b->first.psn);

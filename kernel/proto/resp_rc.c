@@ -228,12 +228,19 @@ static void rc_fail(struct hrp_qp *qp, const struct hrp_pkt *pkt, u8 syndrome,
 /*
  * A key that the peer may not invalidate: a fault of class J (9.9.6.3), which
  * has no NAK. The receive request ends with a memory management error (11.6.2).
+ * What came before is acknowledged, asked for or not, as a NAK would do.
  */
 static void rc_fail_invalidate(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 {
+	struct hrp_resp *resp = &qp->resp;
+
 	hrp_env_count(qp, HROCE_EV_RESP_ERRORS);
 	/* About a request that came before its turn: void. */
-	qp->resp.nak_due = 0;
+	resp->nak_due = 0;
+	/* Otherwise the answer to a READ or the like does. */
+	if (hrp_psn_add(resp->ack_psn, 1) == resp->psn)
+		resp->ack_due = 1;
+	resp->finishing = 1;
 	hrp_resp_recv_done(qp, pkt, HROCE_WC_MW_BIND_ERR, HROCE_WC_RECV, 0);
 	hrp_resp_to_error(qp);
 }

@@ -86,6 +86,15 @@ static void send_inv_of_a_bad_key_is_not_answered(void)
 	rr_expect_nothing();
 	tap_eq(rr_arrive(&pkt), HRP_RX_DROP);
 	rr_expect_nothing();
+
+	/* A READ before it is answered, too. */
+	rr_begin(HRP_TYPE_RC);
+	rr_ask(HRP_OP_READ_REQ, 0, 8);
+	pkt.psn = hrp_psn_add(START_PSN, 1);
+	rr_arrive(&pkt);
+	tap_eq(rr.qp.state, HRP_ERR);
+	rr_expect_read(0, 1, HRP_OP_READ_RESP_ONLY, 0, 8);
+	rr_expect_nothing();
 }
 
 static void send_too_long_is_refused(void)
