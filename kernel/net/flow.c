@@ -45,6 +45,7 @@
  *	freed when it gets to zero
  * @full: hroce_flow_full() said true since the last wake
  * @local: frames have arrived on this host, until @local_until
+ * @local_hash: hroce_flow_hash() of where the last of them went to
  * @local_until: in jiffies
  * @lost: nothing is believed until @lost_until
  * @lost_until: in jiffies
@@ -56,6 +57,7 @@ struct hroce_flow_queue {
 	atomic_t full;
 	bool local;
 	bool lost;
+	u32 local_hash;
 	unsigned long local_until;
 	unsigned long lost_until;
 	struct hroce_flow __rcu *flow;
@@ -93,7 +95,7 @@ static void queue_wake(struct hroce_flow_queue *queue)
 	hroce_section_begin();
 	if (atomic_xchg(&queue->full, 0)) {
 		flow = rcu_dereference(queue->flow);
-		if (flow && flow->wake)
+		if (flow)
 			flow->wake(flow);
 	}
 	hroce_section_end();
@@ -132,6 +134,21 @@ void hroce_flow_drain(void)
 	synchronize_rcu();
 }
 
+static struct hroce_flow_queue *queue_create(struct hroce_flow *flow,
+					     gfp_t gfp)
+{
+	struct hroce_flow_queue *queue;
+
+	BUILD_BUG_ON(!is_power_of_2(sizeof(*queue)));
+	queue = kzalloc(sizeof(*queue), gfp);
+	if (!queue)
+		return NULL;
+	atomic_inc(&flow_queues);
+	atomic_set(&queue->used, 1);
+	rcu_assign_pointer(queue->flow, flow);
+	return queue;
+}
+
 int hroce_flow_init(struct hroce_flow *flow, struct hroce_port *port,
 		    const struct hroce_flow_key *key, bool cached, gfp_t gfp)
 {
@@ -140,20 +157,20 @@ int hroce_flow_init(struct hroce_flow *flow, struct hroce_port *port,
 
 	if (ipv6_addr_v4mapped(&key->saddr) != ipv6_addr_v4mapped(&key->daddr))
 		return -EAFNOSUPPORT;
-	BUILD_BUG_ON(!is_power_of_2(sizeof(*queue)));
-	queue = kzalloc(sizeof(*queue), gfp);
-	if (!queue)
-		return -ENOMEM;
+	flow->queue = NULL;
+	if (flow->wake) {
+		queue = queue_create(flow, gfp);
+		if (!queue)
+			return -ENOMEM;
+		flow->queue = queue;
+	}
 	if (cached)
 		err = dst_cache_init(&flow->dst, gfp);
 	if (err) {
-		kfree(queue);
+		if (flow->queue)
+			queue_put(flow->queue, 1);
 		return err;
 	}
-	atomic_inc(&flow_queues);
-	atomic_set(&queue->used, 1);
-	rcu_assign_pointer(queue->flow, flow);
-	flow->queue = queue;
 	flow->port = port;
 	flow->key = *key;
 	atomic_set(&flow->ip_id, get_random_u32() & 0xffff);
@@ -172,15 +189,17 @@ void hroce_flow_fini(struct hroce_flow *flow)
 {
 	struct hroce_flow_queue *queue = flow->queue;
 
+	dst_cache_destroy(&flow->dst);
+	if (!queue)
+		return;
 	RCU_INIT_POINTER(queue->flow, NULL);
 	/*
 	 * A destructor keeps one unit until it has called wake; pairs with its
 	 * atomic_sub_return().
 	 */
 	smp_mb();
-	if (flow->wake && atomic_read(&queue->used) > 1)
+	if (atomic_read(&queue->used) > 1)
 		hroce_section_wait();
-	dst_cache_destroy(&flow->dst);
 	flow->queue = NULL;
 	queue_put(queue, 1);
 }
@@ -219,11 +238,12 @@ bool hroce_flow_is_peer(const struct hroce_flow *flow,
 	       ipv6_addr_equal(daddr, &flow->key.saddr);
 }
 
-bool hroce_flow_elides(const struct hroce_flow *flow)
+bool hroce_flow_elides(const struct hroce_flow *flow, u32 daddr_hash)
 {
 	const struct hroce_flow_queue *queue = flow->queue;
 
 	return READ_ONCE(flow->port->elide_icrc) && READ_ONCE(queue->local) &&
+	       READ_ONCE(queue->local_hash) == daddr_hash &&
 	       time_before(jiffies, READ_ONCE(queue->local_until));
 }
 
@@ -248,7 +268,7 @@ void hroce_flow_charge(struct hroce_flow *flow, struct sk_buff *skb,
 }
 
 /* Only super-packets tell, as smaller frames may go where those do not. */
-static void queue_heard(struct hroce_flow_queue *queue)
+static void queue_heard(struct hroce_flow_queue *queue, u32 daddr_hash)
 {
 	unsigned long until = jiffies + FLOW_LOCAL_TIME;
 
@@ -258,13 +278,16 @@ static void queue_heard(struct hroce_flow_queue *queue)
 		WRITE_ONCE(queue->lost, false);
 	}
 	/* Do not dirty the sender's cache line for every frame. */
+	if (READ_ONCE(queue->local_hash) != daddr_hash)
+		WRITE_ONCE(queue->local_hash, daddr_hash);
 	if (READ_ONCE(queue->local_until) != until)
 		WRITE_ONCE(queue->local_until, until);
 	if (!READ_ONCE(queue->local))
 		WRITE_ONCE(queue->local, true);
 }
 
-bool hroce_flow_trusts(const struct sk_buff *skb)
+bool hroce_flow_trusts(const struct sk_buff *skb,
+		       const struct in6_addr *daddr)
 {
 	unsigned int units;
 	bool elided;
@@ -274,6 +297,6 @@ bool hroce_flow_trusts(const struct sk_buff *skb)
 	    skb->ip_summed != CHECKSUM_PARTIAL)
 		return false;
 	if (skb_is_gso(skb))
-		queue_heard(queue_of(skb, &units));
+		queue_heard(queue_of(skb, &units), hroce_flow_hash(daddr));
 	return elided;
 }

@@ -6,6 +6,7 @@
 #include <linux/atomic.h>
 #include <linux/in6.h>
 #include <net/dst_cache.h>
+#include <net/ipv6.h>
 
 struct hroce_flow_queue;
 struct hroce_port;
@@ -37,10 +38,11 @@ struct hroce_flow_key {
  * @key: addresses and header fields
  * @dst: route, per CPU; empty and stays so if the flow is not to have it
  * @ip_id: next IPv4 identification; each packet of a super-packet takes one
- * @queue: what is queued below; frames refer to it and may outlive the flow
+ * @queue: what is queued below; frames refer to it and may outlive the flow.
+ *	NULL if no frame is charged to this flow
  * @wake: called, in any context but hard interrupt and under RCU, when enough
  *	of what was queued is gone after hroce_flow_full() said true; NULL if
- *	nobody asks hroce_flow_full()
+ *	no frame is charged to this flow
  */
 struct hroce_flow {
 	struct hroce_port *port;
@@ -119,12 +121,19 @@ bool hroce_flow_is_peer(const struct hroce_flow *flow,
 
 /**
  * hroce_flow_elides - may the next frame go without ICRC?
- * @flow: flow
+ * @flow: flow that frames are charged to
+ * @daddr_hash: hroce_flow_hash() of where the frame goes to
  *
  * Return: true if the link allows it and frames of this flow have lately
  * arrived on this same host.
  */
-bool hroce_flow_elides(const struct hroce_flow *flow);
+bool hroce_flow_elides(const struct hroce_flow *flow, u32 daddr_hash);
+
+/* What tells destinations apart for hroce_flow_elides(). */
+static inline u32 hroce_flow_hash(const struct in6_addr *daddr)
+{
+	return __ipv6_addr_jhash(daddr, 0);
+}
 
 /**
  * hroce_flow_is_idle - is none of its frames on the way?
@@ -147,11 +156,13 @@ void hroce_flow_charge(struct hroce_flow *flow, struct sk_buff *skb,
 /**
  * hroce_flow_trusts - is a received frame one of this host without ICRC?
  * @skb: frame
+ * @daddr: its destination, IPv4 mapped
  *
  * Tells the sender, if it is on this host, that its frame never left it.
  * Return: true if it is known to be as it was sent.
  */
-bool hroce_flow_trusts(const struct sk_buff *skb);
+bool hroce_flow_trusts(const struct sk_buff *skb,
+		       const struct in6_addr *daddr);
 
 /* Wait until no frame refers to this module. Context: process, sleeps. */
 void hroce_flow_drain(void);

@@ -27,14 +27,14 @@
 
 static DEFINE_PER_CPU(unsigned int, local_depth);
 
-bool hroce_local_may(const struct hroce_flow *flow,
+bool hroce_local_may(const struct hroce_flow *sender,
 		     const struct hroce_route *route,
 		     const struct hroce_mem_iter *it)
 {
-	return route->to && READ_ONCE(flow->port->local) &&
+	return route->to && READ_ONCE(sender->port->local) &&
 	       netif_running(route->dev) &&
 	       this_cpu_read(local_depth) < LOCAL_MAX_DEPTH &&
-	       hroce_flow_is_idle(flow) && hroce_mem_is_steady(it);
+	       hroce_flow_is_idle(sender) && hroce_mem_is_steady(it);
 }
 
 /* What the receiver would find in a frame: packet @rx->seg of the burst. */

@@ -13,7 +13,7 @@ struct hrp_burst;
 
 /**
  * hroce_local_may - may a burst go without frames?
- * @flow: flow
+ * @sender: flow that frames are charged to
  * @route: its route
  * @it: payload, at its beginning
  *
@@ -22,7 +22,7 @@ struct hrp_burst;
  * stands in the way: frames that have not arrived yet must not be overtaken,
  * and who is called back deeper and deeper had better be called later.
  */
-bool hroce_local_may(const struct hroce_flow *flow,
+bool hroce_local_may(const struct hroce_flow *sender,
 		     const struct hroce_route *route,
 		     const struct hroce_mem_iter *it);
 

@@ -26,6 +26,7 @@
 #include "flow.h"
 #include "port.h"
 #include "route.h"
+#include "rx.h"
 
 static __be32 route_addr4(const struct in6_addr *addr)
 {
@@ -315,8 +316,8 @@ bool hroce_route_xmit(const struct hroce_flow *flow,
 	if (dst_xfrm(route->dst) || route->dst->lwtstate ||
 	    route->dev->flags & IFF_LOOPBACK)
 		return route_xmit_stack(flow, route, skb);
-	if (route->mcast) {
-		/* Other queue pairs of this link may be in the group. */
+	/* Other queue pairs of this link may be in the group. */
+	if (route->mcast && hroce_rx_is_wanted(flow->port, &flow->key.daddr)) {
 		copy = skb_copy(skb, GFP_ATOMIC);
 		if (copy)
 			route_deliver(flow->port->dev, copy);

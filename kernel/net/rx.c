@@ -262,7 +262,7 @@ static void rx_frame(struct rx_frame *f, struct hroce_rx *rx)
 	hroce_section_begin();
 	rx->skb = f->skb;
 	rx->l3 = f->hdr.bytes;
-	rx->trusted = hroce_flow_trusts(f->skb);
+	rx->trusted = hroce_flow_trusts(f->skb, &rx->daddr);
 	rx->end = begin + len;
 	rx->vector = !rx->trusted && hroce_crc_begin(len);
 	do {

@@ -79,6 +79,16 @@ void hroce_rx_packet(struct hroce_rx *rx);
  */
 void hroce_rx_end(void *held);
 
+/**
+ * hroce_rx_is_wanted - is a queue pair of a link in a multicast group?
+ * @port: link
+ * @group: address of the group, IPv4 mapped
+ *
+ * Context: RCU read side.
+ * Return: true if one is.
+ */
+bool hroce_rx_is_wanted(struct hroce_port *port, const struct in6_addr *group);
+
 /* For use by the upcalls. */
 
 /**

@@ -65,6 +65,7 @@ static int tx_set_flow(struct hroce_tx *tx, struct hroce_flow *flow)
 	if (err)
 		return err;
 	tx->flow = flow;
+	tx->daddr_hash = hroce_flow_hash(&flow->key.daddr);
 	tx->held = NULL;
 	tx->icrc.udp_len = 0;
 	hroce_headers_init(&tx->hdr, &flow->key);
@@ -250,7 +251,7 @@ static void tx_finish(struct hroce_tx *tx, struct sk_buff *skb)
 	skb->protocol = tx->hdr.ipv6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP);
 	skb->priority = key->sl;
 	skb_set_hash(skb, hash_32(key->sport, 32), PKT_HASH_TYPE_L4);
-	hroce_flow_charge(tx->flow, skb, tx->elide);
+	hroce_flow_charge(tx->sender, skb, tx->elide);
 }
 
 /* Give back what was not needed, unless another frame took some since. */
@@ -328,7 +329,7 @@ static bool tx_elides(const struct hroce_tx *tx)
 		return false;
 	if (tx->route.to)
 		return READ_ONCE(tx->flow->port->elide_icrc);
-	return hroce_flow_elides(tx->flow);
+	return hroce_flow_elides(tx->sender, tx->daddr_hash);
 }
 
 /* Open a frame that begins with the packet that is loaded. */
@@ -419,7 +420,7 @@ static int tx_packets(struct hroce_tx *tx, struct hroce_mem_iter *it)
 
 static int tx_burst(struct hroce_tx *tx, struct hroce_mem_iter *it)
 {
-	if (tx->frame.skb || !hroce_local_may(tx->flow, &tx->route, it))
+	if (tx->frame.skb || !hroce_local_may(tx->sender, &tx->route, it))
 		return tx_packets(tx, it);
 	hroce_local_deliver(tx->flow, &tx->route, &tx->hdr, tx->burst, it,
 			    &tx->held);

@@ -16,7 +16,9 @@ struct hroce_mem_iter;
 
 /**
  * struct hroce_tx - a run of transmissions
+ * @sender: flow that frames are charged to: that of the queue pair
  * @flow: where the last burst went to; NULL: there was none
+ * @daddr_hash: hroce_flow_hash() of that
  * @held: see hroce_local_deliver()
  * @route: its route
  * @hdr: IP and UDP header of one packet
@@ -42,7 +44,9 @@ struct hroce_mem_iter;
  * share a super-packet.
  */
 struct hroce_tx {
+	struct hroce_flow *sender;
 	struct hroce_flow *flow;
+	u32 daddr_hash;
 	void *held;
 	struct hroce_route route;
 	struct hroce_headers hdr;
@@ -67,9 +71,13 @@ struct hroce_tx {
 /**
  * hroce_tx_begin - begin a run of transmissions
  * @tx: run
+ * @sender: flow of the queue pair: what is queued below is charged to it
+ *	wherever it goes
  */
-static inline void hroce_tx_begin(struct hroce_tx *tx)
+static inline void hroce_tx_begin(struct hroce_tx *tx,
+				  struct hroce_flow *sender)
 {
+	tx->sender = sender;
 	tx->flow = NULL;
 	tx->frame.skb = NULL;
 	tx->it = NULL;

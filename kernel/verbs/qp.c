@@ -215,6 +215,39 @@ static void qp_destroy_rq(struct hroce_qp *qp)
 	kvfree(qp->proto.resp.rd);
 }
 
+/* Frames have left: go on sending, on either side. */
+static void flow_wake(struct hroce_flow *flow)
+{
+	struct hroce_qp *qp = container_of(flow, struct hroce_qp, flow);
+
+	if (READ_ONCE(qp->dead))
+		return;
+	tasklet_schedule(&qp->send.task);
+	tasklet_schedule(&qp->recv.task);
+}
+
+int hroce_qp_flow_init(struct hroce_qp *qp, const struct hroce_flow_key *key,
+		       bool cached)
+{
+	memset(&qp->flow, 0, sizeof(qp->flow));
+	qp->flow.wake = flow_wake;
+	return hroce_flow_init(&qp->flow, &hqp_dev(qp)->port, key, cached,
+			       GFP_KERNEL_ACCOUNT);
+}
+
+/* UD: datagrams go by the flows of address handles, and are charged to this. */
+static int qp_create_flow(struct hroce_qp *qp)
+{
+	static const struct hroce_flow_key nowhere;
+	int err;
+
+	if (qp->proto.type != HRP_TYPE_UD)
+		return 0;
+	err = hroce_qp_flow_init(qp, &nowhere, false);
+	qp->flow_ok = !err;
+	return err;
+}
+
 /* Take a number, under which nobody is found yet. */
 static int qp_take_number(struct hroce_qp *qp)
 {
@@ -272,9 +305,12 @@ int hroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	err = qp_create_rq(qp, &init->cap);
 	if (err)
 		goto destroy_sq;
-	err = qp_take_number(qp);
+	err = qp_create_flow(qp);
 	if (err)
 		goto destroy_rq;
+	err = qp_take_number(qp);
+	if (err)
+		goto destroy_flow;
 	hrp_req_reset(&qp->proto);
 	hrp_resp_reset(&qp->proto);
 	err = qp_answer(qp, udata);
@@ -286,6 +322,9 @@ int hroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 
 put_number:
 	xa_erase(&dev->qps, qp->proto.qpn);
+destroy_flow:
+	if (qp->flow_ok)
+		hroce_flow_fini(&qp->flow);
 destroy_rq:
 	qp_destroy_rq(qp);
 destroy_sq:

@@ -73,7 +73,8 @@ enum hroce_qp_pending {
  * @recv_cq: completions of the responder; XRC: NULL, each SRQ has its own
  * @pending: bits of enum hroce_qp_pending, set under a lock, handled without
  * @timer: for hrp_req_deadline(); armed lazily, never moved on progress
- * @flow: way to the connected peer (RC, UC); valid if @flow_ok
+ * @flow: way to the connected peer (RC, UC); what frames are charged to; valid
+ *	if @flow_ok
  * @turn: taking turns with the peer's process on one CPU
  * @flow_ok: @flow is initialised
  * @timeout: as last set, for query_qp [modify_lock]
@@ -281,6 +282,18 @@ static inline void hroce_qp_recv_run(struct hroce_qp *qp)
  * Context: process or softirq, no QP lock held, in a section or owner of @qp.
  */
 void hroce_qp_error(struct hroce_qp *qp);
+
+/**
+ * hroce_qp_flow_init - set @qp->flow up
+ * @qp: queue pair
+ * @key: address vector; UD: none
+ * @cached: see hroce_flow_init()
+ *
+ * Context: process, may sleep.
+ * Return: 0 or negative errno.
+ */
+int hroce_qp_flow_init(struct hroce_qp *qp, const struct hroce_flow_key *key,
+		       bool cached);
 
 /* ib_device_ops: qp.c */
 int hroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,

@@ -156,7 +156,7 @@ static void attr_query_av(const struct hroce_qp *qp, struct rdma_ah_attr *ah)
 	const struct hroce_flow_key *key = &qp->flow.key;
 	union ib_gid dgid;
 
-	if (!qp->flow_ok)
+	if (!qp->flow_ok || qp->proto.type == HRP_TYPE_UD)
 		return;
 	BUILD_BUG_ON(sizeof(dgid) != sizeof(key->daddr));
 	memcpy(&dgid, &key->daddr, sizeof(dgid));

@@ -43,17 +43,6 @@ struct qp_change {
 	u32 max_burst_bytes;
 };
 
-/* Frames have left: go on sending, on either side. */
-static void flow_wake(struct hroce_flow *flow)
-{
-	struct hroce_qp *qp = container_of(flow, struct hroce_qp, flow);
-
-	if (READ_ONCE(qp->dead))
-		return;
-	tasklet_schedule(&qp->send.task);
-	tasklet_schedule(&qp->recv.task);
-}
-
 static void qp_lock(struct hroce_qp *qp)
 	__acquires(&qp->recv.lock) __acquires(&qp->send.lock)
 {
@@ -91,10 +80,7 @@ static int change_prepare_flow(struct hroce_qp *qp, struct qp_change *c)
 	if (err || qp->flow_ok)
 		return err;
 
-	memset(&qp->flow, 0, sizeof(qp->flow));
-	qp->flow.wake = flow_wake;
-	err = hroce_flow_init(&qp->flow, &hqp_dev(qp)->port, &c->key, true,
-			      GFP_KERNEL_ACCOUNT);
+	err = hroce_qp_flow_init(qp, &c->key, true);
 	if (err)
 		return err;
 	qp_lock(qp);
@@ -264,9 +250,9 @@ static void qp_reset(struct hroce_qp *qp)
 	struct hrp_pace *pace;
 
 	hroce_qp_stop(qp);
-	if (qp->flow_ok) {
+	if (qp->flow_ok && proto->type != HRP_TYPE_UD) {
 		hroce_flow_fini(&qp->flow);
-		/* flow_wake() may have been faster. */
+		/* Its wake-up may have been faster. */
 		hroce_qp_send_stop(qp);
 		hroce_qp_recv_stop(qp);
 	}
@@ -274,7 +260,7 @@ static void qp_reset(struct hroce_qp *qp)
 	hroce_cq_forget(qp->recv_cq, proto->qpn);
 
 	qp_lock(qp);
-	qp->flow_ok = false;
+	qp->flow_ok = proto->type == HRP_TYPE_UD;
 	qp->pending = 0;
 	qp_set_state(qp, IB_QPS_RESET);
 	pace = hrp_pace_stop(proto);

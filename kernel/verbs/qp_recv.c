@@ -133,7 +133,7 @@ static void recv_bursts(struct hroce_qp *qp, int *budget)
 	u8 status;
 
 	lockdep_assert_held(&qp->recv.lock);
-	hroce_tx_begin(&tx);
+	hroce_tx_begin(&tx, &qp->flow);
 	while (qp->flow_ok && !qp->dead && !recv_must_pause(qp, budget) &&
 	       hrp_resp_next(&qp->proto, &b)) {
 		status = recv_burst(qp, &tx, &b);
@@ -421,6 +421,11 @@ static void recv_multicast(struct hroce_dev *dev, struct hroce_rx *rx)
 		recv_packet(member->qp, rx);
 		hroce_qp_settle_bh(member->qp);
 	}
+}
+
+bool hroce_rx_is_wanted(struct hroce_port *port, const struct in6_addr *group)
+{
+	return hroce_mcast_find(port_to_hdev(port), group);
 }
 
 void hroce_rx_packet(struct hroce_rx *rx)

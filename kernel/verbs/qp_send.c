@@ -79,7 +79,7 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns, int *budget)
 	u8 status;
 
 	lockdep_assert_held(&qp->send.lock);
-	hroce_tx_begin(&tx);
+	hroce_tx_begin(&tx, &qp->flow);
 	while (!qp->dead && !send_must_pause(qp, *budget)) {
 		next = hrp_req_next(&qp->proto, now_ns, &b);
 		if (next == HRP_NEXT_AGAIN) {

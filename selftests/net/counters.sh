@@ -76,6 +76,35 @@ backlog_is_not_kicked() {
 	[ "$kicks" -lt $((n / 3)) ]
 }
 
+# usage: backlog NAMESPACE NETDEV: bytes in its qdisc
+backlog() { tc -s -j -n "$1" qdisc show dev "$2" | grep -o '"backlog":[0-9]*' | cut -d: -f2 | head -1; }
+
+backlog_over() { [ "$(backlog "$nsA" ea)" -gt "$1" ]; }
+
+# Datagrams that a slow netdev has not sent yet are not let pile up: 32 MB are posted, little more than 1 MB is queued.
+datagrams_wait() {
+	local i bytes most=0 pids
+
+	ip netns exec "$nsB" ib_send_bw -c UD -F -d nlb -x 1 -s 4096 -t 4096 -n 8192 >/dev/null 2>&1 &
+	pids=$!
+	wait_for 10 ip netns exec "$nsB" bash -c 'ss -Hltn "sport = 18515" | grep -q .' || return
+	tc -n "$nsA" qdisc add dev ea root tbf rate 32mbit burst 70000 limit 100000000 || return
+	ip netns exec "$nsA" ib_send_bw -c UD -F -d nla -x 1 -s 4096 -t 4096 -n 8192 10.90.0.2 >/dev/null 2>&1 &
+	pids+=" $!"
+	wait_for 20 backlog_over 400000 || return
+	for i in {1..20}; do
+		bytes=$(backlog "$nsA" ea)
+		most=$((bytes > most ? bytes : most))
+		sleep 0.05
+	done
+	# shellcheck disable=SC2086
+	kill $pids 2>/dev/null
+	tc -n "$nsA" qdisc del dev ea root
+	wait
+	echo "$most bytes queued"
+	[ "$most" -lt 2000000 ]
+}
+
 capture_sees_port_4791() {
 	local pid packets
 
@@ -162,6 +191,7 @@ tap_case counters.sysfs_agrees_with_netlink sysfs_agrees_with_netlink
 tap_case counters.sends_are_counted sends_are_counted
 tap_case counters.loss_shows loss_shows
 tap_case counters.backlog_is_not_kicked backlog_is_not_kicked
+tap_case counters.datagrams_wait datagrams_wait
 tap_case counters.capture_sees_port_4791 capture_sees_port_4791
 tap_case counters.source_ports_spread source_ports_spread
 tap_case counters.replies_have_no_priority replies_have_no_priority

@@ -11,6 +11,7 @@ still work. The queue pairs are those of selftests/verbs/vt_target.c. Prints TAP
 """
 
 import ctypes
+import errno
 import os
 import random
 import socket
@@ -413,6 +414,32 @@ def unattached_group(target):
         raise Failure("some were counted")
 
 
+def tiny_segments(target):
+    """Super-packets as a guest may describe them: no more than 128 packets each, however small those are."""
+    target.new("rc")
+    target.check()
+    packet = good(target, "rc")
+    ip_len = 20 if target.family == "4" else 40
+    # struct virtio_net_hdr: checksum needed, VIRTIO_NET_HDR_GSO_UDP_L4, gso_size 1
+    header = struct.pack("=BBHHHH", 1, 5, 14 + ip_len + 8, 1, 14 + ip_len, 6)
+    before = counters()
+    target.socket.setsockopt(263, 15, 1)    # SOL_PACKET, PACKET_VNET_HDR
+    try:
+        target.socket.send(header + packet.frame())
+        packet.payload = b"x" * 3000
+        target.socket.send(header + packet.frame())
+        raise Failure("the kernel takes a super-packet of more than 128")
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+    finally:
+        target.socket.setsockopt(263, 15, 0)
+    grown = wait_counted(before, "rx_drop_short", 1, 1)
+    if grown["rx_packets"] > 128:
+        raise Failure(f"{grown}")
+    target.check()
+
+
 def not_for_us(target):
     """Other ports, other addresses, other protocols: not even looked at."""
     target.new("rc")
@@ -513,6 +540,7 @@ DROP = {
     "uc_sequence": uc_sequence,
     "uc_access": uc_access,
     "unattached_group": unattached_group,
+    "tiny_segments": tiny_segments,
     "not_for_us": not_for_us,
     "write_wrong_rkey": fatal(
         lambda t: [Packet(t, RC_WRITE_ONLY, t.psn(), b"w" * 64, reth(t.pair, 64, rkey=4711))]),

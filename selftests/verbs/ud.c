@@ -307,6 +307,7 @@ static void multicast_reaches_members(struct vt *t)
 	struct vt_mem *d = vt_mem(&t->b, 3 * (1000 + VT_GRH), VT_ALL);
 	struct vt_pair *to[3] = { p, q, other };
 	struct ibv_ah *ah = vt_ah(&t->a, &g);
+	long long unwanted = vt_counter(&t->a, "rx_drop_mcast");
 
 	for (int i = 0; i < 3; i++)
 		vt_recv(to[i]->qp[1], i, d, i * (1000 + VT_GRH),
@@ -322,6 +323,8 @@ static void multicast_reaches_members(struct vt *t)
 		vt_verify(d, i * (1000 + VT_GRH) + VT_GRH, 1000, 6);
 	}
 	vt_quiet(other->rcq[1], 20);
+	/* The sender's link makes no copy if it has no member. */
+	VT_EQ(vt_counter(&t->a, "rx_drop_mcast"), unwanted);
 	VT_EQ(ibv_detach_mcast(p->qp[1], &g, 0), 0);
 	vt_recv(p->qp[1], 9, d, 0, 1000 + VT_GRH);
 	vt_recv(q->qp[1], 9, d, 0, 1000 + VT_GRH);
