@@ -11,6 +11,10 @@
  * A link goes when its device is unregistered by anybody else, and when its
  * netdev is, which includes its move to another namespace: addresses, routes
  * and hooks stay behind then.
+ *
+ * Registration and unregistration wait for users of the device, which may take
+ * long. No lock is held meanwhile: @mover keeps others from the same link, and
+ * other links go on.
  */
 #include <linux/mutex.h>
 #include <linux/rtnetlink.h>
@@ -27,8 +31,9 @@
 static LIST_HEAD(links);
 
 /*
- * Guards @links, and makes one step of what changes a link. Never taken by
- * callbacks of ib_core or of netdevs.
+ * Guards @links, and who is the mover of a link. Never taken by callbacks of
+ * ib_core or of netdevs, and never held while a device is registered or
+ * unregistered.
  */
 static DEFINE_MUTEX(link_mutex);
 
@@ -193,12 +198,27 @@ static bool link_catch_up(struct hroce_link *link)
 	return here;
 }
 
-static void link_free(struct hroce_link *link)
+static void link_put(struct hroce_link *link)
 {
+	if (!refcount_dec_and_test(&link->users))
+		return;
 	link_net_put(link);
 	netdev_put(link->ndev, &link->dev_tracker);
 	put_user_ns(link->user_ns);
 	kfree(link);
+}
+
+/* Pairs with hroce_link_device_gone(). */
+static bool link_is_gone(const struct hroce_link *link)
+{
+	return smp_load_acquire(&link->gone);
+}
+
+static void link_remove_locked(struct hroce_link *link)
+{
+	lockdep_assert_held(&link_mutex);
+	list_del(&link->node);
+	link_put(link);
 }
 
 static void links_reap(void)
@@ -206,13 +226,32 @@ static void links_reap(void)
 	struct hroce_link *link, *next;
 
 	lockdep_assert_held(&link_mutex);
-	list_for_each_entry_safe(link, next, &links, node) {
-		/* Pairs with hroce_link_device_gone(). */
-		if (!smp_load_acquire(&link->gone))
-			continue;
-		list_del(&link->node);
-		link_free(link);
-	}
+	list_for_each_entry_safe(link, next, &links, node)
+		if (link_is_gone(link) && !link->mover)
+			link_remove_locked(link);
+}
+
+/* Become the mover. Return: false: no link is changed any more. */
+static bool link_begin_move(struct hroce_link *link)
+{
+	bool ok;
+
+	mutex_lock(&link_mutex);
+	ok = !links_closed && !link_is_gone(link);
+	if (ok)
+		WRITE_ONCE(link->mover, current);
+	mutex_unlock(&link_mutex);
+	return ok;
+}
+
+/* What has been put off meanwhile is done now. */
+static void link_end_move(struct hroce_link *link)
+{
+	mutex_lock(&link_mutex);
+	WRITE_ONCE(link->mover, NULL);
+	links_reap();
+	mutex_unlock(&link_mutex);
+	hroce_links_reconsider();
 }
 
 /*
@@ -264,9 +303,10 @@ static void link_log(const struct hroce_link *link)
 
 static void link_flip(struct hroce_link *link, const struct hroce_choice *next)
 {
-	int err = -ENODEV;
+	int err;
 
-	WRITE_ONCE(link->mover, current);
+	if (!link_begin_move(link))
+		return;
 	if (!link_unregister(link))
 		goto out;
 	link_choose(link, next);
@@ -281,7 +321,7 @@ static void link_flip(struct hroce_link *link, const struct hroce_choice *next)
 		pr_err("hroce: %s is lost: error %d when it was to become %s\n",
 		       link->name, err, hroce_mode_names[next->mode]);
 out:
-	WRITE_ONCE(link->mover, NULL);
+	link_end_move(link);
 }
 
 static void link_reconsider(struct hroce_link *link)
@@ -305,16 +345,29 @@ static void link_reconsider(struct hroce_link *link)
 	link_log(link);
 }
 
+static void link_work(struct work_struct *work)
+{
+	struct hroce_link *link = container_of(work, struct hroce_link, work);
+
+	link_reconsider(link);
+	link_put(link);
+}
+
+/* Links are reconsidered at the same time: one may have to wait for its users. */
 static void links_work(struct work_struct *work)
 {
 	struct hroce_link *link;
 
 	mutex_lock(&link_mutex);
 	links_reap();
-	if (!links_closed)
-		list_for_each_entry(link, &links, node)
-			link_reconsider(link);
-	links_reap();
+	list_for_each_entry(link, &links, node) {
+		/* Its mover has this work queued again. */
+		if (links_closed || link->mover)
+			continue;
+		refcount_inc(&link->users);
+		if (!queue_work(links_wq, &link->work))
+			link_put(link);
+	}
 	mutex_unlock(&link_mutex);
 }
 
@@ -349,12 +402,45 @@ static struct hroce_link *link_alloc(const char *name, struct net_device *ndev)
 	if (!link)
 		return NULL;
 	spin_lock_init(&link->lock);
+	INIT_WORK(&link->work, link_work);
+	refcount_set(&link->users, 1);
 	strscpy(link->name, name, sizeof(link->name));
 	link->ndev = ndev;
 	link->net = dev_net(ndev);
 	link->user_ns = get_user_ns(link->net->user_ns);
 	netdev_hold(ndev, &link->dev_tracker, GFP_KERNEL);
 	return link;
+}
+
+/* Does a link of @ndev have a device, or is it just given one? */
+static bool netdev_is_taken(struct net_device *ndev)
+{
+	const struct hroce_link *link;
+	struct ib_device *ibdev;
+
+	lockdep_assert_held(&link_mutex);
+	list_for_each_entry(link, &links, node)
+		if (link->ndev == ndev && link->mover && !link_is_gone(link))
+			return true;
+	ibdev = netdev_device(ndev);
+	if (ibdev)
+		ib_device_put(ibdev);
+	return ibdev;
+}
+
+/* Return: false if @link's netdev has another one. The caller is the mover. */
+static bool link_claim(struct hroce_link *link)
+{
+	bool ok;
+
+	link->mover = current;
+	mutex_lock(&link_mutex);
+	links_reap();
+	ok = !netdev_is_taken(link->ndev);
+	if (ok)
+		list_add_tail(&link->node, &links);
+	mutex_unlock(&link_mutex);
+	return ok;
 }
 
 static int link_add(const char *name, struct net_device *ndev)
@@ -366,40 +452,29 @@ static int link_add(const char *name, struct net_device *ndev)
 	if (!link)
 		return -ENOMEM;
 	hroce_choice_make(&link->choice, ndev);
-	link->mover = current;
+	if (!link_claim(link)) {
+		link_put(link);
+		return -EEXIST;
+	}
 	link_net_get(link, &ndev->nd_net);
 	err = link_register(link);
-	if (err) {
-		link_free(link);
-		return err;
-	}
-	/* It may have been deleted by now; this comes before the work does. */
-	list_add_tail(&link->node, &links);
-	WRITE_ONCE(link->mover, NULL);
-	link_log(link);
-	return 0;
+	if (err)
+		link->gone = true;
+	else
+		link_log(link);
+	link_end_move(link);
+	return err;
 }
 
 static int link_new(const char *name, struct net_device *ndev)
 {
-	struct ib_device *ibdev;
-	int err = -EEXIST;
 
 	/* GIDs come from Ethernet devices only; loopback has no use for them. */
 	if (ndev->type != ARPHRD_ETHER)
 		return -EOPNOTSUPP;
 	if (bond_is_lower(ndev))
 		return -EBUSY;
-
-	mutex_lock(&link_mutex);
-	links_reap();
-	ibdev = netdev_device(ndev);
-	if (ibdev)
-		ib_device_put(ibdev);
-	else
-		err = link_add(name, ndev);
-	mutex_unlock(&link_mutex);
-	return err;
+	return link_add(name, ndev);
 }
 
 static struct rdma_link_ops link_ops = {
@@ -447,7 +522,7 @@ int hroce_link_init(void)
 	struct workqueue_struct *wq;
 	int err;
 
-	wq = alloc_ordered_workqueue("hroce_links", 0);
+	wq = alloc_workqueue("hroce_links", WQ_UNBOUND, 0);
 	if (!wq)
 		return -ENOMEM;
 	links_wq_swap(wq);
@@ -471,10 +546,11 @@ void hroce_link_exit(void)
 {
 	rdma_link_unregister(&link_ops);
 	unregister_netdevice_notifier(&link_notifier);
-	/* Ends all flips: nothing is registered after what follows. */
 	mutex_lock(&link_mutex);
 	links_closed = true;
 	mutex_unlock(&link_mutex);
+	/* Ends all flips: nothing is registered after that. */
+	flush_workqueue(links_wq);
 	ib_unregister_driver(RDMA_DRIVER_HROCE);
 	hroce_lower_exit();
 	destroy_workqueue(links_wq_swap(NULL));

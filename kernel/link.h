@@ -5,7 +5,9 @@
 
 #include <linux/list.h>
 #include <linux/netdevice.h>
+#include <linux/refcount.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 #include "offload/choice.h"
 
 struct task_struct;
@@ -13,23 +15,27 @@ struct task_struct;
 /**
  * struct hroce_link - one link, whichever device serves it
  * @node: in the list of all links [link_mutex]
+ * @work: reconsiders the mode
+ * @users: the list, and @work while it is queued or runs
  * @ndev: netdev; a reference is held
  * @dev_tracker: of that reference
  * @net: namespace of @ndev when the link was made
  * @user_ns: owner of @net; a reference is held, as @net may go before the device
- * @name: of the device, when it was registered last [link_mutex]
+ * @name: of the device, when it was registered last [mover, @work]
  * @rdma_net: namespace in which the next device is to be seen, if RDMA devices
  *	belong to one; NULL while there is a device [mover]
  * @lock: guards @choice; process context
  * @choice: software or hardware, and why
  * @flips: changes of the mode since the link was made
- * @mover: who is replacing the device just now: by this task, the end of a
- *	device is not the end of the link
+ * @mover: task that is making or replacing the device just now, or NULL: by this
+ *	task, the end of a device is not the end of the link [set: link_mutex]
  * @moved: the mover has freed the device [mover]
- * @gone: the link has ended; freed by whoever takes link_mutex next
+ * @gone: the link has ended; links_reap() takes it out of the list
  */
 struct hroce_link {
 	struct list_head node;
+	struct work_struct work;
+	refcount_t users;
 	struct net_device *ndev;
 	netdevice_tracker dev_tracker;
 	struct net *net;
