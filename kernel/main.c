@@ -8,7 +8,7 @@
 #include "verbs/ah.h"
 #include "verbs/debug.h"
 #include "verbs/farewell.h"
-#include "verbs/fault.h"
+#include "verbs/fetch.h"
 
 static int __init hroce_init(void)
 {
@@ -18,12 +18,12 @@ static int __init hroce_init(void)
 	err = hroce_ah_init();
 	if (err)
 		return err;
-	err = hroce_fault_init();
+	err = hroce_fetch_init();
 	if (err)
 		goto exit_ah;
 	err = hroce_net_init();
 	if (err)
-		goto exit_fault;
+		goto exit_fetch;
 	hroce_debug_init();
 	err = hroce_farewell_init();
 	if (err)
@@ -38,8 +38,8 @@ exit_farewell:
 exit_debug:
 	hroce_debug_exit();
 	hroce_net_exit();
-exit_fault:
-	hroce_fault_exit();
+exit_fetch:
+	hroce_fetch_exit();
 exit_ah:
 	hroce_ah_exit();
 	return err;
@@ -51,7 +51,7 @@ static void __exit hroce_exit(void)
 	hroce_farewell_exit();
 	hroce_debug_exit();
 	hroce_net_exit();
-	hroce_fault_exit();
+	hroce_fetch_exit();
 	hroce_ah_exit();
 }
 

@@ -145,14 +145,16 @@ static void chunk_free(struct paged_chunk *chunk)
 	kfree(chunk);
 }
 
-/* The mm has users. */
+/*
+ * The mm has users. May wait for its lock for as long as the process likes, and
+ * so holds no mutex. The chunk is not found before chunk_add().
+ */
 static struct paged_chunk *chunk_new(struct hroce_paged *p, unsigned long index)
 {
 	unsigned long last = (index << CHUNK_SHIFT) + (CHUNK_BYTES - 1);
 	struct paged_chunk *chunk;
 	int err = -ENOMEM;
 
-	lockdep_assert_held(&p->mutex);
 	chunk = kzalloc(sizeof(*chunk), GFP_KERNEL_ACCOUNT);
 	if (!chunk)
 		return ERR_PTR(-ENOMEM);
@@ -171,16 +173,24 @@ static struct paged_chunk *chunk_new(struct hroce_paged *p, unsigned long index)
 					   &chunk_notifier_ops);
 	if (err)
 		goto free_chunk;
-	err = xa_err(xa_store(&p->chunks, index, chunk, GFP_KERNEL_ACCOUNT));
-	if (err)
-		goto remove_notifier;
 	return chunk;
 
-remove_notifier:
-	mmu_interval_notifier_remove(&chunk->notifier);
 free_chunk:
 	chunk_free(chunk);
 	return ERR_PTR(err);
+}
+
+/* Nobody finds it any more. */
+static void chunk_destroy(struct paged_chunk *chunk)
+{
+	struct hroce_paged *p = chunk->paged;
+
+	mmu_interval_notifier_remove(&chunk->notifier);
+	/* The notifier may have been running. */
+	write_lock_bh(p->lock);
+	list_del_init(&chunk->idle);
+	write_unlock_bh(p->lock);
+	chunk_free(chunk);
 }
 
 static void chunk_remove(struct paged_chunk *chunk)
@@ -193,12 +203,44 @@ static void chunk_remove(struct paged_chunk *chunk)
 	write_lock_bh(p->lock);
 	list_del_init(&chunk->idle);
 	write_unlock_bh(p->lock);
-	mmu_interval_notifier_remove(&chunk->notifier);
-	/* The notifier may have been running. */
-	write_lock_bh(p->lock);
-	list_del_init(&chunk->idle);
-	write_unlock_bh(p->lock);
-	chunk_free(chunk);
+	chunk_destroy(chunk);
+}
+
+/* The chunk of this address, counted in its users; NULL: there is none yet. */
+static struct paged_chunk *chunk_tryget(struct hroce_paged *p,
+					unsigned long index)
+{
+	struct paged_chunk *chunk;
+
+	lockdep_assert_held(&p->mutex);
+	if (p->closed)
+		return ERR_PTR(-ENOENT);
+	chunk = xa_load(&p->chunks, index);
+	if (chunk)
+		chunk->users++;
+	return chunk;
+}
+
+/* Return: @chunk; or the one that has been added meanwhile; or ERR_PTR(). */
+static struct paged_chunk *chunk_add(struct hroce_paged *p, unsigned long index,
+				     struct paged_chunk *chunk)
+{
+	struct paged_chunk *there;
+	int err;
+
+	mutex_lock(&p->mutex);
+	there = chunk_tryget(p, index);
+	if (!there) {
+		err = xa_err(xa_store(&p->chunks, index, chunk,
+				      GFP_KERNEL_ACCOUNT));
+		there = err ? ERR_PTR(err) : chunk;
+		if (!err)
+			chunk->users++;
+	}
+	mutex_unlock(&p->mutex);
+	if (there != chunk)
+		chunk_destroy(chunk);
+	return there;
 }
 
 static struct paged_chunk *chunk_get(struct hroce_paged *p, unsigned long index)
@@ -206,27 +248,27 @@ static struct paged_chunk *chunk_get(struct hroce_paged *p, unsigned long index)
 	struct paged_chunk *chunk;
 
 	mutex_lock(&p->mutex);
-	chunk = xa_load(&p->chunks, index);
-	if (!chunk)
-		chunk = chunk_new(p, index);
-	if (!IS_ERR(chunk))
-		chunk->users++;
+	chunk = chunk_tryget(p, index);
 	mutex_unlock(&p->mutex);
-	return chunk;
+	if (chunk)
+		return chunk;
+	chunk = chunk_new(p, index);
+	return IS_ERR(chunk) ? chunk : chunk_add(p, index, chunk);
 }
 
 /* Nobody who fetches adds pages without having it counted in @users. */
 static void chunk_remove_unused(struct paged_chunk *chunk)
 {
-	bool empty;
+	struct hroce_paged *p = chunk->paged;
+	bool unused;
 
-	lockdep_assert_held(&chunk->paged->mutex);
+	lockdep_assert_held(&p->mutex);
 	if (chunk->users)
 		return;
-	read_lock_bh(chunk->paged->lock);
-	empty = !chunk->nr_present;
-	read_unlock_bh(chunk->paged->lock);
-	if (empty)
+	read_lock_bh(p->lock);
+	unused = !chunk->nr_present || p->closed;
+	read_unlock_bh(p->lock);
+	if (unused)
 		chunk_remove(chunk);
 }
 
@@ -275,6 +317,18 @@ void hroce_paged_init(struct hroce_paged *p, u64 va, u64 len, rwlock_t *lock)
 	xa_init(&p->chunks);
 	INIT_LIST_HEAD(&p->idle);
 	INIT_WORK(&p->reap, paged_reap);
+}
+
+void hroce_paged_close(struct hroce_paged *p)
+{
+	struct paged_chunk *chunk;
+	unsigned long index;
+
+	mutex_lock(&p->mutex);
+	WRITE_ONCE(p->closed, true);
+	xa_for_each(&p->chunks, index, chunk)
+		chunk_remove_unused(chunk);
+	mutex_unlock(&p->mutex);
 }
 
 void hroce_paged_fini(struct hroce_paged *p)
@@ -392,6 +446,8 @@ static int chunk_fetch(struct paged_chunk *chunk, struct hroce_paged_want *want,
 	u32 nr;
 
 	while (want->va < end) {
+		if (READ_ONCE(chunk->paged->closed))
+			return -ENOENT;
 		seq = mmu_interval_read_begin(&chunk->notifier);
 		nr = chunk_go_to_missing(chunk, want, end);
 		if (!nr)

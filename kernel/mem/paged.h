@@ -21,10 +21,12 @@
  * @end: behind the last one, at the beginning of a page, or ULONG_MAX
  * @lock: of the region, see &struct hroce_region; held for writing where pages
  *	are added or taken away
- * @mutex: guards the making and removal of chunks; outside of @lock
+ * @mutex: guards adding and removing chunks; outside of @lock. Never held while
+ *	waiting for a page or for a lock of @mm
  * @chunks: by address, for what has been used
  * @idle: chunks that the process has unmapped [@lock]
  * @reap: removes those
+ * @closed: no chunk is added any more [@mutex]
  * @invalidated: pages that the process, or the kernel for it, has taken away
  */
 struct hroce_paged {
@@ -36,6 +38,7 @@ struct hroce_paged {
 	struct xarray chunks;
 	struct list_head idle;
 	struct work_struct reap;
+	bool closed;
 	atomic64_t invalidated;
 };
 
@@ -68,6 +71,16 @@ struct hroce_paged_want {
 void hroce_paged_init(struct hroce_paged *p, u64 va, u64 len, rwlock_t *lock);
 
 /**
+ * hroce_paged_close - nobody is interested any more
+ * @p: may still be fetched, but not be found
+ *
+ * What is not being fetched just now is forgotten, and a fetch ends when it gets
+ * the page that it waits for. Does not wait for that.
+ * Context: process, may sleep.
+ */
+void hroce_paged_close(struct hroce_paged *p);
+
+/**
  * hroce_paged_fini - the opposite of hroce_paged_init()
  * @p: nobody uses it any more
  *
@@ -96,7 +109,8 @@ u32 hroce_paged_find(const struct hroce_paged *p, u64 va, u32 max, bool write,
  *
  * Context: process, may sleep for as long as the owner of the memory likes.
  * Return: 0; -EFAULT: there is no such memory, or not for writing; -EAGAIN: it
- * is taken away as fast as it is fetched; -ENOMEM and others.
+ * is taken away as fast as it is fetched; -ENOENT: @p has been closed; -ENOMEM
+ * and others.
  */
 int hroce_paged_fetch(struct hroce_paged *p, struct hroce_paged_want *want);
 

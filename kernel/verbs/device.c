@@ -16,7 +16,6 @@
 #include "cq.h"
 #include "debug.h"
 #include "device.h"
-#include "fault.h"
 #include "kick.h"
 #include "mcast.h"
 #include "mr.h"
@@ -175,7 +174,6 @@ static void hroce_dev_dealloc(struct ib_device *ibdev)
 	hroce_debug_del(dev);
 	hroce_poller_set(dev, 0);
 	hroce_port_close(&dev->port);
-	hroce_fault_flush();
 	/* Address handles go later than their verbs objects. */
 	hroce_ah_flush();
 	hroce_port_fini(&dev->port);

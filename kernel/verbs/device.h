@@ -72,6 +72,7 @@ struct hroce_link;
  * @mtu: active MTU, enum ib_mtu; follows the netdev
  * @active: port state as last announced by an event [RTNL]
  * @take_turns: polling processes on one CPU do, see verbs/turn.h
+ * @leaving: the device is being unregistered: verbs do not begin to wait
  * @poller: looks into send queues, if switched on
  * @debug: directory in debugfs
  */
@@ -97,6 +98,7 @@ struct hroce_dev {
 	enum ib_mtu mtu;
 	bool active;
 	bool take_turns;
+	bool leaving;
 	struct hroce_poller poller;
 	struct dentry *debug;
 };

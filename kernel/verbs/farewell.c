@@ -7,11 +7,13 @@
  *
  * This is a client of ib_core, since clients hear first, whatever the reason,
  * and in the reverse order of their registration: ib_uverbs, which was loaded
- * before, comes later.
+ * before, comes later. It waits for verbs that are being called, so those that
+ * wait for user memory are sent home before, too.
  */
 #include "../offload/facade.h"
 #include "device.h"
 #include "farewell.h"
+#include "mr.h"
 #include "qp.h"
 
 static int farewell_add(struct ib_device *ibdev)
@@ -30,7 +32,11 @@ static void farewell_to(struct hroce_qp *qp)
 
 static void farewell_remove(struct ib_device *ibdev, void *client_data)
 {
-	hroce_qp_visit_all(to_hdev(ibdev), farewell_to);
+	struct hroce_dev *dev = to_hdev(ibdev);
+
+	WRITE_ONCE(dev->leaving, true);
+	hroce_mr_end_advice();
+	hroce_qp_visit_all(dev, farewell_to);
 }
 
 static struct ib_client farewell_client = {

@@ -5,6 +5,11 @@
  * A work item knows its queue pair by number, and is in the table of the device
  * as long as that waits: neither is destruction held up, nor is a queue pair
  * disturbed that has been reset, or has got the number of another one.
+ *
+ * An item may wait for its page for ever, so it outlives its queue pair, its
+ * region and its device. It has a reference to the region, and finds the device
+ * by a pointer, in a section. hroce_fault_forget() clears that, and its caller
+ * waits for sections.
  */
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -14,47 +19,32 @@
 #include "../proto/resp.h"
 #include "../section.h"
 #include "fault.h"
+#include "fetch.h"
 #include "mr.h"
 
 /**
  * struct hroce_fault - memory that is being fetched
  * @work: does so
- * @dev: device; goes later
+ * @rcu: frees this structure
+ * @dev: device; NULL once nobody waits any more
+ * @mr: region, with a reference; or NULL if it was gone by then
  * @qpn: queue pair that waits
  * @who: side of it that waits
- * @key: of the region
  * @len: bytes wanted
  * @pos: from the beginning of the region
  * @write: they are to be written
  */
 struct hroce_fault {
 	struct work_struct work;
+	struct rcu_head rcu;
 	struct hroce_dev *dev;
+	struct hroce_mr *mr;
 	u32 qpn;
 	enum hroce_fault_who who;
-	u32 key;
 	u32 len;
 	u64 pos;
 	bool write;
 };
-
-static struct workqueue_struct *fault_wq;
-
-int hroce_fault_init(void)
-{
-	fault_wq = alloc_workqueue("hroce_fault", WQ_UNBOUND, 0);
-	return fault_wq ? 0 : -ENOMEM;
-}
-
-void hroce_fault_exit(void)
-{
-	destroy_workqueue(fault_wq);
-}
-
-void hroce_fault_flush(void)
-{
-	flush_workqueue(fault_wq);
-}
 
 /* Where in hroce_dev.faults this side of a queue pair is. */
 static unsigned long fault_index(u32 qpn, enum hroce_fault_who who)
@@ -63,19 +53,19 @@ static unsigned long fault_index(u32 qpn, enum hroce_fault_who who)
 }
 
 /* Does somebody still wait for @fault? Not again. */
-static bool fault_take(struct hroce_fault *fault)
+static bool fault_take(struct hroce_dev *dev, struct hroce_fault *fault)
 {
 	unsigned long index = fault_index(fault->qpn, fault->who);
 
-	return xa_cmpxchg(&fault->dev->faults, index, fault, NULL,
-			  GFP_ATOMIC) == fault;
+	return xa_cmpxchg(&dev->faults, index, fault, NULL, GFP_ATOMIC) ==
+	       fault;
 }
 
 static void fault_tell_requester(struct hroce_qp *qp,
 				 struct hroce_fault *fault, bool ok)
 {
 	spin_lock(&qp->send.lock);
-	if (fault_take(fault) &&
+	if (fault_take(hqp_dev(qp), fault) &&
 	    hrp_req_mem_ready(&qp->proto, ktime_get_ns(), ok))
 		set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
 	spin_unlock(&qp->send.lock);
@@ -85,7 +75,7 @@ static void fault_tell_responder(struct hroce_qp *qp,
 				 struct hroce_fault *fault, bool ok)
 {
 	spin_lock(&qp->recv.lock);
-	if (!fault_take(fault))
+	if (!fault_take(hqp_dev(qp), fault))
 		goto unlock;
 	if (fault->who == HROCE_FAULT_READ) {
 		hrp_resp_read_ready(&qp->proto, ok);
@@ -97,21 +87,35 @@ unlock:
 	spin_unlock(&qp->recv.lock);
 }
 
+static void fault_tell_qp(struct hroce_dev *dev, struct hroce_fault *fault,
+			  bool ok)
+{
+	struct hroce_qp *qp = hroce_qp_find(dev, fault->qpn);
+
+	if (!ok)
+		hroce_count(&dev->port, HROCE_EV_MEM_FAULTS_BAD);
+	if (!qp) {
+		/* It is being destroyed: do not leave @fault in the table. */
+		fault_take(dev, fault);
+		return;
+	}
+	if (fault->who == HROCE_FAULT_SEND)
+		fault_tell_requester(qp, fault, ok);
+	else
+		fault_tell_responder(qp, fault, ok);
+	hroce_qp_settle_bh(qp);
+}
+
 static void fault_tell(struct hroce_fault *fault, bool ok)
 {
-	struct hroce_qp *qp;
+	struct hroce_dev *dev;
 
 	local_bh_disable();
 	rcu_read_lock();
 	hroce_section_begin();
-	qp = hroce_qp_find(fault->dev, fault->qpn);
-	if (qp) {
-		if (fault->who == HROCE_FAULT_SEND)
-			fault_tell_requester(qp, fault, ok);
-		else
-			fault_tell_responder(qp, fault, ok);
-		hroce_qp_settle_bh(qp);
-	}
+	dev = READ_ONCE(fault->dev);
+	if (dev)
+		fault_tell_qp(dev, fault, ok);
 	hroce_section_end();
 	rcu_read_unlock();
 	local_bh_enable();
@@ -123,12 +127,12 @@ static void fault_work(struct work_struct *work)
 	bool ok;
 
 	fault = container_of(work, struct hroce_fault, work);
-	ok = !hroce_mr_fetch(&fault->dev->keys, fault->key, fault->pos,
-			     fault->len, fault->write);
-	if (!ok)
-		hroce_count(&fault->dev->port, HROCE_EV_MEM_FAULTS_BAD);
+	ok = fault->mr && READ_ONCE(fault->dev) &&
+	     !hroce_mr_fetch(fault->mr, fault->pos, fault->len, fault->write);
 	fault_tell(fault, ok);
-	kfree(fault);
+	if (fault->mr)
+		hroce_mr_put(fault->mr);
+	kfree_rcu(fault, rcu);
 }
 
 /* Put an entry into the table. Return: 0; -EBUSY: there is one; -ENOMEM. */
@@ -149,7 +153,6 @@ static int fault_queue(struct hroce_dev *dev, u32 qpn,
 	fault->dev = dev;
 	fault->qpn = qpn;
 	fault->who = who;
-	fault->key = it->lack_key;
 	fault->len = it->lack_len;
 	fault->pos = it->pos;
 	fault->write = it->lack_write;
@@ -159,8 +162,8 @@ static int fault_queue(struct hroce_dev *dev, u32 qpn,
 		return err;
 	}
 	hroce_count(&dev->port, HROCE_EV_MEM_FAULTS);
-	queue_work(hroce_mr_wq(&dev->keys, fault->key) ?: fault_wq,
-		   &fault->work);
+	fault->mr = hroce_mr_tryget(&dev->keys, it->lack_key);
+	hroce_fetch_queue(fault->mr ? fault->mr->fetcher : NULL, &fault->work);
 	return 0;
 }
 
@@ -180,10 +183,20 @@ u8 hroce_fault_begin(struct hroce_qp *qp, enum hroce_fault_who who,
 
 void hroce_fault_forget(struct hroce_qp *qp)
 {
+	struct hroce_fault *fault;
 	int who;
 
 	lockdep_assert_held(&qp->send.lock);
 	lockdep_assert_held(&qp->recv.lock);
-	for (who = 0; who < HROCE_FAULT_NR; who++)
-		xa_erase(&hqp_dev(qp)->faults, fault_index(qp->proto.qpn, who));
+	rcu_read_lock();
+	for (who = 0; who < HROCE_FAULT_NR; who++) {
+		fault = xa_erase(&hqp_dev(qp)->faults,
+				 fault_index(qp->proto.qpn, who));
+		if (!fault)
+			continue;
+		/* It may have run by now; RCU keeps it. */
+		WRITE_ONCE(fault->dev, NULL);
+		hroce_fetch_skip(&fault->work);
+	}
+	rcu_read_unlock();
 }

@@ -17,15 +17,6 @@ enum hroce_fault_who {
 	HROCE_FAULT_NR,
 };
 
-/* When the module is loaded. Return: 0 or -ENOMEM. */
-int hroce_fault_init(void);
-
-/* The module goes, and all devices have. */
-void hroce_fault_exit(void);
-
-/* Wait for all that is being fetched. Context: process. */
-void hroce_fault_flush(void);
-
 /**
  * hroce_fault_begin - have memory fetched
  * @qp: queue pair
@@ -44,7 +35,8 @@ u8 hroce_fault_begin(struct hroce_qp *qp, enum hroce_fault_who who,
  * hroce_fault_forget - tell a queue pair nothing any more
  * @qp: queue pair
  *
- * Context: both locks of @qp held, @qp->dead is set.
+ * Context: both locks of @qp held, @qp->dead is set. The device stays until the
+ * caller has waited for sections.
  */
 void hroce_fault_forget(struct hroce_qp *qp);
 

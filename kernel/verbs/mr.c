@@ -6,10 +6,10 @@
 #include <linux/ioport.h>
 #include <linux/libnvdimm.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
-#include "../section.h"
 #include "device.h"
 #include "mr.h"
 #include "ucontext.h"
@@ -456,7 +456,11 @@ open:
 
 void hroce_mr_put(struct hroce_mr *mr)
 {
-	if (refcount_dec_and_test(&mr->users))
+	if (!refcount_dec_and_test(&mr->users))
+		return;
+	if (mr->ops->close)
+		mr->ops->release(mr);
+	else
 		complete(&mr->unused);
 }
 
@@ -471,37 +475,42 @@ static struct hroce_mr *mr_find(const struct hroce_keys *keys, u32 key)
 
 struct hroce_mr *hroce_mr_tryget(const struct hroce_keys *keys, u32 key)
 {
-	struct hroce_mr *mr;
+	struct hroce_mr *mr = mr_find(keys, key);
 
-	local_bh_disable();
-	hroce_section_begin();
-	mr = mr_find(keys, key);
-	if (mr && !refcount_inc_not_zero(&mr->users))
-		mr = NULL;
-	hroce_section_end();
-	local_bh_enable();
-	return mr;
+	return mr && refcount_inc_not_zero(&mr->users) ? mr : NULL;
 }
 
-struct workqueue_struct *hroce_mr_wq(const struct hroce_keys *keys, u32 key)
+int hroce_mr_fetch(struct hroce_mr *mr, u64 pos, u64 len, bool write)
 {
-	const struct hroce_mr *mr = mr_find(keys, key);
-
-	return mr ? mr->wq : NULL;
-}
-
-int hroce_mr_fetch(const struct hroce_keys *keys, u32 key, u64 pos, u64 len,
-		   bool write)
-{
-	struct hroce_mr *mr;
 	int err;
 
-	mr = hroce_mr_tryget(keys, key);
-	if (!mr)
+	if (READ_ONCE(mr->closed))
 		return -ENOENT;
+	/* Unloading is refused while this waits: it returns to our code. */
+	if (!try_module_get(THIS_MODULE))
+		return -ENODEV;
 	err = mr->ops->fetch(mr, pos, len, write);
-	hroce_mr_put(mr);
+	module_put(THIS_MODULE);
 	return err;
+}
+
+/*
+ * The region is gone for everybody else. Who still fetches for it has a
+ * reference, and releases it.
+ */
+static void mr_close_fetched(struct hroce_mr *mr)
+{
+	const struct hroce_mr_ops *ops = mr->ops;
+
+	WRITE_ONCE(mr->closed, true);
+	if (ops->close) {
+		ops->close(mr);
+		hroce_mr_put(mr);
+		return;
+	}
+	hroce_mr_put(mr);
+	wait_for_completion(&mr->unused);
+	ops->release(mr);
 }
 
 int hroce_mr_dereg(struct ib_mr *ibmr, struct ib_udata *udata)
@@ -512,9 +521,7 @@ int hroce_mr_dereg(struct ib_mr *ibmr, struct ib_udata *udata)
 		return -EBUSY;
 	hroce_keys_del(&to_hdev(ibmr->device)->keys, &mr->region);
 	if (mr->ops) {
-		hroce_mr_put(mr);
-		wait_for_completion(&mr->unused);
-		mr->ops->release(mr);
+		mr_close_fetched(mr);
 		return 0;
 	}
 	kvfree(mr->region.pages);

@@ -5,23 +5,26 @@
 
 #include <linux/completion.h>
 #include <linux/refcount.h>
-#include <linux/workqueue.h>
 #include <rdma/hroce-abi.h>
 #include <rdma/ib_verbs.h>
 #include "../mem/mem.h"
 
+struct hroce_fetcher;
 struct hroce_mr;
 
 /**
  * struct hroce_mr_ops - memory that comes and goes by itself
  * @fetch: see to it that this range is there, at least for the moment. Process
  *	context, several calls at a time. Return: 0 or negative errno
+ * @close: the region is deregistered; fetching is to end soon if it can. NULL:
+ *	fetching always ends in finite time, deregistration waits for it
  * @release: let go of it; nobody uses it any more
  * @mark: IB_ACCESS_* by which such a region is asked for, and by which its rights
  *	and its domain may be changed; 0: they may not
  */
 struct hroce_mr_ops {
 	int (*fetch)(struct hroce_mr *mr, u64 pos, u64 len, bool write);
+	void (*close)(struct hroce_mr *mr);
 	void (*release)(struct hroce_mr *mr);
 	int mark;
 };
@@ -32,10 +35,10 @@ struct hroce_mr_ops {
  * @region: what the datapath sees
  * @umem: pinned user memory, or NULL
  * @ops: NULL; or the memory is not pinned
- * @wq: @ops: where to fetch if whom it belongs to may make that last for ever;
- *	or NULL
- * @users: @ops: those who fetch, and one
- * @unused: @ops: @users has fallen to 0
+ * @fetcher: @ops with close(): where to fetch; a reference is held
+ * @closed: @ops: the region has been deregistered; @ib and its device may be gone
+ * @users: @ops: one until @closed, and one for each work item
+ * @unused: @ops without close(): @users has fallen to 0
  * @max_blocks: FRWR: room in @region.pages
  * @nr_blocks: FRWR: mapped by the last hroce_mr_map_sg()
  */
@@ -44,7 +47,8 @@ struct hroce_mr {
 	struct hroce_region region;
 	struct ib_umem *umem;
 	const struct hroce_mr_ops *ops;
-	struct workqueue_struct *wq;
+	struct hroce_fetcher *fetcher;
+	bool closed;
 	refcount_t users;
 	struct completion unused;
 	u32 max_blocks;
@@ -120,37 +124,26 @@ struct ib_mr *hroce_mr_publish_fetched(struct hroce_mr *mr,
  * @keys: of the device
  * @key: of the region
  *
+ * Context: in a section.
  * Return: region, with a reference for hroce_mr_put(); or NULL.
  */
 struct hroce_mr *__must_check hroce_mr_tryget(const struct hroce_keys *keys,
 					      u32 key);
 
-/* Give a reference back. */
+/* Give a reference back. Context: process, may sleep: it may be the last. */
 void hroce_mr_put(struct hroce_mr *mr);
 
 /**
- * hroce_mr_wq - where to call hroce_mr_fetch()
- * @keys: of the device
- * @key: of the region
- *
- * Context: in a section, until work is queued there.
- * Return: workqueue of the region's owner; or NULL, then any will do.
- */
-struct workqueue_struct *hroce_mr_wq(const struct hroce_keys *keys, u32 key);
-
-/**
  * hroce_mr_fetch - see to it that memory is there
- * @keys: of the device
- * @key: of the region
+ * @mr: region; a reference is held
  * @pos: from the beginning of the region
  * @len: bytes
  * @write: they are to be written
  *
- * Context: process, may sleep for long.
+ * Context: work item of @mr->fetcher, may sleep for ever.
  * Return: 0; negative errno: there will be none.
  */
-int hroce_mr_fetch(const struct hroce_keys *keys, u32 key, u64 pos, u64 len,
-		   bool write);
+int hroce_mr_fetch(struct hroce_mr *mr, u64 pos, u64 len, bool write);
 
 /**
  * hroce_mr_alloc_null - make a region without memory
@@ -175,6 +168,9 @@ struct ib_mr *hroce_mr_alloc_null(struct ib_pd *pd);
  */
 struct ib_mr *hroce_mr_reg_odp(struct ib_pd *pd, u64 start, u64 length,
 			       u64 iova, int access, struct ib_udata *udata);
+
+/* &hroce_dev.leaving has been set: no verb waits for advice to be followed. */
+void hroce_mr_end_advice(void);
 
 /* ib_device_ops */
 struct ib_mr *hroce_mr_get_dma(struct ib_pd *pd, int access);

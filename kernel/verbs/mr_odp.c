@@ -6,17 +6,24 @@
  *
  * Advice to fetch beforehand is here, too.
  */
+#include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/restrack.h>
 #include "../mem/paged.h"
+#include "../section.h"
 #include "device.h"
+#include "fetch.h"
 #include "mr.h"
 #include "ucontext.h"
 
 /* Who waits goes on after that much; the rest is fetched when he is there. */
 #define FETCH_MAX	(4u << 20)
+
+/* Advice that a context has not followed yet; more of it is ignored. */
+#define MAX_ADVICES	256
 
 /**
  * struct odp_mr - memory region with on-demand paging
@@ -46,12 +53,18 @@ struct odp_range {
 
 /**
  * struct odp_prefetch - advice that is followed
- * @work: does so if the adviser does not wait
+ * @work: does so
+ * @users: the work, and the adviser if he waits
+ * @done: the work has been done; @err is valid
+ * @err: 0 or negative errno
  * @nr: entries of @ranges
  * @ranges: what to fetch
  */
 struct odp_prefetch {
 	struct work_struct work;
+	refcount_t users;
+	bool done;
+	int err;
 	u32 nr;
 	struct odp_range ranges[] __counted_by(nr);
 };
@@ -87,16 +100,23 @@ static int odp_fetch(struct hroce_mr *mr, u64 pos, u64 len, bool write)
 	return err == -EAGAIN || want.va > va ? 0 : err;
 }
 
+static void odp_close(struct hroce_mr *mr)
+{
+	hroce_paged_close(&container_of(mr, struct odp_mr, mr)->paged);
+}
+
 static void odp_release(struct hroce_mr *mr)
 {
 	struct odp_mr *odp = container_of(mr, struct odp_mr, mr);
 
 	hroce_paged_fini(&odp->paged);
+	hroce_fetcher_put(mr->fetcher);
 	kfree(odp);
 }
 
 static const struct hroce_mr_ops odp_mr_ops = {
 	.fetch = odp_fetch,
+	.close = odp_close,
 	.release = odp_release,
 	.mark = IB_ACCESS_ON_DEMAND,
 };
@@ -113,6 +133,7 @@ static int odp_check(u64 start, u64 length, u64 iova)
 struct ib_mr *hroce_mr_reg_odp(struct ib_pd *pd, u64 start, u64 length,
 			       u64 iova, int access, struct ib_udata *udata)
 {
+	struct hroce_fetcher *fetcher;
 	struct odp_mr *odp;
 	int err;
 
@@ -126,11 +147,12 @@ struct ib_mr *hroce_mr_reg_odp(struct ib_pd *pd, u64 start, u64 length,
 			    access & ~IB_ACCESS_ON_DEMAND);
 	if (err)
 		goto free_odp;
-	odp->mr.wq = hroce_ucontext_fetch_wq(udata);
-	if (!odp->mr.wq) {
-		err = -ENOMEM;
+	fetcher = hroce_ucontext_fetcher(udata);
+	err = PTR_ERR_OR_ZERO(fetcher);
+	if (err)
 		goto free_odp;
-	}
+	hroce_fetcher_get(fetcher);
+	odp->mr.fetcher = fetcher;
 	odp->start = start;
 	hroce_paged_init(&odp->paged, start, length, &odp->mr.region.lock);
 	return hroce_mr_publish_fetched(&odp->mr, &odp_mr_ops, odp_find);
@@ -142,10 +164,21 @@ free_odp:
 
 /* Advice. */
 
-static void prefetch_free(struct odp_prefetch *pre)
+/* Advisers wait here, and not at their device: the work may outlive that. */
+static DECLARE_WAIT_QUEUE_HEAD(advisers);
+
+/* Of all ranges: their domain is that of one context. */
+static struct hroce_fetcher *prefetch_fetcher(const struct odp_prefetch *pre)
+{
+	return pre->ranges[0].odp->mr.fetcher;
+}
+
+static void prefetch_put(struct odp_prefetch *pre)
 {
 	u32 i;
 
+	if (!refcount_dec_and_test(&pre->users))
+		return;
 	for (i = 0; i < pre->nr; i++)
 		if (pre->ranges[i].odp)
 			hroce_mr_put(&pre->ranges[i].odp->mr);
@@ -158,6 +191,9 @@ static int prefetch_run(struct odp_prefetch *pre)
 	int err = 0;
 	u32 i;
 
+	/* As in hroce_mr_fetch(). */
+	if (!try_module_get(THIS_MODULE))
+		return -ENODEV;
 	for (i = 0; i < pre->nr && !err; i++) {
 		struct odp_range *range = &pre->ranges[i];
 
@@ -166,6 +202,7 @@ static int prefetch_run(struct odp_prefetch *pre)
 		if (err == -EAGAIN)
 			err = 0;
 	}
+	module_put(THIS_MODULE);
 	return err;
 }
 
@@ -174,8 +211,32 @@ static void prefetch_work(struct work_struct *work)
 	struct odp_prefetch *pre = container_of(work, struct odp_prefetch,
 						work);
 
-	prefetch_run(pre);
-	prefetch_free(pre);
+	pre->err = prefetch_run(pre);
+	atomic_dec(&prefetch_fetcher(pre)->nr_advices);
+	/* Pairs with prefetch_wait(). */
+	smp_store_release(&pre->done, true);
+	wake_up_all(&advisers);
+	prefetch_put(pre);
+}
+
+/*
+ * The caller holds locks of its context that the removal of the device waits
+ * for, so it cannot wait for ever.
+ */
+static int prefetch_wait(struct odp_prefetch *pre, const struct hroce_dev *dev)
+{
+	int err;
+
+	err = wait_event_killable(advisers, smp_load_acquire(&pre->done) ||
+					    READ_ONCE(dev->leaving));
+	if (err)
+		return err;
+	return smp_load_acquire(&pre->done) ? pre->err : -EIO;
+}
+
+void hroce_mr_end_advice(void)
+{
+	wake_up_all(&advisers);
 }
 
 /* A reference is kept in @range even if this fails. */
@@ -187,7 +248,11 @@ static int prefetch_set(struct odp_range *range, struct ib_pd *pd,
 	struct hroce_mr *mr;
 	bool writable;
 
+	local_bh_disable();
+	hroce_section_begin();
 	mr = hroce_mr_tryget(&to_hdev(pd->device)->keys, sge->lkey);
+	hroce_section_end();
+	local_bh_enable();
 	if (!mr)
 		return -ENOENT;
 	if (mr->ops != &odp_mr_ops) {
@@ -224,22 +289,39 @@ prefetch_new(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 	if (!pre)
 		return ERR_PTR(-ENOMEM);
 	INIT_WORK(&pre->work, prefetch_work);
+	refcount_set(&pre->users, 1);
 	pre->nr = nr_sges;
 	for (i = 0; i < nr_sges && !err; i++)
 		err = prefetch_set(&pre->ranges[i], pd, advice, &sges[i]);
 	if (err) {
-		prefetch_free(pre);
+		prefetch_put(pre);
 		return ERR_PTR(err);
 	}
 	return pre;
+}
+
+/* Return: false if that is too much advice. */
+static bool prefetch_queue(struct odp_prefetch *pre, bool wait)
+{
+	struct hroce_fetcher *fetcher = prefetch_fetcher(pre);
+
+	if (atomic_inc_return(&fetcher->nr_advices) > MAX_ADVICES && !wait) {
+		atomic_dec(&fetcher->nr_advices);
+		return false;
+	}
+	if (wait)
+		refcount_inc(&pre->users);
+	hroce_fetch_queue(fetcher, &pre->work);
+	return true;
 }
 
 int hroce_mr_advise(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 		    u32 flags, struct ib_sge *sges, u32 nr_sges,
 		    struct uverbs_attr_bundle *attrs)
 {
+	bool wait = flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH;
 	struct odp_prefetch *pre;
-	int err;
+	int err = 0;
 
 	if (advice != IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH &&
 	    advice != IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE &&
@@ -250,13 +332,12 @@ int hroce_mr_advise(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 	pre = prefetch_new(pd, advice, sges, nr_sges);
 	if (IS_ERR(pre))
 		return PTR_ERR(pre);
-	if (!(flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH)) {
-		/* All are of this context, as their domain is. */
-		queue_work(pre->ranges[0].odp->mr.wq, &pre->work);
-		return 0;
+	if (!prefetch_queue(pre, wait))
+		prefetch_put(pre);
+	else if (wait) {
+		err = prefetch_wait(pre, to_hdev(pd->device));
+		prefetch_put(pre);
 	}
-	err = prefetch_run(pre);
-	prefetch_free(pre);
 	return err;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* User contexts. */
+#include <linux/err.h>
 #include <rdma/hroce-abi.h>
+#include "fetch.h"
 #include "ucontext.h"
 
 /* Does user space ask for nothing beyond the @offset bytes that we know? */
@@ -53,20 +55,18 @@ int hroce_ucontext_check(struct ib_udata *udata)
 	return 0;
 }
 
-/* A process cannot have more of its faults wait than that at a time. */
-#define FETCH_MAX_ACTIVE	16
-
-struct workqueue_struct *hroce_ucontext_fetch_wq(struct ib_udata *udata)
+struct hroce_fetcher *hroce_ucontext_fetcher(struct ib_udata *udata)
 {
+	struct hroce_fetcher *fetcher;
 	struct hroce_ucontext *ctx;
 
 	ctx = rdma_udata_to_drv_context(udata, struct hroce_ucontext, ib);
 	mutex_lock(&ctx->lock);
-	if (!ctx->fetch_wq)
-		ctx->fetch_wq = alloc_workqueue("hroce_fetch", WQ_UNBOUND,
-						FETCH_MAX_ACTIVE);
+	fetcher = ctx->fetcher ?: hroce_fetcher_create();
+	if (!IS_ERR(fetcher))
+		ctx->fetcher = fetcher;
 	mutex_unlock(&ctx->lock);
-	return ctx->fetch_wq;
+	return fetcher;
 }
 
 int hroce_ucontext_alloc(struct ib_ucontext *ibctx, struct ib_udata *udata)
@@ -92,13 +92,13 @@ int hroce_ucontext_query(struct ib_ucontext *ibctx,
 	return 0;
 }
 
-/* No region is left that anything could be fetched for. */
+/* Pages may still be waited for, for regions that are gone. */
 void hroce_ucontext_dealloc(struct ib_ucontext *ibctx)
 {
 	struct hroce_ucontext *ctx = to_hctx(ibctx);
 
-	if (ctx->fetch_wq)
-		destroy_workqueue(ctx->fetch_wq);
+	if (ctx->fetcher)
+		hroce_fetcher_close(ctx->fetcher);
 }
 
 /*

@@ -4,25 +4,24 @@
 #define HROCE_UCONTEXT_H
 
 #include <linux/mutex.h>
-#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 #include "quota.h"
 
+struct hroce_fetcher;
+
 /**
  * struct hroce_ucontext - context of one open of the device
  * @ib: what ib_core knows
- * @lock: guards the making of @fetch_wq
+ * @lock: guards the making of @fetcher
  * @used: objects that it has, see verbs/quota.h
- * @fetch_wq: fetches memory with on-demand paging; NULL before there is some.
- *	Its own, as a process can make that last (userfaultfd, FUSE), and others
- *	are not to wait for it
+ * @fetcher: fetches memory with on-demand paging; NULL before there is some
  */
 struct hroce_ucontext {
 	struct ib_ucontext ib;
 	struct mutex lock;
 	atomic_t used[HROCE_QUOTA_NR];
-	struct workqueue_struct *fetch_wq;
+	struct hroce_fetcher *fetcher;
 };
 
 static inline struct hroce_ucontext *to_hctx(struct ib_ucontext *ib)
@@ -86,14 +85,14 @@ int hroce_udata_answer(struct ib_udata *udata, const void *answer, size_t len);
 int hroce_ucontext_check(struct ib_udata *udata);
 
 /**
- * hroce_ucontext_fetch_wq - where memory of a process is fetched
+ * hroce_ucontext_fetcher - where memory of a process is fetched
  * @udata: of a command that makes a region
  *
  * Context: process, may sleep.
- * Return: workqueue of the context that the command comes from, which stays as
- * long as its regions; NULL if there is no memory.
+ * Return: fetcher of the context that the command comes from, which has it
+ * until it closes; or ERR_PTR().
  */
-struct workqueue_struct *hroce_ucontext_fetch_wq(struct ib_udata *udata);
+struct hroce_fetcher *hroce_ucontext_fetcher(struct ib_udata *udata);
 
 /* ib_device_ops */
 int hroce_ucontext_alloc(struct ib_ucontext *ibctx, struct ib_udata *udata);

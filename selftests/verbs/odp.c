@@ -647,6 +647,17 @@ static void prefetch_later(struct vt *t)
 	odp_end(&d);
 }
 
+/* More than a context may have queued: it is advice, so no error. */
+static void too_much_advice(struct vt *t)
+{
+	struct vt_mem d = odp_mem(&t->b, BUF, false);
+
+	for (int i = 0; i < 5000; i++)
+		VT_EQ(advise(&t->b, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, 0, &d,
+			     i % 64 * PAGE, PAGE), 0);
+	odp_end(&d);
+}
+
 static void prefetch_refused(struct vt *t)
 {
 	const int now = IBV_ADVISE_MR_FLAG_FLUSH;
@@ -786,6 +797,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(prefetch),
 	VT_CASE_ARG("prefetch_implicit", prefetch, IMPLICIT),
 	VT_CASE(prefetch_later),
+	VT_CASE(too_much_advice),
 	VT_CASE(prefetch_refused),
 	VT_CASE(refused),
 	VT_CASE(killed),
