@@ -81,7 +81,6 @@ enum hroce_qp_pending {
  * @access_flags: likewise
  * @sgid_index: likewise
  * @pkey_index: of @proto.pkey in the table of the port [both locks]
- * @static_rate: likewise
  * @max_send_sge: granted
  * @max_inline: granted
  * @max_recv_sge: granted
@@ -122,7 +121,6 @@ struct hroce_qp {
 	u16 access_flags;
 	u8 sgid_index;
 	u8 pkey_index;
-	u8 static_rate;
 	u32 max_send_sge;
 	u32 max_inline;
 	u32 max_recv_sge;

@@ -144,10 +144,8 @@ void hroce_qp_set_attr(struct hroce_qp *qp, const struct ib_qp_attr *attr,
 		proto->mtu_shift = ilog2(ib_mtu_enum_to_int(attr->path_mtu));
 	if (mask & IB_QP_DEST_QPN)
 		proto->dest_qpn = attr->dest_qp_num;
-	if (mask & IB_QP_AV) {
+	if (mask & IB_QP_AV)
 		qp->sgid_index = rdma_ah_read_grh(&attr->ah_attr)->sgid_index;
-		qp->static_rate = rdma_ah_get_static_rate(&attr->ah_attr);
-	}
 }
 
 /* The address vector, back from what became of it. */
@@ -165,7 +163,8 @@ static void attr_query_av(const struct hroce_qp *qp, struct rdma_ah_attr *ah)
 			key->hop_limit, key->tclass);
 	rdma_ah_set_sl(ah, key->sl);
 	rdma_ah_set_port_num(ah, 1);
-	rdma_ah_set_static_rate(ah, qp->static_rate);
+	/* Whatever was set: no static rate is in force, see protocol.rst. */
+	rdma_ah_set_static_rate(ah, IB_RATE_PORT_CURRENT);
 }
 
 static void attr_query_req(const struct hroce_qp *qp, struct ib_qp_attr *attr)
