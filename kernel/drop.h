@@ -27,7 +27,7 @@
 	X(NO_WQE, "rx_drop_no_wqe", "UC or UD message without receive entry") \
 	X(ACCESS, "rx_drop_access", "UC or UD message refused by memory keys") \
 	X(MEMORY, "rx_drop_memory", "UC or UD message for memory that is not there") \
-	X(RESOURCES, "rx_drop_resources", "no memory to handle it")
+	X(CNP, "rx_drop_cnp", "congestion notification, which nothing heeds")
 
 /* Events of the protocol. */
 #define HROCE_EVENTS(X) \

@@ -434,8 +434,10 @@ void hroce_rx_packet(struct hroce_rx *rx)
 	struct hroce_qp *qp = rx->held;
 
 	trace_hroce_rx(&rx->pkt);
-	if (rx->pkt.info & HRP_OI_CNP)
+	if (rx->pkt.info & HRP_OI_CNP) {
+		recv_drop(rx, HROCE_DROP_CNP);
 		return;
+	}
 	if (rx->mcast) {
 		if (rx->pkt.dqpn == QPN_MULTICAST)
 			recv_multicast(dev, rx);

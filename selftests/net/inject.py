@@ -33,6 +33,7 @@ RC_FLUSH, RC_ATOMIC_WRITE = 0x1c, 0x1d
 UC_SEND_FIRST, UC_SEND_MIDDLE, UC_SEND_LAST, UC_SEND_ONLY = 0x20, 0x21, 0x22, 0x24
 UC_WRITE_ONLY = 0x2a
 UD_SEND_ONLY, UD_SEND_ONLY_IMM = 0x64, 0x65
+CNP = 0x81
 
 
 class Failure(Exception):
@@ -517,6 +518,7 @@ DROP = {
     "uc_opcode_on_rc": dropped("rc", "rx_drop_opcode", change(opcode=UC_SEND_ONLY)),
     "rc_opcode_on_uc": dropped("uc", "rx_drop_opcode", change(opcode=RC_SEND_ONLY)),
     "rc_opcode_on_ud": dropped("ud", "rx_drop_opcode", change(opcode=RC_SEND_ONLY)),
+    "cnp": dropped("rc", "rx_drop_cnp", change(opcode=CNP, ext=b"", payload=b"\0" * 16)),
     "icrc_one_bit_rc": dropped("rc", "rx_drop_icrc", change(icrc_xor=1)),
     "icrc_one_bit_uc": dropped("uc", "rx_drop_icrc", change(icrc_xor=0x80000000)),
     "icrc_one_bit_ud": dropped("ud", "rx_drop_icrc", change(icrc_xor=0x10000)),
