@@ -170,6 +170,7 @@ TRACE_EVENT(hroce_complete,
 		__field(u32, len)
 		__field(u8, opcode)
 		__field(u8, status)
+		__field(u8, cause)
 	),
 	TP_fast_assign(
 		__entry->qpn = cqe->qpn;
@@ -177,10 +178,11 @@ TRACE_EVENT(hroce_complete,
 		__entry->len = cqe->byte_len;
 		__entry->opcode = cqe->opcode;
 		__entry->status = cqe->status;
+		__entry->cause = cqe->vendor_err;
 	),
-	TP_printk("qpn=%u wr_id=%#llx opcode=%u status=%u len=%u",
+	TP_printk("qpn=%u wr_id=%#llx opcode=%u status=%u cause=%#x len=%u",
 		  __entry->qpn, __entry->wr_id, __entry->opcode,
-		  __entry->status, __entry->len)
+		  __entry->status, __entry->cause, __entry->len)
 );
 
 /* The CPU of this one is the one that calls the completion handler. */

@@ -56,12 +56,10 @@ static void iter_unlock(struct hroce_mem_iter *it)
 	it->pages = NULL;
 }
 
-static bool iter_fail(struct hroce_mem_iter *it)
+static bool iter_fail(struct hroce_mem_iter *it, u8 status)
 {
-	bool remote = it->mem->access >= HRP_ACCESS_REMOTE_READ;
-
 	iter_unlock(it);
-	it->status = remote ? HROCE_WC_REM_ACCESS_ERR : HROCE_WC_LOC_PROT_ERR;
+	it->status = status;
 	it->piece_left = 0;
 	it->left = 0;
 	return false;
@@ -83,6 +81,18 @@ static u64 iter_sge_pos(const struct hroce_mem_iter *it)
 			     addr - region->iova + region->first_offset;
 }
 
+/* Why hroce_region_check() has refused. */
+static u8 iter_cause(const struct hroce_mem_iter *it,
+		     const struct hroce_region *region)
+{
+	if (READ_ONCE(region->state) != HROCE_REGION_VALID)
+		return HROCE_CAUSE_KEY;
+	if (region->pd != it->pd)
+		return HROCE_CAUSE_DOMAIN;
+	return hroce_region_allows(region, it->mem->access) ?
+	       HROCE_CAUSE_RANGE : HROCE_CAUSE_RIGHTS;
+}
+
 /*
  * What is wanted of a region that may fetch it is not there. The rest of the
  * element will be wanted, too.
@@ -92,8 +102,7 @@ static u32 iter_lack(struct hroce_mem_iter *it)
 	it->lack_write = hroce_mem_is_written(it->mem);
 	it->lack_key = it->region->key;
 	it->lack_len = iter_sge_pos(it) + iter_sge(it)->length - it->pos;
-	iter_fail(it);
-	it->status = HRP_MEM_FAULT;
+	iter_fail(it, HRP_MEM_FAULT);
 	return 0;
 }
 
@@ -118,17 +127,17 @@ static bool iter_enter(struct hroce_mem_iter *it, const struct hroce_sge *sge,
 	iter_unlock(it);
 	region = hroce_keys_find(it->keys, sge->lkey);
 	if (!region)
-		return iter_fail(it);
+		return iter_fail(it, HROCE_CAUSE_KEY);
 	if (region->revocable) {
 		region_hold(region);
 		it->region = region;
 		if (region->window && it->mem->access < HRP_ACCESS_REMOTE_READ)
-			return iter_fail(it);
+			return iter_fail(it, HROCE_CAUSE_KEY);
 	}
 	it->region = region;
 	if (!hroce_region_check(region, it->pd, sge->addr, sge->length,
 				it->mem->access))
-		return iter_fail(it);
+		return iter_fail(it, iter_cause(it, region));
 	it->pos = sge->addr + skip;
 	if (!region->dma)
 		it->pos += region->first_offset - region->iova;
@@ -151,7 +160,7 @@ static bool iter_advance(struct hroce_mem_iter *it)
 		if (sge->length)
 			return iter_enter(it, sge, 0);
 	}
-	return iter_fail(it);
+	return iter_fail(it, HROCE_CAUSE_RANGE);
 }
 
 static void iter_step(struct hroce_mem_iter *it, u32 len)
@@ -189,7 +198,7 @@ void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_keys *keys,
 		it->sge = mem->nr_sges;
 		/* A remote range need not be addressable from its start. */
 		if (mem->one.length < skip || mem->one.length - skip < mem->len)
-			iter_fail(it);
+			iter_fail(it, HROCE_CAUSE_RANGE);
 		else
 			iter_enter(it, &mem->one, skip);
 		return;
@@ -203,7 +212,7 @@ void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_keys *keys,
 		}
 		skip -= sge->length;
 	}
-	iter_fail(it);
+	iter_fail(it, HROCE_CAUSE_RANGE);
 }
 
 void hroce_mem_end(struct hroce_mem_iter *it)

@@ -288,8 +288,8 @@ static inline void *hroce_extent_va(const struct hroce_extent *ext)
  * @piece_left: bytes left in the current piece
  * @left: bytes left altogether
  * @sge: index of the piece after the current one
- * @status: enum hroce_wc_status: SUCCESS, or LOC_PROT_ERR or REM_ACCESS_ERR
- *	once a piece was not accessible; HRP_MEM_FAULT if it was not there
+ * @status: HROCE_WC_SUCCESS; or enum hroce_cause once a piece was not
+ *	accessible; HRP_MEM_FAULT if it was not there
  * @dirty: given out last, to be written back
  * @dirty_len: bytes of it, or 0
  * @lack_write: to write was what was wanted of

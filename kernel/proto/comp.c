@@ -124,11 +124,11 @@ static void comp_begin_read(const struct hrp_qp *qp, const struct hrp_wqe *w,
 	u32 offset = comp_read_pos(w, pkt) << qp->mtu_shift;
 
 	if (!comp_fits_read(&qp->req, w, pkt)) {
-		rx_fail(rx, HROCE_WC_BAD_RESP_ERR);
+		rx_fail(rx, HROCE_CAUSE_RESPONSE);
 		return;
 	}
 	if (pkt->payload_len != min(comp_read_len(w) - offset, hrp_qp_mtu(qp))) {
-		rx_fail(rx, HROCE_WC_LOC_LEN_ERR);
+		rx_fail(rx, HROCE_CAUSE_RESPONSE_LENGTH);
 		return;
 	}
 	rx->verdict = HRP_RX_ACCEPT;
@@ -146,7 +146,7 @@ static void comp_begin_data(const struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	bool read = !hrp_wqe_is_atomic(w);
 
 	if (!hrp_wqe_is_answered(w)) {
-		rx_fail(rx, HROCE_WC_BAD_RESP_ERR);
+		rx_fail(rx, HROCE_CAUSE_RESPONSE);
 		return;
 	}
 	if (dist) {
@@ -154,7 +154,7 @@ static void comp_begin_data(const struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		return;
 	}
 	if (read != !!(pkt->info & HRP_OI_READ)) {
-		rx_fail(rx, HROCE_WC_BAD_RESP_ERR);
+		rx_fail(rx, HROCE_CAUSE_RESPONSE);
 		return;
 	}
 	if (read) {
@@ -295,7 +295,8 @@ static void comp_rnr(struct hrp_qp *qp, u8 code, u64 now_ns)
 	hrp_env_count(qp, HROCE_EV_RNR_RCVD);
 	if (req->rnr_retry != HRP_INFINITE_RNR_RETRY) {
 		if (!req->rnr_retries) {
-			hrp_req_fail(qp, HROCE_WC_RNR_RETRY_EXC_ERR);
+			hrp_req_fail(qp, HROCE_CAUSE_PEER | HRP_SYN_RNR |
+					 code);
 			return;
 		}
 		req->rnr_retries--;
@@ -318,13 +319,9 @@ static void comp_nak(struct hrp_qp *qp, u8 syndrome, u64 now_ns)
 		comp_go_back(qp, now_ns);
 		break;
 	case HRP_NAK_INV_REQ:
-		hrp_req_fail(qp, HROCE_WC_REM_INV_REQ_ERR);
-		break;
 	case HRP_NAK_REM_ACCESS:
-		hrp_req_fail(qp, HROCE_WC_REM_ACCESS_ERR);
-		break;
 	case HRP_NAK_REM_OP:
-		hrp_req_fail(qp, HROCE_WC_REM_OP_ERR);
+		hrp_req_fail(qp, HROCE_CAUSE_PEER | syndrome);
 		break;
 	}
 }
@@ -369,7 +366,7 @@ static void comp_commit_data(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		hrp_req_rewind(req);
 		hrp_req_wait_mem(req, true);
 	} else if (status != HROCE_WC_SUCCESS) {
-		hrp_req_fail(qp, HROCE_WC_LOC_PROT_ERR);
+		hrp_req_fail(qp, status);
 	} else {
 		/* It was there before we were told. */
 		if (unlikely(req->timer == HRP_TIMER_MEM))

@@ -7,9 +7,11 @@
 #ifndef HRP_ENV_H
 #define HRP_ENV_H
 
+#include <linux/compiler.h>
 #include <linux/types.h>
 #include <uapi/rdma/hroce-abi.h>
 #include "../drop.h"
+#include "cause.h"
 #include "qp.h"
 
 /* Asynchronous events about a queue pair (IBTA 11.6.3). */
@@ -28,18 +30,20 @@ enum hrp_event {
  *	named here are zero, and the struct has no padding (checked in "style")
  * @qp: queue pair
  * @wr_id: of the request
- * @status: enum hroce_wc_status
+ * @result: enum hroce_wc_status or enum hroce_cause
  * @opcode: enum hroce_wc_op
  */
 static inline void hrp_cqe_begin(struct hroce_cqe *cqe, const struct hrp_qp *qp,
-				 u64 wr_id, u8 status, u8 opcode)
+				 u64 wr_id, u8 result, u8 opcode)
 {
 	*cqe = (struct hroce_cqe) {
 		.wr_id = wr_id,
 		.qpn = qp->qpn,
-		.status = status,
+		.status = result,
 		.opcode = opcode,
 	};
+	if (unlikely(result >= HROCE_CAUSE_FIRST))
+		hrp_cause_explain(cqe);
 }
 
 /**
@@ -140,7 +144,7 @@ bool hrp_env_invalidate(struct hrp_qp *qp, u32 rkey);
  * @qp: queue pair
  * @wqe: entry
  *
- * Return: enum hroce_wc_status.
+ * Return: HROCE_WC_SUCCESS or enum hroce_cause.
  */
 u8 hrp_env_local_op(struct hrp_qp *qp, const struct hrp_wqe *wqe);
 

@@ -154,12 +154,17 @@ static void req_stop(struct hrp_qp *qp, u8 state)
 	hrp_env_error(qp);
 }
 
-void hrp_req_fail(struct hrp_qp *qp, u8 status)
+void hrp_req_fail(struct hrp_qp *qp, u8 result)
 {
-	hrp_sq_complete(qp, status);
+	hrp_sq_complete(qp, result);
 	qp->req.psn_una = qp->req.psn_max;
 	hrp_req_rewind(&qp->req);
 	req_stop(qp, hrp_qp_is_reliable(qp) ? HRP_ERR : HRP_SQE);
+}
+
+static bool req_timed_out(const struct hrp_req *req, u64 now_ns)
+{
+	return req->timer == HRP_TIMER_ACK && now_ns >= req->deadline_ns;
 }
 
 bool hrp_req_retry(struct hrp_qp *qp, u64 now_ns)
@@ -167,7 +172,8 @@ bool hrp_req_retry(struct hrp_qp *qp, u64 now_ns)
 	struct hrp_req *req = &qp->req;
 
 	if (!req->retries) {
-		hrp_req_fail(qp, HROCE_WC_RETRY_EXC_ERR);
+		hrp_req_fail(qp, req_timed_out(req, now_ns) ?
+				 HROCE_CAUSE_TIMEOUT : HROCE_CAUSE_LOSS);
 		return false;
 	}
 	req->retries--;
@@ -641,7 +647,7 @@ bool hrp_req_mem_ready(struct hrp_qp *qp, u64 now_ns, bool ok)
 	req->timer = HRP_TIMER_OFF;
 	hrp_req_rearm(req, now_ns);
 	if (!ok && idx - sq->tail < sq->head - sq->tail) {
-		hrp_sq_wqe(sq, idx)->status = HROCE_WC_LOC_PROT_ERR;
+		hrp_sq_wqe(sq, idx)->status = HROCE_CAUSE_FETCH;
 		if (hrp_qp_is_reliable(qp))
 			req_ask_again(req, idx);
 	}

@@ -69,9 +69,9 @@ void hrp_req_complete(struct hrp_qp *qp);
 /**
  * hrp_req_fail - complete the oldest entry in error and stop sending
  * @qp: queue pair in state RTS or SQD; an entry is taken
- * @status: enum hroce_wc_status
+ * @result: enum hroce_wc_status or enum hroce_cause
  */
-void hrp_req_fail(struct hrp_qp *qp, u8 status);
+void hrp_req_fail(struct hrp_qp *qp, u8 result);
 
 /**
  * hrp_req_retry - send again from the oldest unacknowledged packet

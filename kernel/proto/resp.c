@@ -30,12 +30,12 @@ void hrp_resp_scatter(const struct hrp_qp *qp, struct hrp_rx *rx, u32 offset,
 }
 
 void hrp_resp_recv_done(struct hrp_qp *qp, const struct hrp_pkt *pkt,
-			u8 status, u8 opcode, u32 len)
+			u8 result, u8 opcode, u32 len)
 {
 	struct hroce_cqe cqe __uninitialized;
 	bool solicited = pkt->se;
 
-	hrp_cqe_begin(&cqe, qp, qp->resp.rwqe->wr_id, status, opcode);
+	hrp_cqe_begin(&cqe, qp, qp->resp.rwqe->wr_id, result, opcode);
 	cqe.byte_len = len;
 	qp->resp.have_rwqe = 0;
 	if (pkt->info & HRP_OI_DETH) {
@@ -45,7 +45,7 @@ void hrp_resp_recv_done(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		if (qp->gsi)
 			cqe.pkey_index = pkt->pkey_index;
 	}
-	if (status != HROCE_WC_SUCCESS) {
+	if (result != HROCE_WC_SUCCESS) {
 		solicited = true;
 	} else if (pkt->info & HRP_OI_IMM) {
 		cqe.imm_data = (__force u32)pkt->imm;

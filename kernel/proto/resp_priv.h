@@ -63,12 +63,12 @@ void hrp_resp_scatter(const struct hrp_qp *qp, struct hrp_rx *rx, u32 offset,
  * hrp_resp_recv_done - complete the receive entry in use
  * @qp: queue pair
  * @pkt: last packet of the message
- * @status: enum hroce_wc_status
+ * @result: enum hroce_wc_status or enum hroce_cause
  * @opcode: enum hroce_wc_op
  * @len: bytes received
  */
 void hrp_resp_recv_done(struct hrp_qp *qp, const struct hrp_pkt *pkt,
-			u8 status, u8 opcode, u32 len);
+			u8 result, u8 opcode, u32 len);
 
 /**
  * hrp_resp_to_error - put the queue pair into the error state

@@ -33,18 +33,22 @@ static void rc_fault(const struct hrp_qp *qp, struct hrp_rx *rx,
 		rx->verdict = HRP_RX_ACCEPT;
 		break;
 	case HRP_FAULT_SEQUENCE:
+		rc_nak(rx, HRP_NAK_INV_REQ, HROCE_CAUSE_RECV_SEQUENCE);
+		break;
 	case HRP_FAULT_LENGTH:
+		rc_nak(rx, HRP_NAK_INV_REQ, HROCE_CAUSE_RECV_PACKET);
+		break;
 	case HRP_FAULT_DENIED:
-		rc_nak(rx, HRP_NAK_INV_REQ, HROCE_WC_REM_INV_REQ_ERR);
+		rc_nak(rx, HRP_NAK_INV_REQ, HROCE_CAUSE_RECV_REFUSED);
 		break;
 	case HRP_FAULT_TOO_LONG:
-		rc_nak(rx, HRP_NAK_INV_REQ, HROCE_WC_LOC_LEN_ERR);
+		rc_nak(rx, HRP_NAK_INV_REQ, HROCE_CAUSE_RECV_LENGTH);
 		break;
 	case HRP_FAULT_NO_ENTRY:
 		rc_nak(rx, HRP_SYN_RNR | qp->resp.min_rnr_timer, 0);
 		break;
 	case HRP_FAULT_ACCESS:
-		rc_nak(rx, HRP_NAK_REM_ACCESS, HROCE_WC_LOC_ACCESS_ERR);
+		rc_nak(rx, HRP_NAK_REM_ACCESS, HROCE_CAUSE_RECV_KEY);
 		break;
 	}
 }
@@ -216,7 +220,7 @@ static void rc_fail(struct hrp_qp *qp, const struct hrp_pkt *pkt, u8 syndrome,
 	    ((resp->in_msg | pkt->info) & HRP_OI_SEND))
 		hrp_resp_recv_done(qp, pkt, status, HROCE_WC_RECV, 0);
 	else if (syndrome == HRP_NAK_REM_ACCESS && rc_is_write_imm(qp, pkt))
-		hrp_resp_recv_done(qp, pkt, HROCE_WC_LOC_ACCESS_ERR,
+		hrp_resp_recv_done(qp, pkt, HROCE_CAUSE_RECV_KEY,
 				   HROCE_WC_RECV_WRITE_IMM, 0);
 	else if (syndrome == HRP_NAK_REM_ACCESS)
 		hrp_env_event(qp, HRP_EVENT_QP_ACCESS_ERR);
@@ -241,7 +245,8 @@ static void rc_fail_invalidate(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 	if (hrp_psn_add(resp->ack_psn, 1) == resp->psn)
 		resp->ack_due = 1;
 	resp->finishing = 1;
-	hrp_resp_recv_done(qp, pkt, HROCE_WC_MW_BIND_ERR, HROCE_WC_RECV, 0);
+	hrp_resp_recv_done(qp, pkt, HROCE_CAUSE_RECV_INVALIDATE, HROCE_WC_RECV,
+			   0);
 	hrp_resp_to_error(qp);
 }
 
@@ -297,7 +302,7 @@ static void rc_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		if (status == HRP_MEM_FAULT) {
 			if (rc_mem_fault(qp))
 				return;
-			status = HROCE_WC_LOC_PROT_ERR;
+			status = HROCE_CAUSE_FETCH;
 		}
 		if (pkt->info & HRP_OI_SEND)
 			rc_fail(qp, pkt, HRP_NAK_REM_OP, status);
@@ -334,7 +339,7 @@ static void rc_rdatomic_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	if (status == HRP_MEM_FAULT && rc_mem_fault(qp))
 		return;
 	if (status != HROCE_WC_SUCCESS) {
-		rc_fail(qp, pkt, HRP_NAK_REM_ACCESS, HROCE_WC_LOC_ACCESS_ERR);
+		rc_fail(qp, pkt, HRP_NAK_REM_ACCESS, HROCE_CAUSE_RECV_KEY);
 		return;
 	}
 	rc_next_msn(&qp->resp);

@@ -159,20 +159,20 @@ static u8 sq_check_op(const struct hrp_qp *qp, const struct hroce_sq_wqe *wqe)
 	u32 op;
 
 	if (wqe->opcode >= HROCE_WR_NR || wqe->flags & ~HROCE_WRF_ALL)
-		return HROCE_WC_LOC_QP_OP_ERR;
+		return HROCE_CAUSE_OPCODE;
 	op = OP_BIT(wqe->opcode);
 	if (!(ops_offered[qp->type] & op))
-		return HROCE_WC_LOC_QP_OP_ERR;
+		return HROCE_CAUSE_OPCODE;
 	if (wqe->opcode == HROCE_WR_REG_MR && hrp_env_user_queue(qp))
-		return HROCE_WC_LOC_QP_OP_ERR;
+		return HROCE_CAUSE_OPCODE;
 	if (op & OPS_RESOURCE && !qp->req.max_rd_atomic)
-		return HROCE_WC_LOC_QP_OP_ERR;
+		return HROCE_CAUSE_NO_RD_ATOMIC;
 	if (op & OPS_NO_DATA && wqe->nr_sges)
-		return HROCE_WC_LOC_QP_OP_ERR;
+		return HROCE_CAUSE_PIECES;
 	if (wqe->opcode == HROCE_WR_FLUSH && !sq_flush_ok(wqe))
-		return HROCE_WC_LOC_QP_OP_ERR;
+		return HROCE_CAUSE_OPCODE;
 	if (qp->type == HRP_TYPE_UD && !wqe->ud.ah)
-		return HROCE_WC_LOC_QP_OP_ERR;
+		return HROCE_CAUSE_AH;
 	return HROCE_WC_SUCCESS;
 }
 
@@ -194,26 +194,26 @@ static u8 sq_copy_data(const struct hrp_sq *sq, struct hrp_wqe *w,
 
 	if (wqe->flags & HROCE_WRF_INLINE) {
 		if (!(OPS_INLINE & OP_BIT(wqe->opcode)) || wqe->nr_sges)
-			return HROCE_WC_LOC_QP_OP_ERR;
+			return HROCE_CAUSE_PIECES;
 		if (wqe->inline_len > sq->max_inline)
-			return HROCE_WC_LOC_LEN_ERR;
+			return HROCE_CAUSE_LENGTH;
 		sq_copy(w->sges, data, wqe->inline_len);
 		w->length = wqe->inline_len;
 		return HROCE_WC_SUCCESS;
 	}
 
 	if (wqe->inline_len || wqe->nr_sges > sq->max_sges)
-		return HROCE_WC_LOC_QP_OP_ERR;
+		return HROCE_CAUSE_PIECES;
 	for (i = 0; i < wqe->nr_sges; i++) {
 		sq_copy(&w->sges[i], &sges[i], sizeof(w->sges[i]));
 		length += w->sges[i].length;
 	}
 	if (length > HRP_MAX_MESSAGE)
-		return HROCE_WC_LOC_LEN_ERR;
+		return HROCE_CAUSE_LENGTH;
 	w->length = length;
 	if (OPS_MASKED & OP_BIT(wqe->opcode)) {
 		if (i == sq_room(sq))
-			return HROCE_WC_LOC_QP_OP_ERR;
+			return HROCE_CAUSE_PIECES;
 		sq_copy(&w->sges[i], &sges[i], sizeof(struct hroce_masks));
 	}
 	return HROCE_WC_SUCCESS;
@@ -227,9 +227,9 @@ static u8 sq_check_length(const struct hrp_qp *qp, struct hrp_wqe *w)
 	if (op & OPS_LOCAL)
 		return HROCE_WC_SUCCESS;
 	if (op & OPS_WORD && w->length != sizeof(u64))
-		return HROCE_WC_LOC_LEN_ERR;
+		return HROCE_CAUSE_LENGTH;
 	if (qp->type == HRP_TYPE_UD && w->length > mtu)
-		return HROCE_WC_LOC_LEN_ERR;
+		return HROCE_CAUSE_LENGTH;
 	w->nr_pkts = max(1u, (w->length + mtu - 1) >> qp->mtu_shift);
 	if (op & OPS_MASKED)
 		w->nr_pkts = HRP_MASKED_PSNS;
@@ -263,7 +263,7 @@ struct hrp_wqe *hrp_sq_take(struct hrp_qp *qp)
 	return w;
 }
 
-void hrp_sq_complete(struct hrp_qp *qp, u8 status)
+void hrp_sq_complete(struct hrp_qp *qp, u8 result)
 {
 	struct hrp_sq *sq = &qp->req.sq;
 	const struct hrp_wqe *w = hrp_sq_wqe(sq, sq->tail);
@@ -273,13 +273,13 @@ void hrp_sq_complete(struct hrp_qp *qp, u8 status)
 	sq->tail++;
 	/* Pairs with the acquire of the producer before it reuses the slot. */
 	smp_store_release(&sq->hdr->cons, sq->tail);
-	if (status == HROCE_WC_SUCCESS && !(w->wqe.flags & HROCE_WRF_SIGNALED))
+	if (result == HROCE_WC_SUCCESS && !(w->wqe.flags & HROCE_WRF_SIGNALED))
 		return;
 
 	if (w->wqe.opcode < HROCE_WR_NR)
 		opcode = wc_opcodes[w->wqe.opcode];
-	hrp_cqe_begin(&cqe, qp, w->wqe.wr_id, status, opcode);
-	if (status == HROCE_WC_SUCCESS)
+	hrp_cqe_begin(&cqe, qp, w->wqe.wr_id, result, opcode);
+	if (result == HROCE_WC_SUCCESS)
 		cqe.byte_len = w->length;
 	hrp_env_send_done(qp, &cqe);
 }

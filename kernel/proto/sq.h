@@ -25,8 +25,8 @@ struct hrp_qp;
  *	valid once the entry was sent
  * @last_psn: PSN of its last packet (READ: of its last response packet)
  * @nr_pkts: PSNs that it takes, at least 1; 0 for LOCAL_INV, REG_MR, BIND_MW
- * @status: enum hroce_wc_status; not SUCCESS: the entry failed locally and is
- *	to be completed so when its turn comes
+ * @status: HROCE_WC_SUCCESS; or enum hroce_cause: the entry failed locally and
+ *	is to be completed so when its turn comes
  * @started: @first_psn and @last_psn are valid
  * @done: LOCAL_INV, REG_MR, BIND_MW: executed
  * @unasked: its last packet left it to the next entry to ask for an
@@ -154,11 +154,11 @@ struct hrp_wqe *hrp_sq_take(struct hrp_qp *qp);
 /**
  * hrp_sq_complete - complete the oldest entry
  * @qp: queue pair; at least one entry was taken and is not complete
- * @status: enum hroce_wc_status
+ * @result: enum hroce_wc_status or enum hroce_cause
  *
  * Gives its slot back first, so that whoever polls the completion finds room.
  */
-void hrp_sq_complete(struct hrp_qp *qp, u8 status);
+void hrp_sq_complete(struct hrp_qp *qp, u8 result);
 
 /* The copy of entry @idx. */
 static inline struct hrp_wqe *hrp_sq_wqe(const struct hrp_sq *sq, u32 idx)

@@ -177,7 +177,7 @@ u8 hroce_fault_begin(struct hroce_qp *qp, enum hroce_fault_who who,
 	err = fault_queue(hqp_dev(qp), qp->proto.qpn, who, it);
 	/* The peer will ask for it again. */
 	if (err == -ENOMEM && who != HROCE_FAULT_PLACE)
-		return HROCE_WC_LOC_QP_OP_ERR;
+		return HROCE_CAUSE_NO_MEMORY;
 	return HRP_MEM_FAULT;
 }
 

@@ -66,7 +66,7 @@ static inline struct hroce_mr *to_hmr(struct ib_mr *ib)
  * @wqe: entry of a queue of the kernel
  *
  * Context: BH disabled, a send lock held.
- * Return: enum hroce_wc_status.
+ * Return: HROCE_WC_SUCCESS or enum hroce_cause.
  */
 u8 hroce_mr_register(struct ib_pd *pd, const struct hroce_sq_wqe *wqe);
 

@@ -55,7 +55,7 @@ u8 hroce_mr_register(struct ib_pd *pd, const struct hroce_sq_wqe *wqe)
 {
 	struct hroce_mr *mr = (struct hroce_mr *)(uintptr_t)wqe->reg.mr;
 	struct hroce_region *region = &mr->region;
-	u8 status = HROCE_WC_MW_BIND_ERR;
+	u8 status = HROCE_CAUSE_FAST_REG;
 
 	if (!mr_may_register(mr, pd, wqe))
 		return status;

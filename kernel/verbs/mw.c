@@ -120,17 +120,17 @@ u8 hroce_mw_bind(struct ib_pd *pd, u32 qpn, const struct hroce_sq_wqe *wqe)
 {
 	const struct hroce_keys *keys = &to_hdev(pd->device)->keys;
 	struct hroce_region *region, *parent = NULL;
-	u8 status = HROCE_WC_MW_BIND_ERR;
+	u8 status = HROCE_CAUSE_BIND_STATE;
 	struct hroce_mw *mw;
 
 	region = hroce_keys_find_index(keys, wqe->bind.key);
 	if (!region || !region->window || region->pd != pd)
-		return status;
+		return HROCE_CAUSE_WINDOW;
 	mw = container_of(region, struct hroce_mw, region);
 	if (wqe->bind.length) {
 		parent = mw_get_parent(keys, pd, wqe);
 		if (!parent)
-			return status;
+			return HROCE_CAUSE_BIND_REGION;
 	}
 
 	write_lock_bh(&region->lock);

@@ -29,7 +29,7 @@ static inline struct hroce_mw *to_hmw(struct ib_mw *ib)
  * @wqe: entry
  *
  * Context: in a section, a send lock held.
- * Return: enum hroce_wc_status.
+ * Return: HROCE_WC_SUCCESS or enum hroce_cause.
  */
 u8 hroce_mw_bind(struct ib_pd *pd, u32 qpn, const struct hroce_sq_wqe *wqe);
 

@@ -43,7 +43,7 @@ static u8 send_burst(struct hroce_qp *qp, struct hroce_tx *tx,
 	u8 status;
 
 	if (!flow)
-		return HROCE_WC_LOC_QP_OP_ERR;
+		return HROCE_CAUSE_AH;
 	spin_unlock(&qp->send.lock);
 	trace_hroce_tx(qp->proto.qpn, b);
 	hroce_mem_begin(&it, &hqp_dev(qp)->keys, qp->ib.pd, &b->mem);
@@ -204,7 +204,7 @@ u8 hrp_env_local_op(struct hrp_qp *proto, const struct hrp_wqe *wqe)
 		return hroce_mw_bind(qp->ib.pd, proto->qpn, &wqe->wqe);
 	return hroce_mr_invalidate(qp->ib.pd, proto->qpn, wqe->wqe.imm_data,
 				   false) ?
-	       HROCE_WC_SUCCESS : HROCE_WC_MW_BIND_ERR;
+	       HROCE_WC_SUCCESS : HROCE_CAUSE_INVALIDATE;
 }
 
 void hrp_env_error(struct hrp_qp *proto)

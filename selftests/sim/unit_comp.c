@@ -178,11 +178,14 @@ static void nak_ends_the_request_it_names(void)
 		tap_ok(!rig_ack(4, naks[i].syndrome));
 		expect_successes(0, 2);
 		rig_expect_cqe(2, naks[i].status);
+		tap_eq(rig.cqes[2].vendor_err,
+		       HROCE_CAUSE_PEER | naks[i].syndrome);
 		rig_expect_no_cqe();
 		tap_eq(rig.qp.state, HRP_ERR);
 		tap_eq(rig.errors, 1);
 		hrp_req_flush(&rig.qp);
 		rig_expect_cqe(3, HROCE_WC_WR_FLUSH_ERR);
+		tap_eq(rig.cqes[3].vendor_err, 0);
 		rig_expect_cqe(4, HROCE_WC_WR_FLUSH_ERR);
 		rig_end();
 	}
@@ -207,6 +210,7 @@ static void timeouts_are_counted_down(void)
 	rig.now_ns = rig.qp.req.deadline_ns;
 	tap_ok(!hrp_req_timeout(&rig.qp, rig.now_ns));
 	rig_expect_cqe(0, HROCE_WC_RETRY_EXC_ERR);
+	tap_eq(rig.cqes[0].vendor_err, HROCE_CAUSE_TIMEOUT);
 	tap_eq(rig.counts[HROCE_EV_TIMEOUTS], 4);
 	tap_eq(rig.counts[HROCE_EV_RETRANSMITS], 3);
 	tap_eq(rig.qp.req.timer, HRP_TIMER_OFF);

@@ -260,6 +260,89 @@ enum hroce_wc_status {
 	HROCE_WC_GENERAL_ERR		= 21,
 };
 
+/**
+ * enum hroce_cause - hroce_cqe.vendor_err: why a request failed
+ * @HROCE_CAUSE_OPCODE: the operation or a flag is unknown, or the service of
+ *	the queue pair does not have it (LOC_QP_OP_ERR)
+ * @HROCE_CAUSE_PIECES: SGEs or inline data that the operation cannot have, or
+ *	more than was granted (LOC_QP_OP_ERR)
+ * @HROCE_CAUSE_NO_RD_ATOMIC: max_rd_atomic is 0 (LOC_QP_OP_ERR)
+ * @HROCE_CAUSE_AH: the protection domain has no such address handle
+ *	(LOC_QP_OP_ERR)
+ * @HROCE_CAUSE_LENGTH: too long, or an atomic without 8 bytes (LOC_LEN_ERR)
+ * @HROCE_CAUSE_KEY: memory of this side: no region has this key, or it is not
+ *	valid at present (LOC_PROT_ERR, as the next four)
+ * @HROCE_CAUSE_DOMAIN: the region is of another protection domain
+ * @HROCE_CAUSE_RANGE: not all of the range is within the region
+ * @HROCE_CAUSE_RIGHTS: the region does not have the right, e.g. LOCAL_WRITE
+ * @HROCE_CAUSE_FETCH: the memory could not be fetched (on-demand paging,
+ *	dma-buf)
+ * @HROCE_CAUSE_NO_MEMORY: the kernel had no memory (LOC_QP_OP_ERR)
+ * @HROCE_CAUSE_WINDOW: BIND_MW: the protection domain has no such window
+ *	(MW_BIND_ERR, as the next four)
+ * @HROCE_CAUSE_BIND_REGION: BIND_MW: key, domain, range or rights of the region
+ * @HROCE_CAUSE_BIND_STATE: BIND_MW: the window is bound, or the access flags or
+ *	the length are not for its type
+ * @HROCE_CAUSE_INVALIDATE: LOCAL_INV: not a key that this queue pair may
+ *	invalidate
+ * @HROCE_CAUSE_FAST_REG: REG_MR: key, domain, rights or state of the region
+ * @HROCE_CAUSE_RESPONSE: the peer's answer is not one to this request
+ *	(BAD_RESP_ERR)
+ * @HROCE_CAUSE_RESPONSE_LENGTH: the peer's answer has another length
+ *	(LOC_LEN_ERR)
+ * @HROCE_CAUSE_TIMEOUT: no answer, and no retry left (RETRY_EXC_ERR)
+ * @HROCE_CAUSE_LOSS: the peer missed packets again, and no retry was left
+ *	(RETRY_EXC_ERR)
+ * @HROCE_CAUSE_RECV_LENGTH: the message is longer than the receive request
+ *	(LOC_LEN_ERR)
+ * @HROCE_CAUSE_RECV_SEQUENCE: a packet that does not go on with the message
+ *	(REM_INV_REQ_ERR, as the next two)
+ * @HROCE_CAUSE_RECV_PACKET: a packet whose length does not fit path MTU or
+ *	message
+ * @HROCE_CAUSE_RECV_REFUSED: the queue pair does not take this request
+ * @HROCE_CAUSE_RECV_INVALIDATE: SEND with Invalidate: not a key that the peer
+ *	may invalidate (MW_BIND_ERR)
+ * @HROCE_CAUSE_RECV_KEY: WRITE with immediate data: the R_Key does not allow it
+ *	(LOC_ACCESS_ERR)
+ * @HROCE_CAUSE_PEER: the peer has refused the request: this, or-ed with the
+ *	syndrome of its NAK or, if that was one too much, of its RNR NAK
+ *	(REM_INV_REQ_ERR, REM_ACCESS_ERR, REM_OP_ERR, RNR_RETRY_EXC_ERR)
+ * @HROCE_CAUSE_FIRST: none is below
+ *
+ * Flushed requests have none: the request that failed before them has. New ones
+ * may be added.
+ */
+enum hroce_cause {
+	HROCE_CAUSE_FIRST		= 0x20,
+	HROCE_CAUSE_OPCODE		= 0x20,
+	HROCE_CAUSE_PIECES		= 0x21,
+	HROCE_CAUSE_NO_RD_ATOMIC	= 0x22,
+	HROCE_CAUSE_AH			= 0x23,
+	HROCE_CAUSE_LENGTH		= 0x24,
+	HROCE_CAUSE_KEY			= 0x30,
+	HROCE_CAUSE_DOMAIN		= 0x31,
+	HROCE_CAUSE_RANGE		= 0x32,
+	HROCE_CAUSE_RIGHTS		= 0x33,
+	HROCE_CAUSE_FETCH		= 0x34,
+	HROCE_CAUSE_NO_MEMORY		= 0x35,
+	HROCE_CAUSE_WINDOW		= 0x40,
+	HROCE_CAUSE_BIND_REGION		= 0x41,
+	HROCE_CAUSE_BIND_STATE		= 0x42,
+	HROCE_CAUSE_INVALIDATE		= 0x43,
+	HROCE_CAUSE_FAST_REG		= 0x44,
+	HROCE_CAUSE_RESPONSE		= 0x50,
+	HROCE_CAUSE_RESPONSE_LENGTH	= 0x51,
+	HROCE_CAUSE_TIMEOUT		= 0x52,
+	HROCE_CAUSE_LOSS		= 0x53,
+	HROCE_CAUSE_RECV_LENGTH		= 0x60,
+	HROCE_CAUSE_RECV_SEQUENCE	= 0x61,
+	HROCE_CAUSE_RECV_PACKET		= 0x62,
+	HROCE_CAUSE_RECV_REFUSED	= 0x63,
+	HROCE_CAUSE_RECV_INVALIDATE	= 0x64,
+	HROCE_CAUSE_RECV_KEY		= 0x65,
+	HROCE_CAUSE_PEER		= 0x80,
+};
+
 /* Bits of hroce_cqe.flags: the values of enum ibv_wc_flags where both exist */
 #define HROCE_WCF_GRH			(1U << 0)
 #define HROCE_WCF_IMM			(1U << 1)
@@ -284,7 +367,7 @@ enum hroce_wc_status {
  * @imm_data: immediate data in network byte order, or the invalidated key
  * @qpn: local queue pair
  * @src_qpn: sender (UD)
- * @vendor_err: enum hroce_drop or 0: why, where @status alone does not say
+ * @vendor_err: enum hroce_cause: why @status is an error; 0 where that says all
  * @flags: HROCE_WCF_*
  * @pkey_index: P_Key matched (GSI)
  * @status: enum hroce_wc_status

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a request comes to, in one byte: a status, or a cause (enum
+ * hroce_cause), which implies one. The engine and its surroundings pass the
+ * cause where they know it; the completion has both.
+ */
+#ifndef HRP_CAUSE_H
+#define HRP_CAUSE_H
+
+#include <uapi/rdma/hroce-abi.h>
+
+/**
+ * hrp_cause_explain - replace a cause by the status that it implies
+ * @cqe: its @status is an enum hroce_cause, which becomes its @vendor_err
+ */
+void hrp_cause_explain(struct hroce_cqe *cqe);
+
+#endif /* HRP_CAUSE_H */
