@@ -15,6 +15,7 @@
 	X(VERSION, "rx_drop_version", "BTH transport version is not 0") \
 	X(OPCODE, "rx_drop_opcode", "opcode unknown or not of this service") \
 	X(ICRC, "rx_drop_icrc", "invariant CRC is wrong") \
+	X(SOURCE, "rx_drop_source", "source is no address of another host") \
 	X(PKEY, "rx_drop_pkey", "P_Key not in the table of the port or QP") \
 	X(QKEY, "rx_drop_qkey", "Q_Key is not that of the QP") \
 	X(NO_QP, "rx_drop_no_qp", "destination QP does not exist") \

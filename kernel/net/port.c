@@ -101,6 +101,7 @@ int hroce_port_init(struct hroce_port *port, struct net_device *dev)
 	port->gso = true;
 	port->elide_icrc = true;
 	port->local = true;
+	port->strict = true;
 	netdev_hold(dev, &port->dev_tracker, GFP_KERNEL);
 	return 0;
 }

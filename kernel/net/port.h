@@ -40,6 +40,8 @@ struct hroce_counters {
  * @elide_icrc: leave the ICRC out where a frame never leaves this host
  *	(per-link switch)
  * @local: hand packets to links of this host without frames (per-link switch)
+ * @strict: frames pass the rules of netfilter where there are any (per-link
+ *	switch)
  * @node: in the list of ports of @net, RCU
  */
 struct hroce_port {
@@ -56,6 +58,7 @@ struct hroce_port {
 	bool gso;
 	bool elide_icrc;
 	bool local;
+	bool strict;
 	struct list_head node;
 };
 

@@ -2,16 +2,17 @@
 /*
  * Routes and neighbours.
  *
- * Frames go from here to the neighbour at once: netfilter's output hooks do not
- * see them, as they do not see what RDMA hardware sends. Where the route wants
- * more (IPsec, encapsulation) it is the usual way through the IP stack.
+ * Frames go from here to the neighbour at once, through netfilter's output hooks
+ * if these have rules. Where the route wants more (IPsec, encapsulation) it is
+ * the usual way through the IP stack.
  *
  * Frames to an address of this host go to the link that has it, as if they had
- * come in by its netdev, so packet taps see them there. If no link has it, they
- * take the usual way, to other RoCE implementations.
+ * come in by its netdev, so packet taps see them there. If no link has it, or
+ * netfilter has rules, they take the usual way.
  */
 #include <linux/etherdevice.h>
 #include <linux/inetdevice.h>
+#include <linux/netfilter.h>
 #include <linux/skbuff.h>
 #include <net/addrconf.h>
 #include <net/ip.h>
@@ -24,6 +25,7 @@
 
 #include "../proto/wire.h"
 #include "flow.h"
+#include "policy.h"
 #include "port.h"
 #include "route.h"
 #include "rx.h"
@@ -149,6 +151,13 @@ static struct dst_entry *route_cached4(struct hroce_flow *flow)
 	return rt ? &rt->dst : NULL;
 }
 
+/* Sockets need SO_BROADCAST for that. */
+static bool route_is_broadcast(struct dst_entry *dst, bool ipv6)
+{
+	return !ipv6 &&
+	       container_of(dst, struct rtable, dst)->rt_flags & RTCF_BROADCAST;
+}
+
 static bool route_is_local4(struct dst_entry *dst)
 {
 	return container_of(dst, struct rtable, dst)->rt_flags & RTCF_LOCAL;
@@ -197,6 +206,10 @@ int hroce_route_get(struct hroce_flow *flow, struct hroce_route *route)
 		dst = ipv6 ? route_lookup6(flow) : route_lookup4(flow);
 	if (IS_ERR(dst))
 		return PTR_ERR(dst);
+	if (route_is_broadcast(dst, ipv6)) {
+		dst_release(dst);
+		return -EACCES;
+	}
 
 	route->dst = dst;
 	route->dev = dst->dev;
@@ -205,7 +218,11 @@ int hroce_route_get(struct hroce_flow *flow, struct hroce_route *route)
 	route->ipv6 = ipv6;
 	route->mcast = hroce_addr_is_multicast(daddr);
 	local = ipv6 ? route_is_local6(dst) : route_is_local4(dst);
-	if (local && !route->mcast)
+	route->filter = hroce_policy_out(flow->port, ipv6);
+	route->stack = dst_xfrm(dst) || dst->lwtstate ||
+		       (local && !route->mcast &&
+			hroce_policy_local(flow->port, ipv6));
+	if (local && !route->mcast && !route->stack)
 		route->to = hroce_port_find(flow->port->dev, daddr);
 	if (route->to) {
 		route->dev = route->to->dev;
@@ -223,8 +240,9 @@ void hroce_route_put(struct hroce_route *route)
 	dst_release(route->dst);
 }
 
-/* As if it had come in by @dev. */
-static bool route_deliver(struct net_device *dev, struct sk_buff *skb)
+/* As if it had come in by @dev; the route says that it has not. */
+static bool route_deliver(const struct hroce_route *route,
+			  struct net_device *dev, struct sk_buff *skb)
 {
 	struct ethhdr *eth;
 
@@ -233,6 +251,7 @@ static bool route_deliver(struct net_device *dev, struct sk_buff *skb)
 		return false;
 	}
 	skb->dev = dev;
+	skb_dst_set(skb, dst_clone(route->dst));
 	if (dev->type == ARPHRD_ETHER) {
 		eth = skb_push(skb, ETH_HLEN);
 		ether_addr_copy(eth->h_dest, dev->dev_addr);
@@ -246,27 +265,26 @@ static bool route_deliver(struct net_device *dev, struct sk_buff *skb)
 	return netif_rx(skb) == NET_RX_SUCCESS;
 }
 
-static struct neighbour *route_neigh(const struct hroce_route *route,
-				     const struct in6_addr *daddr,
+static struct neighbour *route_neigh(const struct sk_buff *skb,
 				     bool *skip_cache)
 {
+	struct dst_entry *dst = skb_dst(skb);
 	struct rtable *rt;
 
 	*skip_cache = false;
 #if IS_ENABLED(CONFIG_IPV6)
-	if (route->ipv6)
-		return ip_neigh_gw6(route->dev,
-				    rt6_nexthop(dst_rt6_info(route->dst),
-						daddr));
+	if (skb->protocol == htons(ETH_P_IPV6))
+		return ip_neigh_gw6(skb->dev, rt6_nexthop(dst_rt6_info(dst),
+							  &ipv6_hdr(skb)->daddr));
 #endif
-	rt = container_of(route->dst, struct rtable, dst);
+	rt = container_of(dst, struct rtable, dst);
 	if (likely(!rt->rt_gw_family))
-		return ip_neigh_gw4(route->dev, route_addr4(daddr));
+		return ip_neigh_gw4(skb->dev, ip_hdr(skb)->daddr);
 	if (rt->rt_gw_family == AF_INET)
-		return ip_neigh_gw4(route->dev, rt->rt_gw4);
+		return ip_neigh_gw4(skb->dev, rt->rt_gw4);
 	/* The cached header would be that of the other protocol. */
 	*skip_cache = true;
-	return ip_neigh_gw6(route->dev, &rt->rt_gw6);
+	return ip_neigh_gw6(skb->dev, &rt->rt_gw6);
 }
 
 static bool route_accepted(int result)
@@ -274,21 +292,52 @@ static bool route_accepted(int result)
 	return !net_xmit_eval(result);
 }
 
-static bool route_xmit_neigh(const struct hroce_flow *flow,
-			     const struct hroce_route *route,
-			     struct sk_buff *skb)
+static int route_output(struct net *net, struct sock *sk, struct sk_buff *skb)
 {
 	struct neighbour *neigh;
 	bool skip_cache;
 
-	neigh = route_neigh(route, &flow->key.daddr, &skip_cache);
+	neigh = route_neigh(skb, &skip_cache);
 	if (IS_ERR(neigh)) {
 		kfree_skb(skb);
-		return false;
+		return PTR_ERR(neigh);
 	}
+	return neigh_output(neigh, skb, skip_cache);
+}
+
+/*
+ * ip_local_out() would do the same, but for packets longer than a path MTU that
+ * ICMP has taught the host: it drops them.
+ */
+static bool route_xmit_filter(const struct hroce_flow *flow,
+			      const struct hroce_route *route,
+			      struct sk_buff *skb)
+{
+	u8 pf = route->ipv6 ? NFPROTO_IPV6 : NFPROTO_IPV4;
+	struct net_device *dev = route->dev;
+	struct net *net = flow->port->net;
+	int verdict;
+
+	skb->dev = dev;
+	skb_dst_set(skb, dst_clone(route->dst));
+	verdict = nf_hook(pf, NF_INET_LOCAL_OUT, net, NULL, skb, NULL, dev,
+			  dst_output);
+	if (verdict != 1)
+		return route_accepted(verdict);
+	/* Rules may have chosen another route. */
+	if (skb_dst(skb) != route->dst)
+		return route_accepted(dst_output(net, NULL, skb));
+	return route_accepted(NF_HOOK(pf, NF_INET_POST_ROUTING, net, NULL, skb,
+				      NULL, dev, route_output));
+}
+
+static bool route_xmit_neigh(const struct hroce_flow *flow,
+			     const struct hroce_route *route,
+			     struct sk_buff *skb)
+{
 	skb->dev = route->dev;
 	skb_dst_set_noref(skb, route->dst);
-	return route_accepted(neigh_output(neigh, skb, skip_cache));
+	return route_accepted(route_output(flow->port->net, NULL, skb));
 }
 
 static bool route_xmit_stack(const struct hroce_flow *flow,
@@ -312,15 +361,16 @@ bool hroce_route_xmit(const struct hroce_flow *flow,
 	struct sk_buff *copy;
 
 	if (route->to)
-		return route_deliver(route->dev, skb);
-	if (dst_xfrm(route->dst) || route->dst->lwtstate ||
-	    route->dev->flags & IFF_LOOPBACK)
+		return route_deliver(route, route->dev, skb);
+	if (route->stack || route->dev->flags & IFF_LOOPBACK)
 		return route_xmit_stack(flow, route, skb);
 	/* Other queue pairs of this link may be in the group. */
 	if (route->mcast && hroce_rx_is_wanted(flow->port, &flow->key.daddr)) {
 		copy = skb_copy(skb, GFP_ATOMIC);
 		if (copy)
-			route_deliver(flow->port->dev, copy);
+			route_deliver(route, flow->port->dev, copy);
 	}
+	if (route->filter)
+		return route_xmit_filter(flow, route, skb);
 	return route_xmit_neigh(flow, route, skb);
 }

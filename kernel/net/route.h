@@ -20,6 +20,8 @@ struct sk_buff;
  * @mtu: longest IP packet, as configured; not what ICMP has taught the host
  * @ipv6: which of the two
  * @mcast: destination is a multicast address
+ * @filter: frames pass netfilter's output hooks
+ * @stack: frames take the usual way through the IP stack
  * @sg: page frags pay
  * @gso: super-packets pay
  * @list: so does a list of further frames in them
@@ -31,6 +33,8 @@ struct hroce_route {
 	u32 mtu;
 	bool ipv6;
 	bool mcast;
+	bool filter;
+	bool stack;
 	bool sg;
 	bool gso;
 	bool list;

@@ -14,6 +14,7 @@
 #include <linux/skbuff.h>
 #include <linux/udp.h>
 #include <net/checksum.h>
+#include <net/dst_metadata.h>
 #include <net/ip.h>
 #include <net/ip6_checksum.h>
 
@@ -21,6 +22,7 @@
 #include "crc.h"
 #include "flow.h"
 #include "icrc.h"
+#include "policy.h"
 #include "port.h"
 #include "rx.h"
 
@@ -278,6 +280,38 @@ static void rx_frame(struct rx_frame *f, struct hroce_rx *rx)
 	hroce_section_end();
 }
 
+/**
+ * struct rx_source - the source that was found good last
+ * @port: by which a packet came from it
+ * @saddr: source
+ * @when: in jiffies: that holds no longer than one, as addresses may be added
+ */
+struct rx_source {
+	const struct hroce_port *port;
+	struct in6_addr saddr;
+	unsigned long when;
+};
+
+static DEFINE_PER_CPU(struct rx_source, rx_source_known);
+
+static bool rx_source_ok(const struct hroce_rx *rx)
+{
+	struct rx_source *known = this_cpu_ptr(&rx_source_known);
+
+	if (known->port == rx->port && !time_before(known->when, jiffies) &&
+	    ipv6_addr_equal(&known->saddr, &rx->saddr))
+		return true;
+	if (!hroce_policy_source_ok(rx->port->dev, &rx->saddr)) {
+		hroce_count(rx->port, HROCE_EV_RX_PACKETS);
+		hroce_count(rx->port, HROCE_DROP_SOURCE);
+		return false;
+	}
+	known->port = rx->port;
+	known->saddr = rx->saddr;
+	known->when = jiffies;
+	return true;
+}
+
 /* Super-packets of which we know how they were put together. */
 static bool rx_gso_ok(const struct sk_buff *skb)
 {
@@ -301,7 +335,11 @@ bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb)
 	if (!rx_headers(&f, &rx) ||
 	    (!rx.mcast && !hroce_port_has_addr(port, &rx.daddr)))
 		return false;
-	if (rx_lengths_ok(&f, &rx)) {
+	if (hroce_policy_in(port, skb, rx.ipv6))
+		return false;
+	/* A frame that a link of this host has handed over has a route. */
+	if ((skb_valid_dst(skb) || rx_source_ok(&rx)) &&
+	    rx_lengths_ok(&f, &rx)) {
 		/* The IP stack counts, and drops, what is wrong there. */
 		if (!rx_udp_sum_ok(&f, rx.ipv6))
 			return false;
@@ -323,6 +361,17 @@ static struct net_device *rx_dev(const struct sk_buff *skb, bool ipv6)
 	return dev ?: skb->dev;
 }
 
+/*
+ * IPv4 has checked the source. IPv6 does not refuse own addresses; what has come
+ * by the loopback device, or a VRF in its place, has one.
+ */
+static bool rx_stack_source_ok(const struct hroce_rx *rx,
+			       const struct net_device *dev)
+{
+	return !rx->ipv6 || rx->mcast || dev->flags & IFF_LOOPBACK ||
+	       netif_is_l3_master(dev) || rx_source_ok(rx);
+}
+
 void hroce_rx_from_stack(struct sk_buff *skb)
 {
 	const struct net_device *dev;
@@ -334,7 +383,8 @@ void hroce_rx_from_stack(struct sk_buff *skb)
 		dev = rx_dev(skb, rx.ipv6);
 		rx.port = rx.mcast ? hroce_port_find_dev(dev) :
 				     hroce_port_find(dev, &rx.daddr);
-		if (rx.port && rx_lengths_ok(&f, &rx))
+		if (rx.port && rx_stack_source_ok(&rx, dev) &&
+		    rx_lengths_ok(&f, &rx))
 			rx_frame(&f, &rx);
 	}
 	consume_skb(skb);

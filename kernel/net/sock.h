@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * UDP sockets for what the ingress hooks leave to the IP stack: reassembled
- * fragments, and frames that other senders route through the loopback device.
+ * fragments, frames that other senders route through the loopback device, and
+ * all frames where the namespace has rules for packets (policy.h).
  */
 #ifndef HROCE_SOCK_H
 #define HROCE_SOCK_H

@@ -325,7 +325,8 @@ static u32 tx_sum_len(const struct hroce_tx *tx)
 
 static bool tx_elides(const struct hroce_tx *tx)
 {
-	if (tx->route.mcast)
+	/* On its way through the IP stack, a frame forgets where it comes from. */
+	if (tx->route.mcast || tx->route.stack)
 		return false;
 	if (tx->route.to)
 		return READ_ONCE(tx->flow->port->elide_icrc);

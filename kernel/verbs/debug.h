@@ -5,6 +5,8 @@
  *   elide_icrc		N: frames have an ICRC even if they stay on this host
  *   local		N: packets to links of this host are frames, which packet
  *			taps see
+ *   strict		N: frames pass by the rules of netfilter but for those of
+ *			its ingress and egress hooks
  *   take_turns		N: a kick does not leave the CPU to who polls for it
  * They may be turned at any time; what is being sent then goes either way.
  *   poll_us		a thread looks into the send queues, so that who posts need

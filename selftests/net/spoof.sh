@@ -23,8 +23,36 @@ route_mtu() {
 		expect 2 traffic -n 50 -e 8 -r 1 && traffic -m 1024 -n 100 && ip -n "$nsA" route replace 10.90.0.0/24 dev ea
 }
 
+# usage: from SOURCE VICTIM
+from() {
+	ip netns exec "$nsB" selftests/net/spoof.py source "$1" "$2" eb "$(ip netns exec "$nsA" cat /sys/class/net/ea/address)"
+}
+
+# usage: drops VICTIM SOURCE...: each is dropped and counted
+drops() {
+	local victim=$1 it before
+
+	shift
+	for it; do
+		before=$(counter nla rx_drop_source)
+		from "$it" "$victim" && wait_for 5 grows nla rx_drop_source "$before" 1 || { echo "$it passed"; return 1; }
+	done
+}
+
+# An address of another netdev of this host, and as the counter-check one of a stranger.
+sources() {
+	local before
+
+	ip -n "$nsA" link add da type dummy && address "$nsA" da 1 89 || return
+	drops 10.90.0.1 10.90.0.1 10.89.0.1 127.0.0.1 0.0.0.0 255.255.255.255 10.90.0.255 224.0.0.5 &&
+		drops fd90::1 fd90::1 fd89::1 ::1 :: ff02::5 || return
+	before=$(counter nla rx_drop_source)
+	from 10.90.0.7 10.90.0.1 && from fd90::7 fd90::1 && traffic -n 50 && expect 1 grows nla rx_drop_source "$before" 1
+}
+
 two_ends || { tap_case spoof.topology false; tap_done; exit 1; }
 tap_case spoof.fragmentation_needed too_big 10.90.0.1 10.90.0.2
 HROCE_FAMILY=6 tap_case spoof.packet_too_big too_big fd90::1 fd90::2
 tap_case spoof.route_mtu route_mtu
+tap_case spoof.sources sources
 tap_done

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rules that decide about packets. Frames are taken before IP and leave behind
+ * it, so where the namespace has rules in between they take the usual way
+ * instead: up through PREROUTING, INPUT and IPsec's policies to the UDP socket,
+ * down through OUTPUT and POSTROUTING.
+ */
+#include <linux/inetdevice.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/skbuff.h>
+#include <net/ipv6.h>
+#include <net/ipv6_stubs.h>
+#include <net/l3mdev.h>
+#include <net/net_namespace.h>
+#include <net/route.h>
+#include <net/xfrm.h>
+
+#include "policy.h"
+#include "port.h"
+
+#ifdef CONFIG_NETFILTER
+/*
+ * Security modules (AppArmor, SELinux, Smack) have hooks in every namespace.
+ * They look at sockets, which these frames do not have.
+ */
+static bool hook_is_lsm(const struct nf_hook_ops *ops)
+{
+	return ops->hook_ops_type == NF_HOOK_OP_UNDEFINED &&
+	       (ops->priority == NF_IP_PRI_SELINUX_FIRST ||
+		ops->priority == NF_IP_PRI_SELINUX_LAST);
+}
+
+static bool hook_has_rules(const struct net *net, bool ipv6, unsigned int hook)
+{
+	const struct nf_hook_entries *entries;
+	struct nf_hook_ops **ops;
+	unsigned int i;
+
+	if (ipv6)
+		entries = rcu_dereference(net->nf.hooks_ipv6[hook]);
+	else
+		entries = rcu_dereference(net->nf.hooks_ipv4[hook]);
+	if (likely(!entries))
+		return false;
+	ops = nf_hook_entries_get_hook_ops(entries);
+	for (i = 0; i < entries->num_hook_entries; i++)
+		if (!hook_is_lsm(ops[i]))
+			return true;
+	return false;
+}
+#else
+static bool hook_has_rules(const struct net *net, bool ipv6, unsigned int hook)
+{
+	return false;
+}
+#endif
+
+static bool policy_rules_in(const struct hroce_port *port, bool ipv6)
+{
+	return READ_ONCE(port->strict) &&
+	       (hook_has_rules(port->net, ipv6, NF_INET_PRE_ROUTING) ||
+		hook_has_rules(port->net, ipv6, NF_INET_LOCAL_IN));
+}
+
+static bool policy_ipsec_in(const struct net *net, const struct sk_buff *skb)
+{
+#ifdef CONFIG_XFRM
+	return net->xfrm.policy_count[XFRM_POLICY_IN] ||
+	       net->xfrm.policy_default[XFRM_POLICY_IN] ==
+			XFRM_USERPOLICY_BLOCK ||
+	       secpath_exists(skb);
+#else
+	return false;
+#endif
+}
+
+bool hroce_policy_in(const struct hroce_port *port, const struct sk_buff *skb,
+		     bool ipv6)
+{
+	return policy_ipsec_in(port->net, skb) || policy_rules_in(port, ipv6);
+}
+
+bool hroce_policy_out(const struct hroce_port *port, bool ipv6)
+{
+	return READ_ONCE(port->strict) &&
+	       (hook_has_rules(port->net, ipv6, NF_INET_LOCAL_OUT) ||
+		hook_has_rules(port->net, ipv6, NF_INET_POST_ROUTING));
+}
+
+bool hroce_policy_local(const struct hroce_port *port, bool ipv6)
+{
+	return hroce_policy_out(port, ipv6) || policy_rules_in(port, ipv6);
+}
+
+static bool policy_is_own6(struct net_device *dev, const struct in6_addr *addr)
+{
+	struct net *net = dev_net(dev);
+
+	if (!IS_ERR_OR_NULL(ipv6_stub->ipv6_dev_find(net, addr, dev)))
+		return true;
+	/* Without a netdev, those outside of VRFs are looked at. */
+	return !l3mdev_master_dev_rcu(dev) &&
+	       !(ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL) &&
+	       !IS_ERR_OR_NULL(ipv6_stub->ipv6_dev_find(net, addr, NULL));
+}
+
+bool hroce_policy_source_ok(struct net_device *dev,
+			    const struct in6_addr *saddr)
+{
+	unsigned int type;
+
+	if (!ipv6_addr_v4mapped(saddr))
+		return !(ipv6_addr_type(saddr) & IPV6_ADDR_MULTICAST) &&
+		       !ipv6_addr_any(saddr) && !ipv6_addr_loopback(saddr) &&
+		       !policy_is_own6(dev, saddr);
+	type = inet_addr_type_dev_table(dev_net(dev), dev,
+					saddr->s6_addr32[3]);
+	return type != RTN_LOCAL && type != RTN_BROADCAST &&
+	       type != RTN_MULTICAST;
+}

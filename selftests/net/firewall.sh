@@ -1,0 +1,117 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Rules of netfilter decide about frames as they do about those of sockets.
+#
+#	namespace A: nla on ea <----- veth -----> namespace B: nlb on eb
+
+. "$(dirname "$0")/lib.sh"
+
+# usage: rules NAMESPACE HOOK [RULE]: one chain for both families; RULE is for what links send
+rules() {
+	ip netns exec "$1" nft -f - <<-NFT
+	table inet t {
+		counter seen { }
+		chain c {
+			type filter hook $2 priority 0; policy accept;
+			udp dport 4791 counter name seen ${3:-accept}
+		}
+	}
+	NFT
+}
+
+no_rules() {
+	ip netns exec "$nsA" nft flush ruleset
+	ip netns exec "$nsB" nft flush ruleset
+}
+
+# usage: seen NAMESPACE: packets that the rule has counted
+seen() { ip netns exec "$1" nft list counter inet t seen | sed -n 's/.*packets \([0-9]*\) .*/\1/p'; }
+
+# Traffic that is dropped gives up soon.
+refused() { expect 2 traffic -n 20 -e 8 -r 1; }
+
+# usage: drops NAMESPACE HOOK: both families; without the rule all is well again
+drops() {
+	local family
+
+	for family in 4 6; do
+		export HROCE_FAMILY=$family
+		rules "$1" "$2" drop && refused && [ "$(seen "$1")" -gt 0 ] && no_rules && traffic -n 50 || return
+	done
+}
+
+# usage: accepts NAMESPACE HOOK: all kinds of traffic pass the rule
+accepts() {
+	local family
+
+	rules "$1" "$2" || return
+	for family in 4 6; do
+		HROCE_FAMILY=$family traffic -n 100 && HROCE_FAMILY=$family traffic -t ud -n 50 || return
+	done
+	[ "$(seen "$1")" -gt 100 ] && no_rules
+}
+
+# For conntrack, frames of one direction never answer those of the other: all are new, and confirmed.
+stateful() {
+	ip netns exec "$nsB" nft -f - <<-NFT
+	table inet t {
+		counter seen { }
+		chain c {
+			type filter hook input priority 0; policy drop;
+			meta l4proto icmpv6 accept
+			ct state established accept
+			udp dport 4791 ct state new counter name seen accept
+		}
+	}
+	NFT
+	traffic -n 100 && [ "$(seen "$nsB")" -gt 20 ] && no_rules
+}
+
+# usage: within HOOK: packets between queue pairs of one link, which need no frames without the rule
+within() {
+	local before
+
+	before=$(counter nla tx_local_packets)
+	to=nla traffic -n 50 && grows nla tx_local_packets "$before" 50 || return
+	before=$(counter nla tx_local_packets)
+	rules "$nsA" "$1" && to=nla traffic -n 100 && to=nla HROCE_FAMILY=6 traffic -t ud -n 50 || return
+	[ "$(seen "$nsA")" -gt 100 ] && [ "$(counter nla tx_local_packets)" = "$before" ] || return
+	no_rules && rules "$nsA" "$1" drop && to=nla refused && no_rules
+}
+
+# A link may leave the rules out.
+switched_off() {
+	rules "$nsB" input drop && knob nlb strict N && traffic -n 50 && [ "$(seen "$nsB")" = 0 ] || return
+	knob nlb strict Y && refused && no_rules
+}
+
+rules_come_under_traffic() {
+	vt_options="-e 15" under_traffic 12 rules_come_and_go && [ "$traffic_status" = 0 ] && no_rules
+}
+rules_come_and_go() {
+	local i
+
+	for i in 1 2 3; do
+		rules "$nsB" input && rules "$nsA" output || return
+		wait_for 5 counted || return
+		no_rules
+	done
+}
+counted() { [ "$(seen "$nsA")" -gt 20 ] && [ "$(seen "$nsB")" -gt 20 ]; }
+
+two_ends || { tap_case firewall.topology false; tap_done; exit 1; }
+for hook in prerouting input; do
+	tap_case "firewall.${hook}_drops" drops "$nsB" $hook
+	tap_case "firewall.${hook}_accepts" accepts "$nsB" $hook
+	tap_case "firewall.${hook}_within_a_host" within $hook
+done
+for hook in output postrouting; do
+	tap_case "firewall.${hook}_drops" drops "$nsA" $hook
+	tap_case "firewall.${hook}_accepts" accepts "$nsA" $hook
+	tap_case "firewall.${hook}_within_a_host" within $hook
+done
+tap_case firewall.stateful stateful
+tap_case firewall.switched_off switched_off
+tap_case firewall.rules_come_under_traffic rules_come_under_traffic
+tap_done

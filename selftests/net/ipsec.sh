@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Policies of IPsec, and rules of iptables' own tables, in kernels that have them.
+#
+#	namespace A: nla on ea <----- veth -----> namespace B: nlb on eb
+
+. "$(dirname "$0")/lib.sh"
+
+refused() { expect 2 traffic -n 20 -e 8 -r 1; }
+
+# usage: policy NAMESPACE in|out SOURCE DESTINATION
+policy() {
+	ip -n "$1" xfrm policy add dir "$2" src "$3" dst "$4" tmpl src "$3" dst "$4" proto esp mode transport
+}
+
+plain_is_refused() {
+	traffic -n 50 && policy "$nsB" in 10.90.0.1 10.90.0.2 && refused &&
+		ip -n "$nsB" xfrm policy flush && traffic -n 50
+}
+
+encrypted() {
+	local ns direction
+
+	for ns in "$nsA" "$nsB"; do
+		for direction in "10.90.0.1 10.90.0.2" "10.90.0.2 10.90.0.1"; do
+			# shellcheck disable=SC2086
+			set -- $direction
+			ip -n "$ns" xfrm state add src "$1" dst "$2" proto esp spi "0x10${1##*.}" mode transport \
+				auth 'hmac(sha256)' 0x0123456789abcdef0123456789abcdef \
+				enc 'cbc(aes)' 0x00112233445566778899aabbccddeeff || return
+		done
+	done
+	policy "$nsA" out 10.90.0.1 10.90.0.2 && policy "$nsB" out 10.90.0.2 10.90.0.1 &&
+		policy "$nsA" in 10.90.0.2 10.90.0.1 && policy "$nsB" in 10.90.0.1 10.90.0.2 || return
+	traffic -n 50 -m 1024 && traffic -t ud -n 50 -x 1000 || return
+	ip -n "$nsA" -s xfrm state show | grep -A 12 'src 10.90.0.1' | grep -q '[1-9][0-9]*(bytes), [1-9]' &&
+		ip -n "$nsA" xfrm policy flush && ip -n "$nsB" xfrm policy flush && traffic -n 50
+}
+
+# usage: table NAMESPACE CHAIN
+table() {
+	ip netns exec "$1" iptables-legacy -A "$2" -p udp --dport 4791 -j DROP && refused &&
+		ip netns exec "$1" iptables-legacy -R "$2" 1 -p udp --dport 4791 -j ACCEPT && traffic -n 50 &&
+		ip netns exec "$1" iptables-legacy -F "$2"
+}
+
+iptables() { table "$nsB" INPUT && table "$nsA" OUTPUT; }
+
+# Security modules have hooks of their own there; they are no rules.
+without_rules() {
+	local before
+
+	before=$(counter nla tx_local_packets)
+	to=nla traffic -n 50 && grows nla tx_local_packets "$before" 50
+}
+
+two_ends 9000 || { tap_case ipsec.topology false; tap_done; exit 1; }
+tap_case ipsec.without_rules without_rules
+tap_case ipsec.plain_is_refused plain_is_refused
+tap_case ipsec.encrypted encrypted
+tap_case ipsec.iptables iptables
+tap_done
