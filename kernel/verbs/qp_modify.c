@@ -211,6 +211,9 @@ static int change_commit(struct hroce_qp *qp, struct qp_change *c)
 		swap(qp->proto.resp.rd, c->rd);
 		swap(qp->proto.resp.nr_rd, c->nr_rd);
 	}
+	/* Left from an attempt that failed; nothing is sent in INIT. */
+	if (c->mask & IB_QP_AV && c->from == IB_QPS_INIT && qp->flow_ok)
+		hroce_flow_update(&qp->flow, &c->key);
 	hroce_qp_set_attr(qp, c->attr, c->mask);
 	if (c->mask & IB_QP_RATE_LIMIT)
 		change_rate(qp, c);

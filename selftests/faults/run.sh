@@ -140,6 +140,7 @@ patience=0.8
 tap_case faults.queue_pair each_allocation 124 objects_clean ibv_rc_pingpong -d vta -g "$gid"
 tap_case faults.shared_receive_queue each_allocation 124 objects_clean ibv_srq_pingpong -d vta -g "$gid" -q 2
 patience=
+tap_case faults.modify_queue_pair env HROCE_DEV=vta "$tests/halfway"
 tap_case faults.traffic traffic_under_faults
 tap_case faults.objects_afterwards env HROCE_DEV=vta "$tests/objects"
 tap_case faults.data_afterwards env HROCE_DEV=vta "$tests/data"
