@@ -226,12 +226,19 @@ unlock:
 	return err;
 }
 
-/* A new address vector for a drained send queue (SQD to SQD). */
+/*
+ * A new address vector (SQD to SQD). Stopping has cancelled the timer and made
+ * both sides forget the memory that they wait for. So let them try again: they
+ * ask for it anew if it is still not there. The caller runs the requester, which
+ * arms the timer.
+ */
 static void qp_update_flow(struct hroce_qp *qp, const struct qp_change *c)
 {
 	hroce_qp_stop(qp);
 	hroce_flow_update(&qp->flow, &c->key);
 	qp_lock(qp);
+	hrp_resp_read_ready(&qp->proto, true);
+	hrp_req_mem_ready(&qp->proto, ktime_get_ns(), true);
 	qp->dead = false;
 	qp_unlock(qp);
 	hroce_qp_recv_run(qp);

@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -382,6 +383,62 @@ static void forked(struct vt *t)
 	vt_verify(&d, 0, LEN, 7);
 	write_read(p, m, &d, LEN, 9);
 	odp_end(&d);
+}
+
+/* While this runs at a real-time priority, nothing is fetched on one CPU. */
+static void hold_up_fetching(bool on)
+{
+	struct sched_param param = { .sched_priority = on };
+
+	VT_EQ(sched_setscheduler(0, on ? SCHED_FIFO : SCHED_OTHER, &param), 0);
+}
+
+/* To the same peer, with another hop limit. */
+static void new_path(struct vt_pair *p, int side)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_SQD,
+		.ah_attr = {
+			.is_global = 1,
+			.port_num = VT_PORT,
+			.grh = {
+				.dgid = p->end[!side]->gid,
+				.sgid_index = p->end[side]->gid_idx,
+				.hop_limit = 63,
+			},
+		},
+	};
+
+	vt_to(p->qp[side], IBV_QPS_SQD);
+	VT_EQ(ibv_modify_qp(p->qp[side], &attr, IBV_QP_STATE | IBV_QP_AV), 0);
+}
+
+/*
+ * A queue pair that waits for memory, of its requests or of what its peer reads,
+ * gets a new address vector meanwhile, and goes on.
+ */
+static void new_path_while_waiting(struct vt *t)
+{
+	bool remote = t->arg & REMOTE;
+	struct vt_mem odp = odp_mem(remote ? &t->b : &t->a, BUF, false);
+	struct vt_mem *m = vt_mem(remote ? &t->a : &t->b, BUF, VT_ALL);
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct ibv_qp_attr rts = { .qp_state = IBV_QPS_RTS };
+	long long faults = vt_counter(&t->b, "memory_faults") +
+			   vt_counter(&t->a, "memory_faults");
+
+	hold_up_fetching(true);
+	vt_send(p->qp[0], &(struct vt_wr){
+		.op = remote ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, .id = 1,
+		.local = remote ? m : &odp, .len = LEN,
+		.remote = remote ? &odp : m, .flags = IBV_SEND_SIGNALED });
+	new_path(p, remote);
+	hold_up_fetching(false);
+	VT_EQ(ibv_modify_qp(p->qp[remote], &rts, IBV_QP_STATE), 0);
+	vt_expect(p->scq[0], 1, IBV_WC_SUCCESS);
+	VT_OK(vt_settled(&t->b, "memory_faults") +
+	      vt_settled(&t->a, "memory_faults") > faults, "nothing waited");
+	odp_end(&odp);
 }
 
 static const struct spoiling {
@@ -787,6 +844,10 @@ static const struct vt_case cases[] = {
 	VT_CASE_ARG("paged_out_under_traffic", spoiled_under_traffic, 1 << 4),
 	VT_CASE_ARG("forks_under_traffic", spoiled_under_traffic, 2 << 4),
 	VT_CASE(protected_under_traffic),
+	VT_CASE_ARG("new_path_while_waiting_to_send", new_path_while_waiting,
+		    LOCAL),
+	VT_CASE_ARG("new_path_while_waiting_to_be_read",
+		    new_path_while_waiting, REMOTE),
 	VT_CASE(many_queue_pairs),
 	VT_CASE_ARG("many_queue_pairs_implicit", many_queue_pairs, IMPLICIT),
 	VT_CASE(sparse),

@@ -421,6 +421,36 @@ static void drain_finishes_what_runs(struct vt *t)
 	vt_verify(d, 0, len, 2);
 }
 
+/* What was sent to the wrong place, itself, is sent again to the right one. */
+static void new_path_after_loss(struct vt *t)
+{
+	struct rig r = rig_make(t, IBV_QPT_RC);
+	struct vt_mem *s = vt_mem(&t->a, 64, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 64, VT_ALL);
+	struct ibv_qp_attr a = {
+		.qp_state = IBV_QPS_SQD,
+		.ah_attr = {
+			.is_global = 1, .port_num = VT_PORT,
+			.grh = { .dgid = t->b.gid, .hop_limit = 64,
+				 .sgid_index = t->a.gid_idx },
+		},
+	};
+
+	vt_to_init(&t->a, r.qp, &r.o);
+	vt_to_rtr(&t->a, r.qp, &r.o, &t->a.gid, r.peer->qp_num, 100);
+	vt_to_rts(r.qp, &r.o, 200);
+	vt_to_init(&t->b, r.peer, &r.o);
+	vt_to_rtr(&t->b, r.peer, &r.o, &t->a.gid, r.qp->qp_num, 200);
+	vt_to_rts(r.peer, &r.o, 100);
+	vt_fill(s, 0, 64, 3);
+	vt_send(r.qp, &(struct vt_wr){ .id = 9, .local = s, .len = 64,
+		.remote = d, .flags = IBV_SEND_SIGNALED });
+	vt_to(r.qp, IBV_QPS_SQD);
+	VT_EQ(ibv_modify_qp(r.qp, &a, IBV_QP_STATE | IBV_QP_AV), 0);
+	vt_expect(r.cq, 9, IBV_WC_SUCCESS);
+	vt_verify(d, 0, 64, 3);
+}
+
 static void reset_and_reuse(struct vt *t)
 {
 	struct vt_pair *p = vt_pair(t, NULL);
@@ -530,6 +560,7 @@ static const struct vt_case cases[] = {
 	VT_CASE_ARG("posting_by_state_ud", posting_by_state, IBV_QPT_UD),
 	VT_CASE(drained_queue_waits),
 	VT_CASE(drain_finishes_what_runs),
+	VT_CASE(new_path_after_loss),
 	VT_CASE(reset_and_reuse),
 	VT_CASE(reset_drops_queues),
 	VT_CASE(comm_established),
