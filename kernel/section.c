@@ -17,11 +17,23 @@
 #include <linux/rcupdate.h>
 #include <linux/timekeeping.h>
 #include "section.h"
+#include "trace.h"
 
 /* Some short sections; no more than the quickest of grace periods. */
 #define PATIENCE_NS	(50 * NSEC_PER_USEC)
 
-DEFINE_PER_CPU(unsigned int, hroce_section_depth);
+DEFINE_PER_CPU(struct hroce_section, hroce_section);
+
+void hroce_section_trace_begin(struct hroce_section *section)
+{
+	section->begin_ns = ktime_get_mono_fast_ns();
+}
+
+void hroce_section_trace_end(const struct hroce_section *section)
+{
+	trace_hroce_section(HROCE_SECTION_WORK - section->left,
+			    ktime_get_mono_fast_ns() - section->begin_ns);
+}
 
 /* Has it been seen outside by then? */
 static bool section_is_left(const unsigned int *depth, u64 until_ns)
@@ -44,7 +56,7 @@ void hroce_section_wait(void)
 	/* Remove, then load the depth: pairs with hroce_section_begin(). */
 	smp_mb();
 	for_each_possible_cpu(cpu) {
-		if (section_is_left(per_cpu_ptr(&hroce_section_depth, cpu),
+		if (section_is_left(&per_cpu_ptr(&hroce_section, cpu)->depth,
 				    until_ns))
 			continue;
 		synchronize_rcu_expedited();

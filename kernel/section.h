@@ -8,6 +8,10 @@
  * RCU takes milliseconds where a CPU is busy, as it has to get to a place that
  * RCU knows, however short its sections are. So each CPU says whether it is in
  * one, and who waits has nothing to do but to look, nearly always.
+ *
+ * A section is short because work within it is charged: the outermost section of a
+ * CPU begins with HROCE_SECTION_WORK, and whoever finds that spent leaves the
+ * rest to a tasklet, which is a section of its own.
  */
 #ifndef HROCE_SECTION_H
 #define HROCE_SECTION_H
@@ -15,9 +19,36 @@
 #include <linux/compiler.h>
 #include <linux/lockdep.h>
 #include <linux/percpu.h>
+#include <linux/tracepoint-defs.h>
+#include <linux/types.h>
 
-/* Sections that a CPU is in: one may be begun within another. */
-DECLARE_PER_CPU(unsigned int, hroce_section_depth);
+/*
+ * Work that a section may do, nested ones included: packets sent, which may be
+ * received at once, local operations and flushed requests, a microsecond each
+ * where the ICRC costs little. That is 1 MB in packets of 4 KB.
+ */
+#define HROCE_SECTION_WORK	256
+
+/**
+ * struct hroce_section - sections that a CPU is in
+ * @depth: how many: one may be begun within another
+ * @left: work that may still be done in the outermost one; less than 0 if the
+ *	last piece was larger than what was left
+ * @begin_ns: when the outermost one began, if it is traced
+ */
+struct hroce_section {
+	unsigned int depth;
+	int left;
+	u64 begin_ns;
+};
+
+DECLARE_PER_CPU(struct hroce_section, hroce_section);
+
+DECLARE_TRACEPOINT(hroce_section);
+
+/* Trace an outermost section. */
+void hroce_section_trace_begin(struct hroce_section *section);
+void hroce_section_trace_end(const struct hroce_section *section);
 
 /**
  * hroce_section_begin - something is going to be looked up
@@ -27,9 +58,14 @@ DECLARE_PER_CPU(unsigned int, hroce_section_depth);
  */
 static inline void hroce_section_begin(void)
 {
-	unsigned int *depth = this_cpu_ptr(&hroce_section_depth);
+	struct hroce_section *section = this_cpu_ptr(&hroce_section);
 
-	WRITE_ONCE(*depth, *depth + 1);
+	if (!section->depth) {
+		section->left = HROCE_SECTION_WORK;
+		if (tracepoint_enabled(hroce_section))
+			hroce_section_trace_begin(section);
+	}
+	WRITE_ONCE(section->depth, section->depth + 1);
 	/*
 	 * Store the depth, then look up. Pairs with hroce_section_wait(), which
 	 * comes behind the removal and loads the depth: either it sees that we
@@ -41,16 +77,42 @@ static inline void hroce_section_begin(void)
 /* What has been looked up is not used any more. Context: as for the begin. */
 static inline void hroce_section_end(void)
 {
-	unsigned int *depth = this_cpu_ptr(&hroce_section_depth);
+	struct hroce_section *section = this_cpu_ptr(&hroce_section);
 
+	if (tracepoint_enabled(hroce_section) && section->depth == 1)
+		hroce_section_trace_end(section);
 	/* All use comes before; pairs with the acquire of who waits. */
-	smp_store_release(depth, *depth - 1);
+	smp_store_release(&section->depth, section->depth - 1);
+}
+
+/**
+ * hroce_section_charge - work is done in this section
+ * @work: how much, see HROCE_SECTION_WORK
+ *
+ * Context: in a section.
+ */
+static inline void hroce_section_charge(u32 work)
+{
+	this_cpu_ptr(&hroce_section)->left -= work;
+}
+
+/**
+ * hroce_section_left - how much work may still be done in this section?
+ *
+ * Context: in a section.
+ * Return: work; 0 if the rest is to be left to another section.
+ */
+static inline u32 hroce_section_left(void)
+{
+	int left = this_cpu_ptr(&hroce_section)->left;
+
+	return left > 0 ? left : 0;
 }
 
 /* For look-ups: they are made within a section only. */
 static inline void hroce_section_assert(void)
 {
-	lockdep_assert(this_cpu_read(hroce_section_depth));
+	lockdep_assert(this_cpu_read(hroce_section.depth));
 }
 
 /**

@@ -200,6 +200,21 @@ TRACE_EVENT(hroce_cq_event,
 	TP_printk("cqn=%u vector_cpu=%d", __entry->cqn, __entry->cpu)
 );
 
+/* A section of the datapath ends. */
+TRACE_EVENT(hroce_section,
+	TP_PROTO(int work, u64 ns),
+	TP_ARGS(work, ns),
+	TP_STRUCT__entry(
+		__field(int, work)
+		__field(u64, ns)
+	),
+	TP_fast_assign(
+		__entry->work = work;
+		__entry->ns = ns;
+	),
+	TP_printk("work=%d ns=%llu", __entry->work, __entry->ns)
+);
+
 TRACE_EVENT(hroce_qp_state,
 	TP_PROTO(u32 qpn, u8 from, u8 to),
 	TP_ARGS(qpn, from, to),

@@ -89,9 +89,13 @@ static struct hroce_flow_queue *queue_of(const struct sk_buff *skb,
 static void queue_wake(struct hroce_flow_queue *queue)
 {
 	struct hroce_flow *flow;
+	unsigned long flags;
 
-	/* Interrupts may be disabled where frames are freed: BH cannot be. */
-	preempt_disable();
+	/*
+	 * Interrupts may be disabled where frames are freed, so that BH cannot
+	 * be. A softirq in between would be part of this section.
+	 */
+	local_irq_save(flags);
 	hroce_section_begin();
 	if (atomic_xchg(&queue->full, 0)) {
 		flow = rcu_dereference(queue->flow);
@@ -99,7 +103,7 @@ static void queue_wake(struct hroce_flow_queue *queue)
 			flow->wake(flow);
 	}
 	hroce_section_end();
-	preempt_enable();
+	local_irq_restore(flags);
 }
 
 static void flow_free_skb(struct sk_buff *skb)

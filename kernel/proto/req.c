@@ -24,6 +24,18 @@
 /* Most PSNs between the oldest unacknowledged one and the next (9.7.1). */
 #define PSN_ROOM	(HRP_PSN_WINDOW - 1)
 
+/*
+ * Entries that one call gets through without a burst; local operations take a
+ * microsecond each.
+ */
+#define REQ_STEPS	16
+
+/*
+ * A local operation waits until fewer entries than this are sent or done and
+ * not complete: one response may complete all of them.
+ */
+#define REQ_MAX_AHEAD	1024
+
 /* What became of the entry at the head of the line. */
 enum req_step {
 	STEP_BURST,	/* there is a burst to send */
@@ -488,6 +500,8 @@ static enum req_step req_local(struct hrp_qp *qp, struct hrp_wqe *w)
 	struct hrp_sq *sq = &qp->req.sq;
 
 	if (!w->done) {
+		if (sq->next - sq->tail >= REQ_MAX_AHEAD)
+			return STEP_WAIT;
 		w->status = hrp_env_local_op(qp, w);
 		if (w->status != HROCE_WC_SUCCESS)
 			return STEP_NEXT;
@@ -590,11 +604,11 @@ static enum hrp_next req_run(struct hrp_qp *qp, u64 now_ns,
 			     struct hrp_burst *b)
 {
 	struct hrp_req *req = &qp->req;
-	u32 budget = req->sq.nr_entries;
 	struct hrp_wqe *w;
 	enum hrp_next ret;
+	u32 n;
 
-	do {
+	for (n = 0; n < REQ_STEPS; n++) {
 		w = req_entry(qp, &ret);
 		if (!w)
 			return ret;
@@ -611,7 +625,7 @@ static enum hrp_next req_run(struct hrp_qp *qp, u64 now_ns,
 		case STEP_STOP:
 			return HRP_NEXT_IDLE;
 		}
-	} while (budget--);
+	}
 	return HRP_NEXT_AGAIN;
 }
 
@@ -757,31 +771,35 @@ bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns)
 	return hrp_req_retry(qp, now_ns);
 }
 
-/* Complete what the last look into the ring has shown. */
-static void req_flush_posted(struct hrp_qp *qp)
+/* Take an entry to flush. */
+static bool req_take_posted(struct hrp_qp *qp)
 {
 	struct hrp_sq *sq = &qp->req.sq;
 
-	while (sq->head != sq->posted) {
-		hrp_sq_take(qp);
-		hrp_sq_complete(qp, HROCE_WC_WR_FLUSH_ERR);
+	if (sq->posted == sq->head) {
+		/* What is posted after this look comes with a kick. */
+		hrp_sq_ask_kick(sq);
+		if (hrp_sq_look(sq) != HRP_LOOK_POSTED)
+			return false;
 	}
+	hrp_sq_take(qp);
+	return true;
 }
 
-void hrp_req_flush(struct hrp_qp *qp)
+u32 hrp_req_flush(struct hrp_qp *qp, u32 max)
 {
 	struct hrp_sq *sq = &qp->req.sq;
+	u32 n;
 
 	if (!hrp_qp_sends(qp))
-		return;
+		return 0;
 	req_stop_timers(&qp->req);
-	while (sq->tail != sq->head)
+	for (n = 0; n < max; n++) {
+		if (sq->tail == sq->head && !req_take_posted(qp))
+			break;
 		hrp_sq_complete(qp, HROCE_WC_WR_FLUSH_ERR);
-	req_flush_posted(qp);
-	/* What is posted after this look comes with a kick of its own. */
-	hrp_sq_ask_kick(sq);
-	if (hrp_sq_look(sq) == HRP_LOOK_POSTED)
-		req_flush_posted(qp);
+	}
 	sq->next = sq->tail;
 	qp->req.offset = 0;
+	return n;
 }

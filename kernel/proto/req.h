@@ -54,7 +54,8 @@ void hrp_req_start(struct hrp_qp *qp, u32 psn);
  * message is begun: call again when the state is left. In a state that does
  * not send it does nothing and returns HRP_NEXT_IDLE.
  *
- * HRP_NEXT_AGAIN bounds the local operations that one call executes.
+ * HRP_NEXT_AGAIN bounds the entries that one call gets through, and so the local
+ * operations that it executes.
  *
  * Context: send lock held, by the holder of the requester token.
  * Return: see enum hrp_next.
@@ -141,10 +142,13 @@ bool hrp_comp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 /**
  * hrp_req_flush - complete everything with WR_FLUSH_ERR
  * @qp: queue pair in state ERR or SQE
+ * @max: most entries to complete
  *
- * Takes what is left in the ring too; to be called again for every later kick.
+ * Takes what is left in the ring too; to be called again for every later kick,
+ * and until it returns less than @max.
  * Context: send lock held, by the holder of the requester token.
+ * Return: entries completed.
  */
-void hrp_req_flush(struct hrp_qp *qp);
+u32 hrp_req_flush(struct hrp_qp *qp, u32 max);
 
 #endif /* HRP_REQ_H */

@@ -12,12 +12,6 @@
 #include "rdres.h"
 #include "resp_priv.h"
 
-/*
- * Receive entries flushed per call, at least as many as a queue can hold:
- * user space may post while the kernel flushes, and must not hold it up.
- */
-#define RESP_MAX_FLUSH	(1u << 16)
-
 void hrp_resp_scatter(const struct hrp_qp *qp, struct hrp_rx *rx, u32 offset,
 		      u32 len)
 {
@@ -266,22 +260,23 @@ void hrp_resp_place_failed(struct hrp_qp *qp)
 	qp->resp.mem_bad = qp->resp.mem_psn == qp->resp.psn;
 }
 
-void hrp_resp_flush(struct hrp_qp *qp)
+u32 hrp_resp_flush(struct hrp_qp *qp, u32 max)
 {
 	static const struct hrp_pkt none;
 	struct hrp_resp *resp = &qp->resp;
 	u32 n;
 
 	if (!hrp_qp_receives(qp))
-		return;
-	for (n = 0; n < RESP_MAX_FLUSH; n++) {
+		return 0;
+	for (n = 0; n < max; n++) {
 		if (!resp->have_rwqe && (resp->srq || !hrp_resp_take(qp)))
 			break;
 		hrp_resp_recv_done(qp, &none, HROCE_WC_WR_FLUSH_ERR,
 				   HROCE_WC_RECV, 0);
 	}
-	if (resp->srq && !resp->last_wqe) {
+	if (n < max && resp->srq && !resp->last_wqe) {
 		resp->last_wqe = 1;
 		hrp_env_event(qp, HRP_EVENT_LAST_WQE);
 	}
+	return n;
 }

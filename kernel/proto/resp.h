@@ -117,10 +117,13 @@ void hrp_resp_place_failed(struct hrp_qp *qp);
 /**
  * hrp_resp_flush - complete all receive entries with WR_FLUSH_ERR
  * @qp: queue pair in state ERR
+ * @max: most entries to complete
  *
  * The one in use and, unless they belong to an SRQ, all posted ones; to be
- * called again after later posts. Context: receive lock held.
+ * called again after later posts, and until it returns less than @max. LAST_WQE
+ * comes last. Context: receive lock held.
+ * Return: entries completed.
  */
-void hrp_resp_flush(struct hrp_qp *qp);
+u32 hrp_resp_flush(struct hrp_qp *qp, u32 max);
 
 #endif /* HRP_RESP_H */

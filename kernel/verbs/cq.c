@@ -20,8 +20,8 @@
 #define CQ_FLAGS	(IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION | \
 			 IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)
 
-/* Entries that hroce_cq_resize() copies with interrupts disabled, at most. */
-#define RESIZE_BATCH	64
+/* Entries that are gone through with interrupts disabled, at most. */
+#define LOCK_BATCH	64
 
 /* The value of owner that makes the entry at index @idx valid. */
 static u32 cq_phase(const struct hroce_ring *ring, u32 idx)
@@ -212,19 +212,38 @@ void hroce_cq_notify(struct hroce_cq *cq)
 		cq_run(cq);
 }
 
-void hroce_cq_forget(struct hroce_cq *cq, u32 qpn)
+/* Return: index behind the entries that were looked at. */
+static u32 cq_forget_some(struct hroce_cq *cq, u32 qpn, u32 idx, u32 end)
 {
 	struct hroce_cqe *cqe;
+
+	lockdep_assert_held(&cq->lock);
+	end = idx + min_t(u32, end - idx, LOCK_BATCH);
+	for (; idx != end; idx++) {
+		cqe = hroce_ring_entry(cq->ring, idx);
+		if (cqe->qpn == qpn)
+			cqe->qpn = QPN_NONE;
+	}
+	return idx;
+}
+
+void hroce_cq_forget(struct hroce_cq *cq, u32 qpn)
+{
 	unsigned long flags;
-	u32 idx;
+	u32 idx, end;
 
 	if (!cq || cq->user)
 		return;
 	spin_lock_irqsave(&cq->lock, flags);
-	for (idx = cq->cons; idx != cq->prod; idx++) {
-		cqe = hroce_ring_entry(cq->ring, idx);
-		if (cqe->qpn == qpn)
-			cqe->qpn = QPN_NONE;
+	idx = cq->cons;
+	end = cq->prod;
+	while ((s32)(end - idx) > 0) {
+		idx = cq_forget_some(cq, qpn, idx, end);
+		/* Let interrupts in. */
+		spin_unlock_irqrestore(&cq->lock, flags);
+		spin_lock_irqsave(&cq->lock, flags);
+		if ((s32)(cq->cons - idx) > 0)
+			idx = cq->cons;
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
@@ -335,7 +354,7 @@ static struct hroce_ring *cq_move(struct hroce_cq *cq, struct hroce_ring *ring)
 			spin_unlock_irq(&cq->lock);
 			return ring;
 		}
-		if (prod - done <= RESIZE_BATCH)
+		if (prod - done <= LOCK_BATCH)
 			break;
 		spin_unlock_irq(&cq->lock);
 		cq_copy(ring, old, done, prod, base);

@@ -31,7 +31,9 @@ struct hroce_ring;
  * @lock: send lock or receive lock of &struct hrp_qp; softirq, so _bh
  * @running: a context holds the token and sends what the engine gives it [lock]
  * @again: something changed meanwhile; the holder looks once more [lock]
- * @task: goes on where a budget or back-pressure stopped the holder
+ * @flushing: requests are to be flushed, or the rest of them [lock]
+ * @task: goes on where back-pressure stopped the holder, or the work of its
+ *	section was done
  *
  * Whoever holds the token does so within one section of the datapath.
  */
@@ -39,6 +41,7 @@ struct hroce_side {
 	spinlock_t lock;
 	bool running;
 	bool again;
+	bool flushing;
 	struct tasklet_struct task;
 } ____cacheline_aligned_in_smp;
 
@@ -225,6 +228,24 @@ void hroce_qp_visit_all(struct hroce_dev *dev,
  * Context: process, may sleep.
  */
 void hroce_qp_stop(struct hroce_qp *qp);
+
+/**
+ * hroce_qp_side_again - give the token back, or look once more?
+ * @side: side of which the caller holds the token
+ *
+ * If there is reason to, but this section has done its work, the tasklet looks.
+ * Context: @side->lock held, in a section.
+ * Return: true to look once more, now.
+ */
+bool hroce_qp_side_again(struct hroce_side *side);
+
+/**
+ * hroce_qp_end_flush - flush what a stopped queue pair has not flushed yet
+ * @qp: queue pair, stopped by hroce_qp_stop()
+ *
+ * Calls the handlers, too. Context: process, may sleep.
+ */
+void hroce_qp_end_flush(struct hroce_qp *qp);
 
 /**
  * hroce_qp_fatal - this queue pair cannot go on: error state, QP_FATAL event

@@ -197,6 +197,18 @@ static void change_rate(struct hroce_qp *qp, struct qp_change *c)
 		     c->max_burst_bytes);
 }
 
+/* What was posted before the error is flushed, and not sent later. */
+static void qp_end_sqe(struct hroce_qp *qp)
+{
+	hroce_qp_stop(qp);
+	hroce_qp_end_flush(qp);
+	qp_lock(qp);
+	qp->dead = false;
+	qp_unlock(qp);
+	hroce_qp_recv_run(qp);
+	hroce_qp_send_run(qp);
+}
+
 static int change_commit(struct hroce_qp *qp, struct qp_change *c)
 {
 	int err = 0;
@@ -260,6 +272,7 @@ static void qp_reset(struct hroce_qp *qp)
 	struct hrp_pace *pace;
 
 	hroce_qp_stop(qp);
+	hroce_qp_end_flush(qp);
 	if (qp->flow_ok && proto->type != HRP_TYPE_UD) {
 		hroce_flow_fini(&qp->flow);
 		/* Its wake-up may have been faster. */
@@ -297,6 +310,8 @@ static int qp_modify_locked(struct hroce_qp *qp, struct qp_change *c)
 		qp_reset(qp);
 		return 0;
 	}
+	if (c->from == IB_QPS_SQE)
+		qp_end_sqe(qp);
 	err = change_commit(qp, c);
 	if (err)
 		return err;

@@ -11,6 +11,7 @@
 #include "../proto/env.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
+#include "../section.h"
 #include "../trace.h"
 #include "fault.h"
 #include "mcast.h"
@@ -20,9 +21,6 @@
 #include "ring.h"
 #include "srq.h"
 #include "turn.h"
-
-/* Bursts that one run may answer with before it goes on in a tasklet. */
-#define RECV_BUDGET	32
 
 #define QPN_MULTICAST	0xffffff
 
@@ -115,18 +113,18 @@ static u8 recv_burst(struct hroce_qp *qp, struct hroce_tx *tx,
 	return status;
 }
 
-static bool recv_must_pause(struct hroce_qp *qp, int *budget)
+static bool recv_must_pause(struct hroce_qp *qp)
 {
 	if (hroce_flow_full(&qp->flow))
 		return true;
-	if (--*budget >= 0)
+	if (hroce_section_left())
 		return false;
 	tasklet_schedule(&qp->recv.task);
 	return true;
 }
 
 /* Even in state ERR: the peer is to learn why. */
-static void recv_bursts(struct hroce_qp *qp, int *budget)
+static void recv_bursts(struct hroce_qp *qp)
 {
 	struct hrp_burst b __uninitialized;
 	struct hroce_tx tx __uninitialized;
@@ -134,8 +132,9 @@ static void recv_bursts(struct hroce_qp *qp, int *budget)
 
 	lockdep_assert_held(&qp->recv.lock);
 	hroce_tx_begin(&tx, &qp->flow);
-	while (qp->flow_ok && !qp->dead && !recv_must_pause(qp, budget) &&
+	while (qp->flow_ok && !qp->dead && !recv_must_pause(qp) &&
 	       hrp_resp_next(&qp->proto, &b)) {
+		hroce_section_charge(b.nr_pkts);
 		status = recv_burst(qp, &tx, &b);
 		hrp_resp_sent(&qp->proto, &b, status);
 	}
@@ -146,9 +145,13 @@ static void recv_bursts(struct hroce_qp *qp, int *budget)
 	spin_lock(&qp->recv.lock);
 }
 
-/* Complete what is posted, and be told of what will be. */
+/*
+ * Complete what is posted, and be told of what will be. What this section cannot
+ * do is flushed in a tasklet.
+ */
 static void recv_flush(struct hroce_qp *qp)
 {
+	u32 n, max = hroce_section_left();
 	struct hroce_rq_hdr *hdr;
 
 	if (qp->rq) {
@@ -157,21 +160,23 @@ static void recv_flush(struct hroce_qp *qp)
 		/* Store need_kick, then load prod: see rdma/hroce-abi.h. */
 		smp_mb();
 	}
-	hrp_resp_flush(&qp->proto);
+	n = hrp_resp_flush(&qp->proto, max);
+	hroce_section_charge(n);
+	qp->recv.flushing = n == max;
+	if (n == max)
+		tasklet_schedule(&qp->recv.task);
 }
 
 /* Holder of the token. */
 static void recv_loop(struct hroce_qp *qp)
 {
-	int budget = RECV_BUDGET;
-
 	lockdep_assert_held(&qp->recv.lock);
 	do {
 		qp->recv.again = false;
-		recv_bursts(qp, &budget);
+		recv_bursts(qp);
 		if (qp->proto.state == HRP_ERR)
 			recv_flush(qp);
-	} while (qp->recv.again && budget > 0);
+	} while (hroce_qp_side_again(&qp->recv));
 }
 
 void hroce_qp_recv_work(struct hroce_qp *qp)

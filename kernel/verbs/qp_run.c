@@ -5,6 +5,8 @@
  */
 #include <linux/rcupdate.h>
 #include "../proto/env.h"
+#include "../proto/req.h"
+#include "../proto/resp.h"
 #include "../section.h"
 #include "fault.h"
 #include "qp.h"
@@ -39,9 +41,12 @@ static void qp_set_error(struct hroce_qp *qp)
 {
 	spin_lock_bh(&qp->recv.lock);
 	spin_lock(&qp->send.lock);
+	qp->send.flushing = true;
 	/* SQE of UC and UD is an error of the send queue alone. */
-	if (qp->proto.state != HRP_SQE)
+	if (qp->proto.state != HRP_SQE) {
 		WRITE_ONCE(qp->proto.state, HRP_ERR);
+		qp->recv.flushing = true;
+	}
 	spin_unlock(&qp->send.lock);
 	spin_unlock_bh(&qp->recv.lock);
 	set_bit(HROCE_PENDING_RECV_RUN, &qp->pending);
@@ -57,7 +62,10 @@ static bool qp_take_pending(struct hroce_qp *qp, enum hroce_qp_pending bit)
 
 void hroce_qp_settle_bh(struct hroce_qp *qp)
 {
-	/* Each pass can only add what the engine decides because of it. */
+	/*
+	 * Each pass can only add what the engine decides because of it, or what
+	 * other CPUs ask for.
+	 */
 	while (READ_ONCE(qp->pending)) {
 		if (qp_take_pending(qp, HROCE_PENDING_FLUSH))
 			qp_set_error(qp);
@@ -71,7 +79,25 @@ void hroce_qp_settle_bh(struct hroce_qp *qp)
 			hroce_cq_notify(qp->send_cq);
 		if (READ_ONCE(qp->pending) >> HROCE_PENDING_EVENT)
 			qp_raise_events(qp);
+		if (unlikely(!hroce_section_left())) {
+			if (READ_ONCE(qp->pending))
+				tasklet_schedule(&qp->send.task);
+			return;
+		}
+		hroce_section_charge(1);
 	}
+}
+
+bool hroce_qp_side_again(struct hroce_side *side)
+{
+	lockdep_assert_held(&side->lock);
+	if (!side->again)
+		return false;
+	if (hroce_section_left())
+		return true;
+	/* Who has set it relies on us. */
+	tasklet_schedule(&side->task);
+	return false;
 }
 
 void hroce_qp_settle(struct hroce_qp *qp)
@@ -135,6 +161,38 @@ void hroce_qp_visit_all(struct hroce_dev *dev,
 		cond_resched();
 		qpn++;
 	} while (qp);
+}
+
+/* Return: true if there may be more to flush. */
+static bool qp_flush_some(struct hroce_qp *qp)
+{
+	const u32 max = HROCE_SECTION_WORK;
+	bool more;
+
+	spin_lock_bh(&qp->recv.lock);
+	if (qp->recv.flushing)
+		qp->recv.flushing = hrp_resp_flush(&qp->proto, max) == max;
+	more = qp->recv.flushing;
+	spin_unlock_bh(&qp->recv.lock);
+	spin_lock_bh(&qp->send.lock);
+	if (qp->send.flushing)
+		qp->send.flushing = hrp_req_flush(&qp->proto, max) == max;
+	more |= qp->send.flushing;
+	spin_unlock_bh(&qp->send.lock);
+	hroce_qp_settle(qp);
+	return more;
+}
+
+void hroce_qp_end_flush(struct hroce_qp *qp)
+{
+	u32 n;
+
+	/* A process that posts meanwhile must not hold this up. */
+	for (n = 0; n < 2 * HROCE_MAX_WR / HROCE_SECTION_WORK; n++) {
+		if (!qp_flush_some(qp))
+			return;
+		cond_resched();
+	}
 }
 
 void hroce_qp_stop(struct hroce_qp *qp)

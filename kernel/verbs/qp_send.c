@@ -8,6 +8,7 @@
 #include "../proto/env.h"
 #include "../proto/pace.h"
 #include "../proto/req.h"
+#include "../section.h"
 #include "../trace.h"
 #include "ah.h"
 #include "counter.h"
@@ -15,9 +16,6 @@
 #include "mr.h"
 #include "mw.h"
 #include "qp.h"
-
-/* Packets that one run may send before it goes on in a tasklet. */
-#define SEND_BUDGET	256
 
 static struct hroce_flow *send_flow(struct hroce_qp *qp,
 				    const struct hrp_burst *b)
@@ -60,18 +58,18 @@ static u8 send_burst(struct hroce_qp *qp, struct hroce_tx *tx,
 }
 
 /* Is there reason to stop, although there may be more to send? */
-static bool send_must_pause(struct hroce_qp *qp, int budget)
+static bool send_must_pause(struct hroce_qp *qp)
 {
 	if (qp->flow_ok && hroce_flow_full(&qp->flow))
 		return true;
-	if (budget > 0)
+	if (hroce_section_left())
 		return false;
 	tasklet_schedule(&qp->send.task);
 	return true;
 }
 
 /* Send what the engine has, as far as it may be sent now. */
-static void send_bursts(struct hroce_qp *qp, u64 now_ns, int *budget)
+static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 {
 	struct hrp_burst b __uninitialized;
 	struct hroce_tx tx __uninitialized;
@@ -80,15 +78,15 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns, int *budget)
 
 	lockdep_assert_held(&qp->send.lock);
 	hroce_tx_begin(&tx, &qp->flow);
-	while (!qp->dead && !send_must_pause(qp, *budget)) {
+	while (!qp->dead && !send_must_pause(qp)) {
 		next = hrp_req_next(&qp->proto, now_ns, &b);
 		if (next == HRP_NEXT_AGAIN) {
-			--*budget;
+			hroce_section_charge(1);
 			continue;
 		}
 		if (next != HRP_NEXT_BURST)
 			break;
-		*budget -= b.nr_pkts;
+		hroce_section_charge(b.nr_pkts);
 		if (qp->proto.req.went_back)
 			hroce_flow_lost(&qp->flow);
 		status = send_burst(qp, &tx, &b);
@@ -101,23 +99,32 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns, int *budget)
 	spin_lock(&qp->send.lock);
 }
 
+/* What this section cannot do is flushed in a tasklet. */
+static void send_flush(struct hroce_qp *qp)
+{
+	u32 n, max = hroce_section_left();
+
+	lockdep_assert_held(&qp->send.lock);
+	n = hrp_req_flush(&qp->proto, max);
+	hroce_section_charge(n);
+	qp->send.flushing = n == max;
+	if (n == max)
+		tasklet_schedule(&qp->send.task);
+}
+
 /* Holder of the token. */
 static void send_loop(struct hroce_qp *qp)
 {
 	u64 now_ns = ktime_get_ns();
-	int budget = SEND_BUDGET;
 
 	lockdep_assert_held(&qp->send.lock);
 	do {
 		qp->send.again = false;
 		if (qp->proto.state == HRP_ERR || qp->proto.state == HRP_SQE)
-			hrp_req_flush(&qp->proto);
+			send_flush(qp);
 		else
-			send_bursts(qp, now_ns, &budget);
-	} while (qp->send.again && budget > 0);
-	/* Who set it meanwhile relies on us. */
-	if (qp->send.again)
-		tasklet_schedule(&qp->send.task);
+			send_bursts(qp, now_ns);
+	} while (hroce_qp_side_again(&qp->send));
 }
 
 /* Arm the timer if the engine's deadline is before its expiry. */
@@ -198,6 +205,7 @@ u8 hrp_env_local_op(struct hrp_qp *proto, const struct hrp_wqe *wqe)
 {
 	struct hroce_qp *qp = proto_to_hqp(proto);
 
+	hroce_section_charge(1);
 	if (wqe->wqe.opcode == HROCE_WR_REG_MR)
 		return hroce_mr_register(qp->ib.pd, &wqe->wqe);
 	if (wqe->wqe.opcode == HROCE_WR_BIND_MW)

@@ -5,6 +5,7 @@
  * what it likes. Whatever they do: work is bounded, indices stay in order,
  * bursts are sound, and payload goes where it is allowed to go.
  */
+#include <linux/limits.h>
 #include <linux/minmax.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,11 +147,11 @@ static void flush(void)
 	if (fuzz.qp.state != HRP_ERR && fuzz.qp.state != HRP_SQE)
 		return;
 	op_sent();
-	hrp_req_flush(&fuzz.qp);
+	hrp_req_flush(&fuzz.qp, U32_MAX);
 	fuzz_demand(sq->head == sq->tail && sq->next == sq->head);
 	fuzz_demand(!hrp_req_deadline(&fuzz.qp.req));
 	if (fuzz.qp.state == HRP_ERR) {
-		hrp_resp_flush(&fuzz.qp);
+		hrp_resp_flush(&fuzz.qp, U32_MAX);
 		fuzz_demand(!fuzz.qp.resp.have_rwqe);
 	}
 }

@@ -4,6 +4,7 @@
  * transmits holds a token; a burst is handed out, time goes by, during which
  * acknowledgements may arrive, and only then the next one is asked for.
  */
+#include <linux/limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <linux/overflow.h>
@@ -179,9 +180,9 @@ static void flush(struct sim_qp *qp)
 		return;
 	}
 	qp->flush_due = false;
-	hrp_req_flush(&qp->hrp);
+	hrp_req_flush(&qp->hrp, U32_MAX);
 	if (qp->hrp.state == HRP_ERR)
-		hrp_resp_flush(&qp->hrp);
+		hrp_resp_flush(&qp->hrp, U32_MAX);
 }
 
 static void requester_sent(void *ctx)

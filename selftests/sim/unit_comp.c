@@ -183,7 +183,7 @@ static void nak_ends_the_request_it_names(void)
 		rig_expect_no_cqe();
 		tap_eq(rig.qp.state, HRP_ERR);
 		tap_eq(rig.errors, 1);
-		hrp_req_flush(&rig.qp);
+		hrp_req_flush(&rig.qp, U32_MAX);
 		rig_expect_cqe(3, HROCE_WC_WR_FLUSH_ERR);
 		tap_eq(rig.cqes[3].vendor_err, 0);
 		rig_expect_cqe(4, HROCE_WC_WR_FLUSH_ERR);
@@ -214,7 +214,7 @@ static void timeouts_are_counted_down(void)
 	tap_eq(rig.counts[HROCE_EV_TIMEOUTS], 4);
 	tap_eq(rig.counts[HROCE_EV_RETRANSMITS], 3);
 	tap_eq(rig.qp.req.timer, HRP_TIMER_OFF);
-	hrp_req_flush(&rig.qp);
+	hrp_req_flush(&rig.qp, U32_MAX);
 	rig_expect_cqe(1, HROCE_WC_WR_FLUSH_ERR);
 	rig_end();
 }

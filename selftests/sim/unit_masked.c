@@ -256,7 +256,7 @@ static void refused_by_the_peer(void)
 	expect_ask(0);
 	rig_ack(0, HRP_NAK_REM_ACCESS);
 	rig_expect_cqe(0, HROCE_WC_REM_ACCESS_ERR);
-	hrp_req_flush(&rig.qp);
+	hrp_req_flush(&rig.qp, U32_MAX);
 	rig_expect_cqe(1, HROCE_WC_WR_FLUSH_ERR);
 	rig_end();
 }

@@ -447,7 +447,7 @@ static void error_ends_the_wait(void)
 	tap_ok(!hrp_req_timeout(&rig.qp, rig.now_ns));
 	tap_eq(deadline(), 0);
 	tap_eq(rig_next(), HRP_NEXT_IDLE);
-	hrp_req_flush(&rig.qp);
+	hrp_req_flush(&rig.qp, U32_MAX);
 	rig_expect_cqe(0, HROCE_WC_WR_FLUSH_ERR);
 	rig_expect_cqe(1, HROCE_WC_WR_FLUSH_ERR);
 	tap_eq(deadline(), 0);

@@ -366,7 +366,7 @@ static void local_operation_fails(void)
 	tap_eq(rig_next(), HRP_NEXT_IDLE);
 	rig_expect_cqe(0, HROCE_WC_LOC_PROT_ERR);
 	tap_eq(rig.qp.state, HRP_ERR);
-	hrp_req_flush(&rig.qp);
+	hrp_req_flush(&rig.qp, U32_MAX);
 	rig_expect_cqe(1, HROCE_WC_WR_FLUSH_ERR);
 	rig_end();
 }
@@ -413,7 +413,7 @@ static void memory_fails_when_sent_again(void)
 	rig_expect_no_cqe();
 	tap_eq(rig_next(), HRP_NEXT_IDLE);
 	rig_expect_cqe(1, HROCE_WC_LOC_PROT_ERR);
-	hrp_req_flush(&rig.qp);
+	hrp_req_flush(&rig.qp, U32_MAX);
 	rig_expect_cqe(2, HROCE_WC_WR_FLUSH_ERR);
 	rig_end();
 }
@@ -678,12 +678,12 @@ static void sqe_flushes_until_rts(void)
 	tap_eq(rig_next(), HRP_NEXT_IDLE);
 	rig_expect_cqe(0, HROCE_WC_LOC_PROT_ERR);
 	tap_eq(rig.qp.state, HRP_SQE);
-	hrp_req_flush(&rig.qp);
+	hrp_req_flush(&rig.qp, U32_MAX);
 	rig_expect_cqe(1, HROCE_WC_WR_FLUSH_ERR);
 	tap_eq(rig.hdr.need_kick, 1);
 	rig_post_op(HROCE_WR_SEND, 1);
 	tap_eq(rig_next(), HRP_NEXT_IDLE);
-	hrp_req_flush(&rig.qp);
+	hrp_req_flush(&rig.qp, U32_MAX);
 	rig_expect_cqe(2, HROCE_WC_WR_FLUSH_ERR);
 	rig.qp.state = HRP_RTS;
 	rig_post_op(HROCE_WR_SEND, 1);

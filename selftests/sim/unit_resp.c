@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Responder, SEND and WRITE: what is answered, completed and refused. */
+#include <linux/limits.h>
 #include "resp_rig.h"
 
 #define BEGIN		0xff	/* no opcode */
@@ -507,7 +508,7 @@ static void flush_returns_all_entries(void)
 	rr.nr_recvs = 3;
 	rr_ask(HRP_OP_SEND_FIRST, 0, MTU);
 	rr.qp.state = HRP_ERR;
-	hrp_resp_flush(&rr.qp);
+	hrp_resp_flush(&rr.qp, U32_MAX);
 	tap_eq(rr.nr_cqes, 3);
 	tap_eq(rr.cqe.status, HROCE_WC_WR_FLUSH_ERR);
 	tap_eq(rr.cqe.wr_id, 2);
@@ -520,8 +521,10 @@ static void flush_returns_all_entries(void)
 	rr.qp.resp.srq = 1;
 	rr_ask(HRP_OP_SEND_FIRST, 0, MTU);
 	rr.qp.state = HRP_ERR;
-	hrp_resp_flush(&rr.qp);
-	hrp_resp_flush(&rr.qp);
+	tap_eq(hrp_resp_flush(&rr.qp, 1), 1);
+	tap_eq(rr.events[HRP_EVENT_LAST_WQE], 0);
+	hrp_resp_flush(&rr.qp, U32_MAX);
+	hrp_resp_flush(&rr.qp, U32_MAX);
 	tap_eq(rr.nr_cqes, 1);
 	tap_eq(rr.nr_recvs, 99);
 	tap_eq(rr.events[HRP_EVENT_LAST_WQE], 1);

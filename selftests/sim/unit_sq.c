@@ -192,7 +192,7 @@ static void refused_entry_waits_for_earlier_ones(void)
 	tap_eq(rig_next(), HRP_NEXT_IDLE);
 	rig_expect_cqe(1, HROCE_WC_LOC_QP_OP_ERR);
 	tap_eq(rig.qp.state, HRP_ERR);
-	hrp_req_flush(&rig.qp);
+	hrp_req_flush(&rig.qp, U32_MAX);
 	rig_expect_cqe(2, HROCE_WC_WR_FLUSH_ERR);
 	tap_eq(rig.qp.req.timer, HRP_TIMER_OFF);
 	rig_end();
@@ -210,7 +210,7 @@ static void index_out_of_range(void)
 		tap_eq(rig.qp.state, HRP_ERR);
 		tap_eq(rig.errors, 1);
 		tap_eq(rig.events[HRP_EVENT_QP_FATAL], 1);
-		hrp_req_flush(&rig.qp);
+		hrp_req_flush(&rig.qp, U32_MAX);
 		rig_end();
 	}
 }
@@ -227,7 +227,7 @@ static void index_beyond_incomplete_entries(void)
 	rig.hdr.prod += 9;
 	tap_eq(rig_next(), HRP_NEXT_IDLE);
 	tap_eq(rig.qp.state, HRP_ERR);
-	hrp_req_flush(&rig.qp);
+	hrp_req_flush(&rig.qp, U32_MAX);
 	for (i = 0; i < 8; i++)
 		rig_expect_cqe(i, HROCE_WC_WR_FLUSH_ERR);
 	/* Now that there is room, so is what the index claims. */
@@ -350,6 +350,30 @@ static void inline_data_is_copied(void)
 	rig_end();
 }
 
+/* Also what is posted in between, and a kick is asked for at the end only. */
+static void flush_in_pieces(void)
+{
+	u32 i;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	for (i = 0; i < 7; i++)
+		rig_post_op(HROCE_WR_SEND, 8);
+	rig_drain();
+	for (i = 0; i < 3; i++)
+		rig_post_op(HROCE_WR_SEND, 8);
+	rig.qp.state = HRP_ERR;
+	tap_eq(hrp_req_flush(&rig.qp, 4), 4);
+	tap_eq(rig.nr_cqes, 4);
+	rig_post_op(HROCE_WR_SEND, 8);
+	tap_eq(hrp_req_flush(&rig.qp, 4), 4);
+	tap_eq(hrp_req_flush(&rig.qp, 4), 3);
+	tap_eq(rig.hdr.need_kick, 1);
+	tap_eq(hrp_req_flush(&rig.qp, 4), 0);
+	for (i = 0; i < 11; i++)
+		rig_expect_cqe(i, HROCE_WC_WR_FLUSH_ERR);
+	rig_end();
+}
+
 /* Completions are copied to user space from the stack. */
 static void completion_is_filled_in(void)
 {
@@ -396,7 +420,7 @@ static void ring_scribbled_over(void)
 			rig_ack(round + scribble() % 20, scribble());
 		}
 		rig.qp.state = HRP_ERR;
-		hrp_req_flush(&rig.qp);
+		hrp_req_flush(&rig.qp, U32_MAX);
 		tap_eq(rig.qp.req.sq.tail, rig.qp.req.sq.head);
 		rig.seen_cqes = rig.nr_cqes;
 		rig_end();
@@ -405,7 +429,7 @@ static void ring_scribbled_over(void)
 
 int main(void)
 {
-	tap_plan(16);
+	tap_plan(17);
 	tap_run(take_refuses_opcodes);
 	tap_run(take_refuses_kinds_of_flush);
 	tap_run(take_refuses_flags);
@@ -420,6 +444,7 @@ int main(void)
 	tap_run(polled_queue_asks_for_no_kick);
 	tap_run(unsignaled_is_silent);
 	tap_run(inline_data_is_copied);
+	tap_run(flush_in_pieces);
 	tap_run(completion_is_filled_in);
 	tap_run(ring_scribbled_over);
 	return tap_exit();

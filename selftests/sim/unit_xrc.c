@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* XRC: target queue pairs, and what the SRQ number of a packet decides. */
+#include <linux/limits.h>
 #include "proto/req.h"
 #include "resp_rig.h"
 
@@ -167,8 +168,8 @@ static void flush_returns_what_was_begun(void)
 	begin();
 	rr_ask(HRP_OP_SEND_FIRST, 0, MTU);
 	rr.qp.state = HRP_ERR;
-	hrp_resp_flush(&rr.qp);
-	hrp_req_flush(&rr.qp);
+	hrp_resp_flush(&rr.qp, U32_MAX);
+	hrp_req_flush(&rr.qp, U32_MAX);
 	tap_eq(rr.nr_cqes, 1);
 	tap_eq(rr.cqe.status, HROCE_WC_WR_FLUSH_ERR);
 	tap_eq(rr.qp.resp.srqn, SRQN);
@@ -192,7 +193,7 @@ static void each_end_has_one_side(void)
 	tap_eq(rr_ask(HRP_OP_SEND_ONLY, 0, 1), HRP_RX_DROP);
 	tap_eq(rr.rx.drop, HROCE_DROP_OPCODE);
 	rr.qp.state = HRP_ERR;
-	hrp_resp_flush(&rr.qp);
+	hrp_resp_flush(&rr.qp, U32_MAX);
 	tap_eq(rr.nr_cqes, 0);
 	tap_eq(rr.events[HRP_EVENT_LAST_WQE], 0);
 }
