@@ -7,6 +7,7 @@
 #include <linux/smp.h>
 #include <linux/timekeeping.h>
 #include <rdma/ib_cache.h>
+#include "../compat/uverbs.h"
 #include "../trace.h"
 #include "cq.h"
 #include "device.h"
@@ -19,6 +20,12 @@
 
 #define CQ_FLAGS	(IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION | \
 			 IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)
+
+/*
+ * Completion events of a CQ that a process has not read. ib_uverbs queues each in
+ * memory that nothing is charged for; so many take less than the smallest CQ.
+ */
+#define MAX_UNREAD_EVENTS	32
 
 /* Entries that are gone through with interrupts disabled, at most. */
 #define LOCK_BATCH	64
@@ -40,6 +47,21 @@ static u32 cq_room(const struct hroce_cq *cq)
 	used = cq->prod - (cq->user ? smp_load_acquire(&hdr->cons) : cq->cons);
 	/* A nonsensical @cons is as good as a full queue. */
 	return used < cq->ring->nr_entries ? cq->ring->nr_entries - used : 0;
+}
+
+/*
+ * May an event be raised, or does the process not read them? If not, the CQ stays
+ * armed. No consumer waits for the event in vain: it has others to read yet, and
+ * what is complete by now is there to be polled then.
+ */
+static bool cq_may_fire(const struct hroce_cq *cq)
+{
+	const struct compat_cq_object *obj = cq->object;
+
+	lockdep_assert_held(&cq->lock);
+	return !obj || READ_ONCE(cq->nr_events) -
+		       READ_ONCE(obj->comp_events_reported) < MAX_UNREAD_EVENTS ||
+	       list_empty(&obj->comp_list);
 }
 
 static void cq_fire(struct hroce_cq *cq)
@@ -80,6 +102,8 @@ static bool cq_disarm(struct hroce_cq *cq, bool solicited)
 	if (arm != HROCE_CQ_ARM_NEXT &&
 	    !(arm == HROCE_CQ_ARM_SOLICITED && solicited))
 		return false;
+	if (unlikely(!cq_may_fire(cq)))
+		return false;
 	if (unlikely(cq->mod_count) && cq_hold_back(cq))
 		return false;
 	cq_fire(cq);
@@ -98,7 +122,8 @@ static enum hrtimer_restart cq_timer(struct hrtimer *timer)
 	spin_lock_irqsave(&cq->lock, flags);
 	cq->timer_on = false;
 	if (cq->held_back && READ_ONCE(hdr->arm) != HROCE_CQ_ARM_NONE &&
-	    cq->prod != (cq->user ? READ_ONCE(hdr->cons) : cq->cons)) {
+	    cq->prod != (cq->user ? READ_ONCE(hdr->cons) : cq->cons) &&
+	    cq_may_fire(cq)) {
 		cq_fire(cq);
 		notify = true;
 	}
@@ -166,12 +191,29 @@ static bool cq_rest(struct hroce_cq *cq)
 	return true;
 }
 
+/*
+ * Events that could not be queued, for want of memory or of a channel, are not
+ * counted for ever.
+ */
+static void cq_count_event(struct hroce_cq *cq)
+{
+	const struct compat_cq_object *obj = cq->object;
+	u32 nr = cq->nr_events;
+
+	if (!obj)
+		return;
+	if (list_empty(&obj->comp_list))
+		nr = READ_ONCE(obj->comp_events_reported);
+	WRITE_ONCE(cq->nr_events, nr + 1);
+}
+
 /* The caller has set RUNNING. */
 static void cq_run(struct hroce_cq *cq)
 {
 	do {
 		while (test_and_clear_bit(HROCE_CQ_COMP, &cq->events)) {
 			trace_hroce_cq_event(cq);
+			cq_count_event(cq);
 			cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
 		}
 	} while (!cq_rest(cq));
@@ -296,6 +338,9 @@ int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	cq->hdr = page_address(cq->hdr_page);
 	if (!udata)
 		return 0;
+	cq->object = compat_cq_object(ibcq);
+	if (!cq->object)
+		pr_warn_once("hroce: unread completion events are not limited on this kernel\n");
 
 	err = hroce_ring_export(cq->ring, hroce_udata_context(udata), &resp.cq);
 	if (!err)

@@ -9,6 +9,7 @@
 #include <rdma/hroce-abi.h>
 #include <rdma/ib_verbs.h>
 
+struct compat_cq_object;
 struct hroce_ring;
 
 /* Bit numbers of hroce_cq.events */
@@ -32,6 +33,9 @@ enum hroce_cq_event {
  * @prod: entries written, free-running, private
  * @cons: queues of the kernel: entries polled, private
  * @events: bits of enum hroce_cq_event
+ * @object: ib_uverbs' object of a queue of user space; NULL: unknown
+ * @nr_events: times that its handler was called, to compare with the events that
+ *	were read [HROCE_CQ_RUNNING]
  * @cpu: the CPU of the completion vector, -1 for whichever completes
  * @call: calls the completion handler there; of who has set HROCE_CQ_RUNNING
  * @overrun: an entry was lost; nothing is written any more
@@ -55,6 +59,8 @@ struct hroce_cq {
 	u32 prod;
 	u32 cons;
 	unsigned long events;
+	const struct compat_cq_object *object;
+	u32 nr_events;
 	int cpu;
 	call_single_data_t call;
 	bool overrun;

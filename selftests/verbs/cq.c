@@ -256,6 +256,44 @@ static void vector_of_cq_destroyed(struct vt *t)
 	}
 }
 
+static unsigned int read_all_events(struct ibv_comp_channel *chan)
+{
+	unsigned int n;
+
+	for (n = 0; vt_cq_event_pending(chan, 0); n++)
+		vt_cq_event(chan);
+	return n;
+}
+
+/*
+ * A process that asks for an event of each completion, and reads none, gets a few.
+ * Once it has read them, the next completion raises one without being asked again.
+ */
+static void unread_events_are_limited(struct vt *t)
+{
+	struct ibv_comp_channel *chan = vt_channel(&t->b);
+	struct vt_opt o = { .chan = { NULL, chan } };
+	struct vt_pair *p = vt_pair(t, &o);
+	unsigned int n;
+
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 500; i++) {
+			VT_EQ(ibv_req_notify_cq(p->rcq[1], 0), 0);
+			vt_recv(p->qp[1], i, NULL, 0, 0);
+			VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_SEND }),
+			      IBV_WC_SUCCESS);
+			vt_expect(p->rcq[1], i, IBV_WC_SUCCESS);
+		}
+		n = read_all_events(chan);
+		VT_OK(n > 1 && n < 100, "%u events were queued", n);
+		vt_recv(p->qp[1], 7, NULL, 0, 0);
+		VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_SEND }),
+		      IBV_WC_SUCCESS);
+		VT_OK(vt_cq_event(chan) == p->rcq[1], "other CQ");
+		vt_expect(p->rcq[1], 7, IBV_WC_SUCCESS);
+	}
+}
+
 /* One event per request, however many completions follow. */
 static void one_event_per_arming(struct vt *t)
 {
@@ -721,6 +759,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(each_comp_vector),
 	VT_CASE(vector_is_a_cpu),
 	VT_CASE(vector_of_cq_destroyed),
+	VT_CASE(unread_events_are_limited),
 	VT_CASE(one_event_per_arming),
 	VT_CASE_ARG("solicited_send", solicited_only, IBV_WR_SEND),
 	VT_CASE_ARG("solicited_send_imm", solicited_only,

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What ib_uverbs knows of a CQ of user space and has no interface for: how many
+ * of its completion events have been read. The structures are private to
+ * drivers/infiniband/core; their beginning has been the same since 5.8. A later
+ * kernel may change them, so compat_cq_object() looks before it believes.
+ */
+#ifndef HROCE_COMPAT_UVERBS_H
+#define HROCE_COMPAT_UVERBS_H
+
+#include <linux/list.h>
+#include <rdma/ib_verbs.h>
+
+/**
+ * struct compat_cq_object - ib_uverbs' object of a CQ
+ * @uobject: what all objects have
+ * @event_file: of asynchronous events
+ * @event_list: asynchronous events not read
+ * @events_reported: asynchronous events read
+ * @comp_list: completion events not read
+ * @comp_events_reported: completion events read
+ */
+struct compat_cq_object {
+	struct ib_uobject uobject;
+	void *event_file;
+	struct list_head event_list;
+	u32 events_reported;
+	struct list_head comp_list;
+	u32 comp_events_reported;
+};
+
+/**
+ * compat_cq_object - the object of a CQ that is being created
+ * @cq: CQ of user space; its object has no events yet
+ *
+ * Return: object; NULL if it does not look as expected.
+ */
+static inline const struct compat_cq_object *
+compat_cq_object(const struct ib_cq *cq)
+{
+	const struct compat_cq_object *obj = (const void *)cq->uobject;
+
+	if (!obj || obj->event_list.next != &obj->event_list ||
+	    obj->event_list.prev != &obj->event_list ||
+	    obj->comp_list.next != &obj->comp_list ||
+	    obj->comp_list.prev != &obj->comp_list ||
+	    obj->events_reported || obj->comp_events_reported)
+		return NULL;
+	return obj;
+}
+
+#endif /* HROCE_COMPAT_UVERBS_H */
