@@ -35,10 +35,10 @@ static_assert((int)IB_ZERO_BASED == HROCE_REGION_ZERO_BASED);
 static_assert((int)IB_ACCESS_FLUSH_GLOBAL == HROCE_REGION_FLUSH_GLOBAL);
 static_assert((int)IB_ACCESS_FLUSH_PERSISTENT == HROCE_REGION_FLUSH_PERSISTENT);
 
-/* The last address must exist, too. */
+/* The last address must exist, too. A region may be empty. */
 static bool mr_range_ok(u64 iova, u64 length)
 {
-	return length && iova + length - 1 >= iova;
+	return !length || iova + length - 1 >= iova;
 }
 
 int hroce_mr_init(struct hroce_mr *mr, struct ib_pd *pd, u64 iova, u64 length,
@@ -48,7 +48,7 @@ int hroce_mr_init(struct hroce_mr *mr, struct ib_pd *pd, u64 iova, u64 length,
 		return -EOPNOTSUPP;
 	if (access & IB_ZERO_BASED)
 		iova = 0;
-	if (length && !mr_range_ok(iova, length))
+	if (!mr_range_ok(iova, length))
 		return -EINVAL;
 	mr->ib.pd = pd;
 	mr->ib.device = pd->device;
@@ -132,12 +132,14 @@ struct ib_mr *hroce_mr_get_dma(struct ib_pd *pd, int access)
 
 /**
  * struct mr_pages - pinned user memory, as a region describes it
- * @umem: what is pinned
+ * @valid: the region is to have it
+ * @umem: what is pinned; NULL for an empty region
  * @pages: see &struct hroce_region
  * @first_offset: likewise
  * @page_shift: likewise
  */
 struct mr_pages {
+	bool valid;
 	struct ib_umem *umem;
 	struct page **pages;
 	u64 first_offset;
@@ -244,6 +246,10 @@ static int mr_pin(struct ib_device *ibdev, u64 start, u64 length, int access,
 {
 	int err;
 
+	p->valid = true;
+	p->page_shift = PAGE_SHIFT;
+	if (!length)
+		return 0;
 	p->umem = ib_umem_get(ibdev, start, length, access);
 	if (IS_ERR(p->umem))
 		return PTR_ERR(p->umem);
@@ -324,8 +330,6 @@ struct ib_mr *hroce_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 		return start || length || iova ||
 		       access != IB_ACCESS_LOCAL_WRITE ?
 		       ERR_PTR(-EINVAL) : hroce_mr_alloc_null(pd);
-	if (!length)
-		return ERR_PTR(-EINVAL);
 	if (access & IB_ACCESS_ON_DEMAND)
 		return hroce_mr_reg_odp(pd, start, length, iova, access, udata);
 	mr = mr_new(pd, iova, length, access & ~IB_ACCESS_FLUSH_PERSISTENT);
@@ -368,6 +372,8 @@ static int mr_rereg_pin(const struct hroce_mr *mr, int flags, u64 start,
 	if (mr->ops)
 		return 0;
 	if (!(flags & IB_MR_REREG_TRANS)) {
+		if (!umem)
+			return 0;
 		if (!ib_access_writable(access) || umem->writable)
 			return mr_check_flush(umem, access);
 		if (umem->owning_mm != current->mm)
@@ -436,9 +442,10 @@ struct ib_mr *hroce_mr_rereg(struct ib_mr *ibmr, int flags, u64 start,
 		goto open;
 
 	hroce_keys_suspend(keys, &mr->region);
-	if (p.umem)
+	if (p.valid)
 		mr_swap_pages(mr, &p);
-	else if (access & IB_ACCESS_FLUSH_PERSISTENT && !mr->region.durable)
+	else if (access & IB_ACCESS_FLUSH_PERSISTENT && !mr->region.durable &&
+		 mr->umem)
 		mr_write_back(mr->umem);
 	if (flags & IB_MR_REREG_TRANS) {
 		mr->region.iova = iova;

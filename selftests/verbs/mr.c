@@ -445,6 +445,49 @@ static void zero_based(struct vt *t)
 	vt_expect(p->scq[0], 9, IBV_WC_REM_ACCESS_ERR);
 }
 
+/* Both ends have no byte: so have the operations. */
+static void zero_length(struct vt *t)
+{
+	static const enum ibv_wr_opcode ops[] = {
+		IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
+		IBV_WR_RDMA_WRITE_WITH_IMM,
+	};
+	struct vt_mem *m = vt_mem(&t->a, 4096, VT_ALL);
+	int access = VT_ALL | t->arg;
+	struct vt_mem at[] = {
+		{ .buf = m->buf + 100 }, { .buf = NULL },
+		{ .buf = (void *)((uintptr_t)m->buf & ~4095ul) },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(at); i++) {
+		struct vt_pair *p = vt_pair(t, NULL);
+		struct vt_mem l = at[i], r = at[i];
+
+		l.mr = ibv_reg_mr(t->a.pd, l.buf, 0, access);
+		VT_OK(l.mr, "%m");
+		r.mr = ibv_reg_mr(t->b.pd, r.buf, 0, access);
+		VT_OK(r.mr, "%m");
+		VT_EQ(r.mr->length, 0);
+		for (size_t j = 0; j < ARRAY_SIZE(ops); j++) {
+			vt_recv(p->qp[1], j, &r, 0, 0);
+			VT_EQ(vt_run(p, (struct vt_wr){ .op = ops[j],
+				.local = &l, .remote = &r }), IBV_WC_SUCCESS);
+		}
+		/* Used by the first and the last. */
+		vt_expect(p->rcq[1], 0, IBV_WC_SUCCESS);
+		vt_expect(p->rcq[1], 1, IBV_WC_SUCCESS);
+		VT_EQ(ibv_rereg_mr(r.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL,
+				   0, access & ~IBV_ACCESS_REMOTE_READ), 0);
+		VT_EQ(vt_run(p, (struct vt_wr){ .local = m, .len = 1,
+			.remote = &r }), IBV_WC_REM_ACCESS_ERR);
+		p = vt_pair(t, NULL);
+		VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_SEND, .local = &l,
+			.len = 1 }), IBV_WC_LOC_PROT_ERR);
+		VT_EQ(ibv_dereg_mr(l.mr), 0);
+		VT_EQ(ibv_dereg_mr(r.mr), 0);
+	}
+}
+
 static struct ibv_mr *null_mr(struct vt_end *e)
 {
 	struct ibv_mr *mr = ibv_alloc_null_mr(e->pd);
@@ -555,6 +598,9 @@ static const struct vt_case cases[] = {
 	VT_CASE(rereg_translation),
 	VT_CASE(rereg_fails),
 	VT_CASE(zero_based),
+	VT_CASE(zero_length),
+	VT_CASE_ARG("zero_length_on_demand", zero_length,
+		    IBV_ACCESS_ON_DEMAND),
 	VT_CASE(null_region),
 	VT_CASE(null_region_receives),
 	VT_CASE(no_device_memory),
