@@ -13,6 +13,7 @@
  * process or as a page: get_user_pages_remote() sees to that, and nobody cleans
  * it without the notifier being called first.
  */
+#include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/sched/mm.h>
@@ -28,6 +29,13 @@
 
 /* Pages fetched at once */
 #define BATCH		32
+
+/*
+ * The fewest chunks that a region may have; more if they describe up to twice
+ * the memory of the machine. Sparse use of a huge region goes beyond: then
+ * chunks are forgotten, and made again when they are wanted again.
+ */
+#define MIN_CHUNKS	256
 
 /* Times that a page may vanish while it is fetched before others have a turn */
 #define MAX_TRIES	100
@@ -199,6 +207,7 @@ static void chunk_remove(struct paged_chunk *chunk)
 
 	lockdep_assert_held(&p->mutex);
 	xa_erase(&p->chunks, chunk->start >> CHUNK_SHIFT);
+	p->nr_chunks--;
 	/* Who has found it holds the lock. */
 	write_lock_bh(p->lock);
 	list_del_init(&chunk->idle);
@@ -221,6 +230,33 @@ static struct paged_chunk *chunk_tryget(struct hroce_paged *p,
 	return chunk;
 }
 
+static unsigned long paged_max_chunks(void)
+{
+	return max_t(unsigned long, MIN_CHUNKS,
+		     totalram_pages() >> (CHUNK_SHIFT - PAGE_SHIFT - 1));
+}
+
+/*
+ * Forget the next chunk behind the one that was forgotten last, unless there is
+ * room. What it describes is fetched again when it is wanted.
+ */
+static void paged_make_room(struct hroce_paged *p)
+{
+	struct paged_chunk *chunk;
+	unsigned int tries;
+
+	lockdep_assert_held(&p->mutex);
+	for (tries = 0; p->nr_chunks >= paged_max_chunks() &&
+	     tries < MIN_CHUNKS; tries++) {
+		chunk = xa_find_after(&p->chunks, &p->forgotten, ULONG_MAX,
+				      XA_PRESENT);
+		if (!chunk)
+			p->forgotten = 0;
+		else if (!chunk->users)
+			chunk_remove(chunk);
+	}
+}
+
 /* Return: @chunk; or the one that has been added meanwhile; or ERR_PTR(). */
 static struct paged_chunk *chunk_add(struct hroce_paged *p, unsigned long index,
 				     struct paged_chunk *chunk)
@@ -231,11 +267,12 @@ static struct paged_chunk *chunk_add(struct hroce_paged *p, unsigned long index,
 	mutex_lock(&p->mutex);
 	there = chunk_tryget(p, index);
 	if (!there) {
+		paged_make_room(p);
 		err = xa_err(xa_store(&p->chunks, index, chunk,
 				      GFP_KERNEL_ACCOUNT));
 		there = err ? ERR_PTR(err) : chunk;
-		if (!err)
-			chunk->users++;
+		chunk->users += !err;
+		p->nr_chunks += !err;
 	}
 	mutex_unlock(&p->mutex);
 	if (there != chunk)
@@ -494,14 +531,20 @@ static int paged_fetch_chunk(struct hroce_paged *p,
 
 int hroce_paged_fetch(struct hroce_paged *p, struct hroce_paged_want *want)
 {
+	struct mem_cgroup *memcg, *before;
 	int err = 0;
 
 	if (!mmget_not_zero(p->mm))
 		return -EFAULT;
+	/* Tables, ours and those of the process, are charged to its owner. */
+	memcg = get_mem_cgroup_from_mm(p->mm);
+	before = set_active_memcg(memcg);
 	while (want->va < want->end && !err) {
 		err = paged_fetch_chunk(p, want);
 		cond_resched();
 	}
+	set_active_memcg(before);
+	mem_cgroup_put(memcg);
 	/* The end of an address space is more than who fetches can wait for. */
 	mmput_async(p->mm);
 	return err;

@@ -24,6 +24,8 @@
  * @mutex: guards adding and removing chunks; outside of @lock. Never held while
  *	waiting for a page or for a lock of @mm
  * @chunks: by address, for what has been used
+ * @nr_chunks: how many [@mutex]
+ * @forgotten: index of the chunk that had to make room last [@mutex]
  * @idle: chunks that the process has unmapped [@lock]
  * @reap: removes those
  * @closed: no chunk is added any more [@mutex]
@@ -36,6 +38,8 @@ struct hroce_paged {
 	rwlock_t *lock;
 	struct mutex mutex;
 	struct xarray chunks;
+	unsigned long nr_chunks;
+	unsigned long forgotten;
 	struct list_head idle;
 	struct work_struct reap;
 	bool closed;
