@@ -298,9 +298,9 @@ static int cq_vector_cpu(u32 vector)
 
 static void cq_free_memory(struct hroce_cq *cq)
 {
+	put_page(cq->hdr_page);
 	hroce_ring_destroy(cq->ring);
 	hroce_ring_destroy(cq->spare);
-	put_page(cq->hdr_page);
 }
 
 int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,

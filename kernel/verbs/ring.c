@@ -1,20 +1,101 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Memory of queues, and its way into user space. */
+/*
+ * Memory of queues, and its way into user space.
+ *
+ * It is not swapped out, so that of user space counts as pinned memory, against
+ * RLIMIT_MEMLOCK, as with drivers whose queues are memory of the process. It
+ * counts as long as it is mapped: pages that are still mapped when their queue
+ * is destroyed are kept, and looked at again when the context makes or destroys
+ * the next one.
+ */
+#include <linux/capability.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include "ring.h"
+#include "ucontext.h"
+
+static int ring_charge(struct hroce_ring *ring)
+{
+	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	struct mm_struct *mm = current->mm;
+
+	if (atomic64_add_return(ring->nr_pages, &mm->pinned_vm) > limit &&
+	    !capable(CAP_IPC_LOCK)) {
+		atomic64_sub(ring->nr_pages, &mm->pinned_vm);
+		return -ENOMEM;
+	}
+	mmgrab(mm);
+	ring->payer = mm;
+	return 0;
+}
+
+static void ring_put_page(struct hroce_ring *ring, u32 i)
+{
+	if (!ring->pages[i])
+		return;
+	put_page(ring->pages[i]);
+	ring->pages[i] = NULL;
+	if (ring->payer)
+		atomic64_dec(&ring->payer->pinned_vm);
+}
+
+static void ring_unmap(struct hroce_ring *ring)
+{
+	if (ring->nr_pages > 1)
+		vunmap(ring->va);
+	ring->va = NULL;
+}
 
 static void ring_free(struct hroce_ring *ring)
 {
 	u32 i;
 
-	if (ring->nr_pages > 1)
-		vunmap(ring->va);
-	for (i = 0; i < ring->nr_pages && ring->pages[i]; i++)
-		put_page(ring->pages[i]);
+	ring_unmap(ring);
+	for (i = 0; i < ring->nr_pages; i++)
+		ring_put_page(ring, i);
+	if (ring->payer)
+		mmdrop(ring->payer);
 	kvfree(ring);
+}
+
+/* Give back what is not mapped. Return: true if that is all. */
+static bool ring_trim(struct hroce_ring *ring)
+{
+	bool all = true;
+	u32 i;
+
+	for (i = 0; i < ring->nr_pages; i++) {
+		if (ring->pages[i] && page_count(ring->pages[i]) > 1)
+			all = false;
+		else
+			ring_put_page(ring, i);
+	}
+	return all;
+}
+
+static void rings_reap_locked(struct hroce_ucontext *ctx)
+{
+	struct hroce_ring *ring, *next;
+
+	lockdep_assert_held(&ctx->lock);
+	list_for_each_entry_safe(ring, next, &ctx->old_rings, node) {
+		if (!ring_trim(ring))
+			continue;
+		list_del(&ring->node);
+		ring_free(ring);
+	}
+}
+
+void hroce_rings_release(struct hroce_ucontext *ctx)
+{
+	struct hroce_ring *ring, *next;
+
+	list_for_each_entry_safe(ring, next, &ctx->old_rings, node)
+		ring_free(ring);
 }
 
 static bool ring_alloc_pages(struct hroce_ring *ring)
@@ -71,8 +152,15 @@ int hroce_ring_export(struct hroce_ring *ring, struct ib_ucontext *ucontext,
 		      struct hroce_ring_info *info)
 {
 	size_t size = (size_t)ring->nr_pages << PAGE_SHIFT;
+	struct hroce_ucontext *ctx = to_hctx(ucontext);
 	int err;
 
+	mutex_lock(&ctx->lock);
+	rings_reap_locked(ctx);
+	mutex_unlock(&ctx->lock);
+	err = ring_charge(ring);
+	if (err)
+		return err;
 	err = rdma_user_mmap_entry_insert(ucontext, &ring->entry, size);
 	if (err)
 		return err;
@@ -99,7 +187,14 @@ void hroce_ring_destroy(struct hroce_ring *ring)
 
 void hroce_ring_mmap_free(struct rdma_user_mmap_entry *entry)
 {
-	ring_free(container_of(entry, struct hroce_ring, entry));
+	struct hroce_ring *ring = container_of(entry, struct hroce_ring, entry);
+	struct hroce_ucontext *ctx = to_hctx(entry->ucontext);
+
+	ring_unmap(ring);
+	mutex_lock(&ctx->lock);
+	list_add_tail(&ring->node, &ctx->old_rings);
+	rings_reap_locked(ctx);
+	mutex_unlock(&ctx->lock);
 }
 
 int hroce_ring_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma)

@@ -8,8 +8,11 @@
 #ifndef HROCE_RING_H
 #define HROCE_RING_H
 
+#include <linux/list.h>
 #include <rdma/hroce-abi.h>
 #include <rdma/ib_verbs.h>
+
+struct hroce_ucontext;
 
 /**
  * struct hroce_ring - memory of one queue
@@ -20,6 +23,8 @@
  * @stride: bytes from one entry to the next
  * @user: @entry is in use
  * @entry: by which user space maps the ring; its release frees this structure
+ * @payer: the process that the memory counts as pinned by; NULL: none
+ * @node: in hroce_ucontext.old_rings, when the queue has been destroyed
  * @pages: what @va and mappings refer to; each mapping holds references, so
  *	that it outlives the queue harmlessly
  *
@@ -34,6 +39,8 @@ struct hroce_ring {
 	u32 stride;
 	bool user;
 	struct rdma_user_mmap_entry entry;
+	struct mm_struct *payer;
+	struct list_head node;
 	struct page *pages[];
 };
 
@@ -61,8 +68,9 @@ struct hroce_ring *hroce_ring_create(u32 nr_entries, u32 stride);
  * @ucontext: who may map it
  * @info: filled in
  *
+ * The memory counts against RLIMIT_MEMLOCK of the caller.
  * Context: process, may sleep.
- * Return: 0 or negative errno.
+ * Return: 0; -ENOMEM: no memory, or that limit is reached; other errno.
  */
 int hroce_ring_export(struct hroce_ring *ring, struct ib_ucontext *ucontext,
 		      struct hroce_ring_info *info);
@@ -71,10 +79,13 @@ int hroce_ring_export(struct hroce_ring *ring, struct ib_ucontext *ucontext,
  * hroce_ring_destroy - counterpart of hroce_ring_create()
  * @ring: nobody in the kernel uses it any more; may be NULL
  *
- * Mappings in user space stay, and refer to memory of nobody's concern.
- * Context: process.
+ * Mappings in user space keep the pages; the kernel no longer uses them.
+ * Context: process, may sleep.
  */
 void hroce_ring_destroy(struct hroce_ring *ring);
+
+/* The context closes: no ring is left but those destroyed earlier. */
+void hroce_rings_release(struct hroce_ucontext *ctx);
 
 /* ib_device_ops.mmap and .mmap_free */
 int hroce_ring_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma);

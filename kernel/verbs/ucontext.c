@@ -3,6 +3,7 @@
 #include <linux/err.h>
 #include <rdma/hroce-abi.h>
 #include "fetch.h"
+#include "ring.h"
 #include "ucontext.h"
 
 /* Does user space ask for nothing beyond the @offset bytes that we know? */
@@ -82,6 +83,7 @@ int hroce_ucontext_alloc(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	if (err)
 		return err;
 	mutex_init(&ctx->lock);
+	INIT_LIST_HEAD(&ctx->old_rings);
 	return hroce_udata_answer(udata, &resp, sizeof(resp));
 }
 
@@ -99,6 +101,7 @@ void hroce_ucontext_dealloc(struct ib_ucontext *ibctx)
 
 	if (ctx->fetcher)
 		hroce_fetcher_close(ctx->fetcher);
+	hroce_rings_release(ctx);
 }
 
 /*

@@ -13,15 +13,17 @@ struct hroce_fetcher;
 /**
  * struct hroce_ucontext - context of one open of the device
  * @ib: what ib_core knows
- * @lock: guards the making of @fetcher
+ * @lock: guards the making of @fetcher, and @old_rings
  * @used: objects that it has, see verbs/quota.h
  * @fetcher: fetches memory with on-demand paging; NULL before there is some
+ * @old_rings: of queues that have been destroyed, but may still be mapped [lock]
  */
 struct hroce_ucontext {
 	struct ib_ucontext ib;
 	struct mutex lock;
 	atomic_t used[HROCE_QUOTA_NR];
 	struct hroce_fetcher *fetcher;
+	struct list_head old_rings;
 };
 
 static inline struct hroce_ucontext *to_hctx(struct ib_ucontext *ib)

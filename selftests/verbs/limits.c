@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Absurd attributes get a precise errno, limits hold exactly. */
 #include <limits.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#include <linux/capability.h>
+#include <sys/syscall.h>
 
 #include "vt.h"
 
@@ -19,6 +23,76 @@ static void cq_sizes(struct vt *t)
 	VT_OK(cq->cqe >= 1, "%d", cq->cqe);
 	cq = vt_cq(&t->a, t->a.dev.max_cqe, NULL);
 	VT_OK(cq->cqe >= t->a.dev.max_cqe, "%d", cq->cqe);
+}
+
+/* Pinned memory of this process in KB. */
+static long pinned_kb(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[128];
+	long kb = -1;
+
+	VT_OK(f, "%s", strerror(errno));
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmPin: %ld", &kb) == 1)
+			break;
+	fclose(f);
+	return kb;
+}
+
+static void limit_memory(long kb)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct caps[2] = {};
+	struct rlimit lim = { kb << 10, kb << 10 };
+
+	VT_EQ(setrlimit(RLIMIT_MEMLOCK, &lim), 0);
+	VT_EQ(syscall(SYS_capset, &head, caps), 0);
+}
+
+/* Queues count as pinned memory of the process, as long as they are there. */
+static void queues_are_pinned(struct vt *t)
+{
+	long before = pinned_kb(), after;
+	struct ibv_cq *cq[8];
+	int n;
+
+	if (!vt_is_hroce(&t->a))
+		vt_skip("hroce's queues");
+	/* 64 bytes an entry: 1 MB each, of which 7 and others fit. */
+	limit_memory(before + (8 << 10) - 64);
+	for (n = 0; n < 8; n++) {
+		cq[n] = ibv_create_cq(t->a.ctx, 16384, NULL, NULL, 0);
+		if (!cq[n])
+			break;
+	}
+	VT_EQ(errno, ENOMEM);
+	VT_EQ(n, 7);
+	after = pinned_kb();
+	VT_OK(after >= before + (7 << 10), "%ld KB", after - before);
+	VT_EQ(ibv_resize_cq(cq[0], 32768), ENOMEM);
+	/* One goes, one can come, over and over. */
+	for (int i = 0; i < 20; i++) {
+		VT_EQ(ibv_destroy_cq(cq[i % 7]), 0);
+		cq[i % 7] = ibv_create_cq(t->a.ctx, 16384, NULL, NULL, 0);
+		VT_OK(cq[i % 7], "%s", strerror(errno));
+	}
+	/* To be resized they need both for a moment. */
+	for (int i = 0; i < 4; i++)
+		VT_EQ(ibv_destroy_cq(cq[i]), 0);
+	VT_EQ(ibv_resize_cq(cq[4], 32768), 0);
+	VT_EQ(ibv_resize_cq(cq[4], 65536 / 4), 0);
+	VT_EQ(ibv_resize_cq(cq[4], 32768), 0);
+	for (int i = 4; i < 7; i++)
+		VT_EQ(ibv_destroy_cq(cq[i]), 0);
+	/* The last is looked at again with the next. */
+	cq[0] = ibv_create_cq(t->a.ctx, 1, NULL, NULL, 0);
+	VT_OK(cq[0], "%s", strerror(errno));
+	VT_EQ(ibv_destroy_cq(cq[0]), 0);
+	after = pinned_kb();
+	VT_OK(after <= before + 64, "%ld KB are left", after - before);
 }
 
 static void cq_comp_vector_out_of_range(struct vt *t)
@@ -307,6 +381,7 @@ static void many_queue_pairs(struct vt *t)
 
 static const struct vt_case cases[] = {
 	VT_CASE(cq_sizes),
+	VT_CASE(queues_are_pinned),
 	VT_CASE(cq_comp_vector_out_of_range),
 	VT_CASE(qp_caps_too_big),
 	VT_CASE(qp_caps_largest),
