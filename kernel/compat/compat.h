@@ -19,8 +19,10 @@
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
+#include <linux/version.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
+#include "host.h"
 
 #ifdef HROCE_HAVE_CREATE_CQ_ATTRS
 #define HROCE_CREATE_CQ_OP(fn)	fn

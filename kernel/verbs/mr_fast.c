@@ -29,7 +29,12 @@ int hroce_mr_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 	struct hroce_mr *mr = to_hmr(ibmr);
 	int n;
 
-	if (ibmr->page_size < PAGE_SIZE || !is_power_of_2(ibmr->page_size))
+	if (ibmr->page_size < PAGE_SIZE) {
+		pr_warn_once("hroce: blocks of %u bytes cannot be registered with pages of %lu: use a kernel with pages of 4 KB\n",
+			     ibmr->page_size, PAGE_SIZE);
+		return -EINVAL;
+	}
+	if (!is_power_of_2(ibmr->page_size))
 		return -EINVAL;
 	/*
 	 * The consumer owns the region here: it was never registered, or its

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Kernels that the module does not run on. Each refusal says what to do.
+ *
+ * Uses nothing but the configuration and the version, so that a test can
+ * preprocess it (selftests/groups/11-hosts).
+ */
+#ifndef HROCE_COMPAT_HOST_H
+#define HROCE_COMPAT_HOST_H
+
+/* Registered memory is found by page_address(). */
+#ifdef CONFIG_HIGHMEM
+#error "hroce reaches all memory through the kernel's mapping: use a 64-bit kernel, or one without CONFIG_HIGHMEM"
+#endif
+
+/*
+ * Sections, and per-CPU state of the datapath, rely on one task at a time with
+ * bottom halves disabled on a CPU. Before 6.18 PREEMPT_RT always had that lock.
+ */
+#if defined(CONFIG_PREEMPT_RT) && \
+	!defined(CONFIG_PREEMPT_RT_NEEDS_BH_LOCK) && \
+	LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+#error "hroce needs bottom halves that exclude each other: enable CONFIG_PREEMPT_RT_NEEDS_BH_LOCK"
+#endif
+
+#endif /* HROCE_COMPAT_HOST_H */
