@@ -54,8 +54,8 @@ static const struct quota_kind {
 };
 
 /* Numbers that are left to the kernel when all contexts have what they may. */
-static_assert(HROCE_MAX_AH <= HROCE_MAX_AH_ID / 2);
-static_assert(HROCE_MAX_QP <= HROCE_MAX_QPN / 2);
+static_assert(2 * HROCE_MAX_AH <= HROCE_MAX_AH_ID);
+static_assert(2 * HROCE_MAX_QP <= HROCE_MAX_QPN);
 static_assert(HROCE_MAX_MR + HROCE_MAX_MW <= HROCE_MAX_KEYS / 5 * 4);
 
 void hroce_quota_init(struct hroce_quota *quota)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Causes of failures: each implies one status, typed from the ABI's comments. */
+#include <linux/kernel.h>
 #include <linux/types.h>
 #include "proto/cause.h"
 #include "proto/env.h"
@@ -56,7 +57,7 @@ static void each_implies_its_status(void)
 {
 	u32 i;
 
-	for (i = 0; i < sizeof(causes) / sizeof(causes[0]); i++) {
+	for (i = 0; i < ARRAY_SIZE(causes); i++) {
 		struct hroce_cqe cqe = completion(causes[i].cause);
 
 		tap_eq(cqe.status, causes[i].status);

@@ -62,7 +62,6 @@ static void send_inv_takes_the_key_away(void)
 	tap_eq(rr.nr_invalidated, 1);
 	tap_eq(rr.nr_cqes, 1);
 	rr_expect_ack(0, HRP_SYN_CREDIT_INVALID, 1);
-
 }
 
 /* A fault of class J (9.9.6.3): no NAK, but what came before is acknowledged. */

@@ -175,6 +175,7 @@ static void receive_with_bad_keys(struct vt *t)
 	struct duo u = duo_make(t, &o);
 	struct ibv_mr mr = { .rkey = ~u.d->mr->rkey };
 	struct vt_mem fake = { .buf = u.d->buf, .len = LEN, .mr = &mr };
+	struct vt_wr w;
 
 	vt_recv(u.p->qp[1], 1, NULL, 0, 0);
 	fails(&u, (struct vt_wr){ .op = IBV_WR_SEND_WITH_INV, .imm = 0x12300 },
@@ -182,19 +183,18 @@ static void receive_with_bad_keys(struct vt *t)
 	expect(u.p->rcq[1], IBV_WC_MW_BIND_ERR, HROCE_CAUSE_RECV_INVALIDATE);
 	u.p = vt_pair(t, NULL);
 	vt_recv(u.p->qp[1], 1, NULL, 0, 0);
-	fails(&u, (struct vt_wr){ .op = IBV_WR_RDMA_WRITE_WITH_IMM,
-				  .local = u.s, .len = 64, .remote = &fake },
-	      IBV_WC_REM_ACCESS_ERR, NAK(NAK_REM_ACCESS));
+	w = (struct vt_wr){ .op = IBV_WR_RDMA_WRITE_WITH_IMM, .local = u.s,
+			    .len = 64, .remote = &fake };
+	fails(&u, w, IBV_WC_REM_ACCESS_ERR, NAK(NAK_REM_ACCESS));
 	expect(u.p->rcq[1], IBV_WC_LOC_ACCESS_ERR, HROCE_CAUSE_RECV_KEY);
 }
 
 static void local_invalidation(struct vt *t)
 {
 	struct duo u = duo_make(t, NULL);
+	struct vt_wr w = { .op = IBV_WR_LOCAL_INV, .imm = u.s->mr->rkey };
 
-	fails(&u, (struct vt_wr){ .op = IBV_WR_LOCAL_INV,
-				  .imm = u.s->mr->rkey },
-	      IBV_WC_MW_BIND_ERR, HROCE_CAUSE_INVALIDATE);
+	fails(&u, w, IBV_WC_MW_BIND_ERR, HROCE_CAUSE_INVALIDATE);
 }
 
 static void binding(struct vt *t)

@@ -283,7 +283,7 @@ static void objects_of(struct vt *t)
 	before = vt_limit(&t->a, k->name).used;
 	user_open(&u[0], t);
 	user_open(&u[1], t);
-	/* Beside what was there there is one in each context already, or none. */
+	/* Beside what was there, each context has @own already. */
 	vt_set_limit(&t->a, k->name, EACH,
 		     before + 2 * k->own + EACH - k->own + SPARE);
 	if (k->attr) {
