@@ -19,7 +19,7 @@
  * struct dmabuf_mr - memory region over a dma-buf
  * @mr: what all regions have
  * @dmabuf: buffer
- * @attach: to it
+ * @attach: to it; NULL: the buffer never moves
  * @offset: in it, where the region begins
  * @map: buffer for the kernel, if @va is set [reservation lock]
  * @va: first byte of the region, or NULL [cleared with @mr.region.lock held]
@@ -121,6 +121,12 @@ static const struct dma_buf_attach_ops dmabuf_attach_ops = {
 	.move_notify = dmabuf_moves,
 };
 
+static void dmabuf_detach(struct dmabuf_mr *dm)
+{
+	if (dm->attach)
+		dma_buf_detach(dm->dmabuf, dm->attach);
+}
+
 static void dmabuf_release(struct hroce_mr *mr)
 {
 	struct dmabuf_mr *dm = container_of(mr, struct dmabuf_mr, mr);
@@ -129,7 +135,7 @@ static void dmabuf_release(struct hroce_mr *mr)
 	dmabuf_unmap_locked(dm);
 	dma_resv_unlock(dm->dmabuf->resv);
 	dma_buf_end_cpu_access(dm->dmabuf, DMA_BIDIRECTIONAL);
-	dma_buf_detach(dm->dmabuf, dm->attach);
+	dmabuf_detach(dm);
 	dma_buf_put(dm->dmabuf);
 	kfree(dm);
 }
@@ -151,15 +157,32 @@ static int dmabuf_check(const struct dma_buf *dmabuf, u64 offset, u64 length,
 	return dmabuf->ops->vmap ? 0 : -EOPNOTSUPP;
 }
 
+/*
+ * To an exporter that tells of moves. One that never moves would map the buffer
+ * for a device that does not exist; the mapping for the CPU keeps it in place.
+ */
+static int dmabuf_attach_dynamic(struct dmabuf_mr *dm)
+{
+	struct dma_buf_attachment *attach;
+
+	if (!dma_buf_is_dynamic(dm->dmabuf))
+		return 0;
+	attach = dma_buf_dynamic_attach(dm->dmabuf, &dm->mr.ib.device->dev,
+					&dmabuf_attach_ops, dm);
+	if (IS_ERR(attach))
+		return PTR_ERR(attach);
+	dm->attach = attach;
+	return 0;
+}
+
 static int dmabuf_attach(struct dmabuf_mr *dm)
 {
 	struct dma_buf *dmabuf = dm->dmabuf;
 	int err;
 
-	dm->attach = dma_buf_dynamic_attach(dmabuf, &dm->mr.ib.device->dev,
-					    &dmabuf_attach_ops, dm);
-	if (IS_ERR(dm->attach))
-		return PTR_ERR(dm->attach);
+	err = dmabuf_attach_dynamic(dm);
+	if (err)
+		return err;
 	err = dma_buf_begin_cpu_access(dmabuf, DMA_BIDIRECTIONAL);
 	if (err)
 		goto detach;
@@ -172,7 +195,7 @@ static int dmabuf_attach(struct dmabuf_mr *dm)
 end_access:
 	dma_buf_end_cpu_access(dmabuf, DMA_BIDIRECTIONAL);
 detach:
-	dma_buf_detach(dmabuf, dm->attach);
+	dmabuf_detach(dm);
 	return err;
 }
 

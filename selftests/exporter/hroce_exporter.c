@@ -50,6 +50,13 @@ static void buf_unmap(struct dma_buf_attachment *attach, struct sg_table *sgt,
 	kfree(sgt);
 }
 
+/* A buffer that does not move is mapped for a device that uses it, and for none else. */
+static struct sg_table *buf_map_static(struct dma_buf_attachment *attach,
+				       enum dma_data_direction dir)
+{
+	return ERR_PTR(-EOPNOTSUPP);
+}
+
 static int buf_vmap(struct dma_buf *dmabuf, struct iosys_map *map)
 {
 	struct exporter_buf *buf = dmabuf->priv;
@@ -84,7 +91,7 @@ static const struct dma_buf_ops moving_ops = {
 };
 
 static const struct dma_buf_ops static_ops = {
-	.map_dma_buf = buf_map,
+	.map_dma_buf = buf_map_static,
 	.unmap_dma_buf = buf_unmap,
 	.vmap = buf_vmap,
 	.vunmap = buf_vunmap,
