@@ -32,6 +32,7 @@ help:
 	@echo 'make demo               two machines talk RDMA: builds everything, then shows it'
 	@echo 'make check              all tests but those on the debug kernel'
 	@echo 'make check-debug        the tests on a kernel with KASAN, lockdep and kmemleak'
+	@echo 'make fuzz minutes=N     calls of uverbs, packets and rings at random (and seed=N, calls=N)'
 	@echo 'make check-verbs        the verbs surface alone: verbs, pyverbs, utilities, users in the kernel'
 	@echo 'make check-offload      the tests of links over hardware alone, with stand-ins for the hardware'
 	@echo 'make check-switches     the tests that move data, with switches and offloads in other positions (30 minutes)'
@@ -95,6 +96,9 @@ check: prepare
 check-debug: prepare
 	@selftests/lib/check $(if $(group),-g '$(group)') selftests/groups-debug
 
+fuzz: prepare modules-debug user
+	@selftests/fuzz/run $(or $(minutes),10) $(or $(seed),1) $(or $(calls),20000)
+
 check-vectors: prepare
 	@selftests/lib/check -g '*vectors*' $(groups)
 
@@ -130,4 +134,4 @@ clean:
 	rm -rf $(HROCE_BUILD)
 
 .PHONY: all help mirror modules user modules-stock modules-uml modules-debug install uninstall prepare check check-debug \
-	check-vectors check-verbs check-offload check-switches check-hw style demo bench vm clean
+	fuzz check-vectors check-verbs check-offload check-switches check-hw style demo bench vm clean
