@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Memory runs out inside hroce, on the debug kernel. First in one allocation after the other (the n-th that a command
-# causes fails, for n from 1 until the command no longer comes that far), then here and there under traffic. Whatever
-# fails must fail in order: nothing is left behind, and afterwards all works. The kernel's own checkers see the rest.
+# causes fails, for n from 1 until the command no longer comes that far; vt_nth does so with each verb), then here and
+# there under traffic. Whatever fails must fail in order: nothing is left behind, and afterwards all works. The kernel's
+# own checkers see the rest.
 
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/tap.sh
+. selftests/lib/one-link.sh
 
 debugfs=/sys/kernel/debug
 tests=$PWD/build/selftests-verbs
@@ -80,24 +82,6 @@ link_clean() {
 	fi
 }
 
-objects_clean() {
-	local have
-
-	have=$(rdma resource show vta)
-	[[ $have =~ qp\ [01]\ .*cm_id\ 0\ mr\ 0\ ctx\ 0\ srq\ 0 ]] || { echo "$have"; return 1; }
-}
-
-one_link() {
-	ip link add va mtu 4200 type veth peer name vb mtu 4200 && ip link set vb up && ip link set va up &&
-		ip address add 10.88.0.1/24 dev va && ip address add fd88::1/64 dev va nodad &&
-		rdma link add vta type hroce netdev va
-}
-
-gid_index() {
-	grep -l '^0000:0000:0000:0000:0000:ffff:0a58:0001$' /sys/class/infiniband/vta/ports/1/gids/* 2>/dev/null |
-		head -n 1 | sed 's/.*\///'
-}
-
 # Programs may fail, but must end; the link must be usable afterwards.
 traffic_under_faults() {
 	local program status=0
@@ -125,6 +109,7 @@ links_under_faults() {
 	! rdma link show | grep -w fault0
 }
 
+status=0
 trap 'probability 0' EXIT
 rdma link del hroce0 2>/dev/null
 exec 3>&1
@@ -141,8 +126,10 @@ tap_case faults.queue_pair each_allocation 124 objects_clean ibv_rc_pingpong -d 
 tap_case faults.shared_receive_queue each_allocation 124 objects_clean ibv_srq_pingpong -d vta -g "$gid" -q 2
 patience=
 tap_case faults.modify_queue_pair env HROCE_DEV=vta "$tests/halfway"
+HROCE_DEV=vta "$tests/vt_nth" || status=1
+tap_case faults.objects_gone objects_clean
 tap_case faults.traffic traffic_under_faults
 tap_case faults.objects_afterwards env HROCE_DEV=vta "$tests/objects"
 tap_case faults.data_afterwards env HROCE_DEV=vta "$tests/data"
 tap_case faults.link_del rdma link del vta
-tap_done
+tap_done && exit "$status"
