@@ -38,6 +38,7 @@
 	X(TX_BYTES, "tx_bytes", "payload bytes sent") \
 	X(TX_COPIED, "tx_copied_bytes", "payload bytes copied on their way out") \
 	X(TX_ERRORS, "tx_errors", "packets not sent: no route, no memory") \
+	X(TX_REFUSED, "tx_refused", "packets that a queue of this host had no room for") \
 	X(RX_PACKETS, "rx_packets", "RoCEv2 packets received, dropped or not") \
 	X(RX_BYTES, "rx_bytes", "payload bytes placed") \
 	X(RETRANSMITS, "retransmits", "times that a requester went back") \

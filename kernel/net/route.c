@@ -240,15 +240,18 @@ void hroce_route_put(struct hroce_route *route)
 	dst_release(route->dst);
 }
 
-/* As if it had come in by @dev; the route says that it has not. */
-static bool route_deliver(const struct hroce_route *route,
-			  struct net_device *dev, struct sk_buff *skb)
+/*
+ * As if it had come in by @dev; the route says that it has not. Returns as
+ * hroce_route_xmit().
+ */
+static int route_deliver(const struct hroce_route *route,
+			 struct net_device *dev, struct sk_buff *skb)
 {
 	struct ethhdr *eth;
 
 	if (!netif_running(dev)) {
 		kfree_skb(skb);
-		return false;
+		return -ENETDOWN;
 	}
 	skb->dev = dev;
 	skb_dst_set(skb, dst_clone(route->dst));
@@ -262,7 +265,7 @@ static bool route_deliver(const struct hroce_route *route,
 		skb_reset_mac_header(skb);
 		skb->pkt_type = PACKET_HOST;
 	}
-	return netif_rx(skb) == NET_RX_SUCCESS;
+	return netif_rx(skb) == NET_RX_SUCCESS ? 0 : NET_XMIT_DROP;
 }
 
 static struct neighbour *route_neigh(const struct sk_buff *skb,
@@ -287,9 +290,10 @@ static struct neighbour *route_neigh(const struct sk_buff *skb,
 	return ip_neigh_gw6(skb->dev, &rt->rt_gw6);
 }
 
-static bool route_accepted(int result)
+/* @result: of the stack */
+static int route_result(int result)
 {
-	return !net_xmit_eval(result);
+	return net_xmit_eval(result);
 }
 
 static int route_output(struct net *net, struct sock *sk, struct sk_buff *skb)
@@ -309,9 +313,9 @@ static int route_output(struct net *net, struct sock *sk, struct sk_buff *skb)
  * ip_local_out() would do the same, but for packets longer than a path MTU that
  * ICMP has taught the host: it drops them.
  */
-static bool route_xmit_filter(const struct hroce_flow *flow,
-			      const struct hroce_route *route,
-			      struct sk_buff *skb)
+static int route_xmit_filter(const struct hroce_flow *flow,
+			     const struct hroce_route *route,
+			     struct sk_buff *skb)
 {
 	u8 pf = route->ipv6 ? NFPROTO_IPV6 : NFPROTO_IPV4;
 	struct net_device *dev = route->dev;
@@ -323,26 +327,26 @@ static bool route_xmit_filter(const struct hroce_flow *flow,
 	verdict = nf_hook(pf, NF_INET_LOCAL_OUT, net, NULL, skb, NULL, dev,
 			  dst_output);
 	if (verdict != 1)
-		return route_accepted(verdict);
+		return route_result(verdict);
 	/* Rules may have chosen another route. */
 	if (skb_dst(skb) != route->dst)
-		return route_accepted(dst_output(net, NULL, skb));
-	return route_accepted(NF_HOOK(pf, NF_INET_POST_ROUTING, net, NULL, skb,
-				      NULL, dev, route_output));
+		return route_result(dst_output(net, NULL, skb));
+	return route_result(NF_HOOK(pf, NF_INET_POST_ROUTING, net, NULL, skb,
+				    NULL, dev, route_output));
 }
 
-static bool route_xmit_neigh(const struct hroce_flow *flow,
-			     const struct hroce_route *route,
-			     struct sk_buff *skb)
+static int route_xmit_neigh(const struct hroce_flow *flow,
+			    const struct hroce_route *route,
+			    struct sk_buff *skb)
 {
 	skb->dev = route->dev;
 	skb_dst_set_noref(skb, route->dst);
-	return route_accepted(route_output(flow->port->net, NULL, skb));
+	return route_result(route_output(flow->port->net, NULL, skb));
 }
 
-static bool route_xmit_stack(const struct hroce_flow *flow,
-			     const struct hroce_route *route,
-			     struct sk_buff *skb)
+static int route_xmit_stack(const struct hroce_flow *flow,
+			    const struct hroce_route *route,
+			    struct sk_buff *skb)
 {
 	struct net *net = flow->port->net;
 
@@ -350,13 +354,13 @@ static bool route_xmit_stack(const struct hroce_flow *flow,
 	skb_dst_set(skb, dst_clone(route->dst));
 #if IS_ENABLED(CONFIG_IPV6)
 	if (route->ipv6)
-		return route_accepted(ip6_local_out(net, NULL, skb));
+		return route_result(ip6_local_out(net, NULL, skb));
 #endif
-	return route_accepted(ip_local_out(net, NULL, skb));
+	return route_result(ip_local_out(net, NULL, skb));
 }
 
-bool hroce_route_xmit(const struct hroce_flow *flow,
-		      const struct hroce_route *route, struct sk_buff *skb)
+int hroce_route_xmit(const struct hroce_flow *flow,
+		     const struct hroce_route *route, struct sk_buff *skb)
 {
 	struct sk_buff *copy;
 

@@ -60,9 +60,10 @@ void hroce_route_put(struct hroce_route *route);
  * @skb: frame from the IP header on, transport header set; consumed
  *
  * Context: as hroce_route_get().
- * Return: false if it was refused.
+ * Return: 0 if it is on its way; NET_XMIT_DROP if the stack had no room for it, a
+ * queue of this host being full; a negative errno if it cannot be sent.
  */
-bool hroce_route_xmit(const struct hroce_flow *flow,
-		      const struct hroce_route *route, struct sk_buff *skb);
+int hroce_route_xmit(const struct hroce_flow *flow,
+		     const struct hroce_route *route, struct sk_buff *skb);
 
 #endif /* HROCE_ROUTE_H */

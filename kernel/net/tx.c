@@ -270,17 +270,23 @@ static void tx_send(struct hroce_tx *tx)
 	struct hroce_port *port = tx->flow->port;
 	struct sk_buff *skb;
 	bool locked;
+	int result;
 
 	skb = hroce_tx_frame_end(&tx->frame);
 	tx->frame.skb = NULL;
 	tx_return_ids(tx);
 	tx_finish(tx, skb);
 	locked = tx->it && hroce_mem_release(tx->it);
-	if (hroce_route_xmit(tx->flow, &tx->route, skb)) {
+	result = hroce_route_xmit(tx->flow, &tx->route, skb);
+	if (likely(!result)) {
 		hroce_count(port, HROCE_EV_TX_FRAMES);
 		hroce_count_add(port, HROCE_EV_TX_PACKETS, tx->nr_pkts);
 		hroce_count_add(port, HROCE_EV_TX_BYTES, tx->payload);
 		hroce_count_add(port, HROCE_EV_TX_COPIED, tx->frame.copied);
+	} else if (result > 0) {
+		hroce_count_add(port, HROCE_EV_TX_REFUSED, tx->nr_pkts);
+		tx->refused = tx->keep_order;
+		tx->refused_psn = tx->first_psn;
 	} else {
 		hroce_count_add(port, HROCE_EV_TX_ERRORS, tx->nr_pkts);
 	}
@@ -343,6 +349,7 @@ static int tx_open(struct hroce_tx *tx)
 	/* The route may have become narrower than the path MTU. */
 	if (l4_len + tx->gso_size > tx->route.mtu)
 		return -EMSGSIZE;
+	tx->first_psn = tx->pkt.psn;
 	tx->elide = tx_elides(tx);
 	tx->frame.list = tx->route.list;
 	tx->frame.sum = !tx->elide;
@@ -404,6 +411,8 @@ static int tx_packets(struct hroce_tx *tx, struct hroce_mem_iter *it)
 	while (tx->next < b->nr_pkts) {
 		if (tx->frame.skb && !tx_may_append(tx))
 			tx_send(tx);
+		if (unlikely(tx->refused))
+			return 0;
 		if (!tx->frame.skb) {
 			err = tx_open(tx);
 			if (err)

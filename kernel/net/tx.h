@@ -20,11 +20,15 @@ struct hroce_mem_iter;
  * @flow: where the last burst went to; NULL: there was none
  * @daddr_hash: hroce_flow_hash() of that
  * @held: see hroce_local_deliver()
+ * @keep_order: what the stack refuses is sent again by the owner
+ * @refused: the stack has refused a frame
+ * @refused_psn: of its first packet
  * @route: its route
  * @hdr: IP and UDP header of one packet
  * @frame: the open frame; there is none if its skb is NULL
  * @elide: leave the ICRC out of the open frame
- * @ip_id: of its first packet; the lower 16 bits go into its IPv4 header
+ * @first_psn: of its first packet
+ * @ip_id: of that packet; the lower 16 bits go into its IPv4 header
  * @gso_size: UDP payload of each of its packets but the last, which may be
  *	shorter
  * @last_len: UDP payload of its last packet
@@ -48,10 +52,14 @@ struct hroce_tx {
 	struct hroce_flow *flow;
 	u32 daddr_hash;
 	void *held;
+	bool keep_order;
+	bool refused;
+	u32 refused_psn;
 	struct hroce_route route;
 	struct hroce_headers hdr;
 	struct hroce_tx_frame frame;
 	bool elide;
+	u32 first_psn;
 	int ip_id;
 	u32 gso_size;
 	u32 last_len;
@@ -73,12 +81,17 @@ struct hroce_tx {
  * @tx: run
  * @sender: flow of the queue pair: what is queued below is charged to it
  *	wherever it goes
+ * @keep_order: once the local stack has refused a frame for want of room, send
+ *	nothing behind it: @tx->refused is set, and @tx->refused_psn is where to go
+ *	on later. Otherwise a frame that is refused is lost
  */
 static inline void hroce_tx_begin(struct hroce_tx *tx,
-				  struct hroce_flow *sender)
+				  struct hroce_flow *sender, bool keep_order)
 {
 	tx->sender = sender;
 	tx->flow = NULL;
+	tx->keep_order = keep_order;
+	tx->refused = false;
 	tx->frame.skb = NULL;
 	tx->it = NULL;
 }
@@ -91,8 +104,8 @@ static inline void hroce_tx_begin(struct hroce_tx *tx,
  * @it: payload, at its beginning
  *
  * Cuts the burst into super-packets and frames as the route allows, and sends
- * those to which nothing can be added. A frame that the network does not
- * accept is lost, as on any wire, and counted.
+ * those to which nothing can be added. A frame that cannot be sent is lost, as
+ * on any wire, and counted; see hroce_tx_begin() for those that are refused.
  *
  * Context: BH disabled, RCU read side; both until hroce_tx_end(). No lock held
  * that a receiver takes.

@@ -51,6 +51,7 @@ enum hrp_timer {
 	HRP_TIMER_ACK,	/* local ACK timeout, 9.7.6.1.3 */
 	/* From here on nothing is sent meanwhile. */
 	HRP_TIMER_RNR,	/* peer asked to wait, 9.7.5.2.8 */
+	HRP_TIMER_ROOM,	/* the local stack has refused a frame */
 	HRP_TIMER_MEM,	/* own memory is not there; this one never expires */
 };
 
@@ -62,7 +63,10 @@ enum hrp_timer {
  * @psn_max: one after the highest PSN ever sent; differs from @psn after
  *	going back
  * @offset: packets of entry @sq.next already sent (this time round)
- * @window_pkts: most packets in flight, READs and atomics not counted
+ * @window_pkts: upper limit of @cwnd_pkts
+ * @cwnd_pkts: congestion window: most packets of SEND and WRITE in flight, and
+ *	most response packets that READs have asked for; see hrp_req_window()
+ * @grow_pkts: packets acknowledged since the congestion window grew last
  * @burst_pkts: most packets that one hrp_req_next() returns; 0: what needs none
  *	is done
  * @burst_idx: entry that the last burst belongs to
@@ -84,10 +88,12 @@ enum hrp_timer {
  * @mem_oldest: HRP_TIMER_MEM: the oldest entry cannot place what was answered;
  *	otherwise it is the last burst that could not be read
  * @gated: packets do not simply go: there is no requester, or it is paced
+ * @refused: the local stack has refused a frame since the last progress
  * @timer: enum hrp_timer
  * @timeout_ns: local ACK timeout; 0: infinite
- * @deadline_ns: when hrp_req_timeout() is to be called, if @timer is ACK or RNR.
- *	See hrp_req_deadline()
+ * @deadline_ns: when hrp_req_timeout() is to be called, if @timer is ACK, RNR
+ *	or ROOM. See hrp_req_deadline()
+ * @refused_at: when that was, in units of 1024 ns, modulo 2^32
  * @pace: paces the requester; NULL: nothing does
  */
 struct hrp_req {
@@ -97,6 +103,7 @@ struct hrp_req {
 	u32 psn_max;
 	u32 offset;
 	u32 window_pkts;
+	u32 cwnd_pkts;
 	u32 burst_pkts;
 	u32 burst_idx;
 	u32 unasked_pkts;
@@ -104,6 +111,8 @@ struct hrp_req {
 	u32 restart_psn;
 	u32 nr_rd_atomic;
 	u32 max_rd_atomic;
+	u32 refused_at;
+	u8 grow_pkts;
 	u8 retry_cnt;
 	u8 retries;
 	u8 rnr_retry;
@@ -113,6 +122,7 @@ struct hrp_req {
 	u8 drained_event:1;
 	u8 mem_oldest:1;
 	u8 gated:1;
+	u8 refused:1;
 	u8 timer;
 	u64 timeout_ns;
 	u64 deadline_ns;

@@ -77,6 +77,21 @@ enum hrp_next hrp_req_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b);
 void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status);
 
 /**
+ * hrp_req_refused - the local stack had no room for a frame
+ * @qp: reliable queue pair
+ * @psn: PSN of the first packet of the frame
+ * @now_ns: current time
+ *
+ * Nothing behind @psn has been sent either. It is going to be sent when the
+ * peer acknowledges what was sent before, or after a while; if neither helps for
+ * a local ACK timeout that counts as one.
+ *
+ * Context: send lock held, by the holder of the requester token, after
+ * hrp_req_sent().
+ */
+void hrp_req_refused(struct hrp_qp *qp, u32 psn, u64 now_ns);
+
+/**
  * hrp_req_mem_ready - the memory that was not there has been fetched
  * @qp: queue pair; HRP_MEM_FAULT was reported before
  * @now_ns: current time

@@ -32,6 +32,23 @@ static inline bool hrp_wqe_is_answered(const struct hrp_wqe *w)
 	       w->wqe.opcode == HROCE_WR_FLUSH;
 }
 
+/*
+ * Losses do not make the congestion window smaller than this: random loss must
+ * not stop a connection, and a queue that has no room for so little is not one.
+ */
+#define HRP_CWND_MIN	16u
+
+/*
+ * Packets that may be in flight. After going back it is one, until that is
+ * acknowledged: what was sent behind the gap still fills the queues of the path
+ * and is of no use to the peer, and the acknowledgement comes after all of it.
+ * So it is with a peer that was not ready.
+ */
+static inline u32 hrp_req_window(const struct hrp_req *req)
+{
+	return req->rnr_row || req->went_back ? 1 : req->cwnd_pkts;
+}
+
 /* Is something sent and not acknowledged? */
 static inline bool hrp_req_is_pending(const struct hrp_req *req)
 {
@@ -43,6 +60,13 @@ static inline bool hrp_req_is_pending(const struct hrp_req *req)
  * @req: requester
  */
 void hrp_req_rewind(struct hrp_req *req);
+
+/**
+ * hrp_req_shrink - make the congestion window smaller
+ * @req: requester
+ * @cwnd_pkts: what it should be; it does not grow, and HRP_CWND_MIN remains
+ */
+void hrp_req_shrink(struct hrp_req *req, u32 cwnd_pkts);
 
 /**
  * hrp_req_rearm - let the timer run if there is something to wait for

@@ -131,7 +131,7 @@ static void recv_bursts(struct hroce_qp *qp)
 	u8 status;
 
 	lockdep_assert_held(&qp->recv.lock);
-	hroce_tx_begin(&tx, &qp->flow);
+	hroce_tx_begin(&tx, &qp->flow, false);
 	while (qp->flow_ok && !qp->dead && !recv_must_pause(qp) &&
 	       hrp_resp_next(&qp->proto, &b)) {
 		hroce_section_charge(b.nr_pkts);

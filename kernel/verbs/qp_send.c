@@ -77,8 +77,8 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 	u8 status;
 
 	lockdep_assert_held(&qp->send.lock);
-	hroce_tx_begin(&tx, &qp->flow);
-	while (!qp->dead && !send_must_pause(qp)) {
+	hroce_tx_begin(&tx, &qp->flow, hrp_qp_is_reliable(&qp->proto));
+	while (!tx.refused && !qp->dead && !send_must_pause(qp)) {
 		next = hrp_req_next(&qp->proto, now_ns, &b);
 		if (next == HRP_NEXT_AGAIN) {
 			hroce_section_charge(1);
@@ -92,11 +92,13 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 		status = send_burst(qp, &tx, &b);
 		hrp_req_sent(&qp->proto, &b, status);
 	}
-	if (!tx.flow)
-		return;
-	spin_unlock(&qp->send.lock);
-	hroce_tx_end(&tx);
-	spin_lock(&qp->send.lock);
+	if (tx.flow) {
+		spin_unlock(&qp->send.lock);
+		hroce_tx_end(&tx);
+		spin_lock(&qp->send.lock);
+	}
+	if (unlikely(tx.refused))
+		hrp_req_refused(&qp->proto, tx.refused_psn, now_ns);
 }
 
 /* What this section cannot do is flushed in a tasklet. */

@@ -49,6 +49,9 @@ struct sim_opts {
 	u32 dup_ppm;
 	u32 reorder_ppm;
 	u32 damage_ppm;
+	u32 refuse_ppm;		/* the local stack has no room; per burst */
+	u32 queue_us;		/* what links hold at most; 0: all */
+	u32 max_waste;		/* per cent of frames that receivers throw away */
 	u32 away_ppm;		/* memory has to be fetched; per use of it */
 	u32 pause_us;		/* mean time that a receiver posts nothing */
 	bool paced;		/* requesters have rates, which change */
@@ -195,6 +198,7 @@ struct sim_qp {
 	struct hrp_burst resp_burst;
 	u8 *req_bytes;
 	u8 *resp_bytes;
+	u32 refused_psn;	/* where the frame began that req_burst goes to */
 	u64 timer_ns;		/* when the timer event planned last fires */
 	/* Pacing, and another bucket that only fills with what is sent. */
 	struct hrp_pace *pace;

@@ -4,6 +4,7 @@
  * what the model says.
  */
 #include <arpa/inet.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sim.h"
@@ -323,7 +324,7 @@ static void check_timeouts(struct sim *sim)
 	u32 i;
 
 	if (opts->drop_ppm || opts->reorder_ppm || opts->damage_ppm ||
-	    opts->kill_one || opts->kill_both)
+	    opts->queue_us || opts->kill_one || opts->kill_both)
 		return;
 	for (i = 0; i < sim->nr_qps; i++) {
 		const struct sim_qp *qp = sim->qp[i];
@@ -334,11 +335,25 @@ static void check_timeouts(struct sim *sim)
 	sim_check(sim, sim->count[HROCE_EV_TIMEOUTS] == expected);
 }
 
+/* Short queues must not make requesters send all again and again. */
+static void check_waste(struct sim *sim)
+{
+	u64 waste = sim->count[HROCE_DROP_PSN] + sim->count[HROCE_EV_DUPLICATES];
+
+	if (sim->opts.verbose)
+		printf("# %llu of %llu frames wasted\n",
+		       (unsigned long long)waste,
+		       (unsigned long long)sim->nr_frames);
+	sim_check(sim, !sim->opts.max_waste ||
+		       100 * waste <= sim->opts.max_waste * sim->nr_frames);
+}
+
 void sim_check_end(struct sim *sim)
 {
 	u32 i, n;
 
 	check_timeouts(sim);
+	check_waste(sim);
 	for (i = 0; i < sim->nr_qps; i++) {
 		check_idle(sim, sim->qp[i]);
 		if (!may_fail(sim))

@@ -92,8 +92,13 @@ static void frame_send(struct frame *f)
 	u64 *link = &sim->link_free_ns[f->to->id];
 	u64 delay;
 
-	/* 80 Gbit/s, and 3 us for the way. */
-	*link = max(*link, sim->now_ns) + f->len / 10 + 10;
+	if (o->queue_us && *link > sim->now_ns + o->queue_us * SIM_US) {
+		free(f);
+		return;
+	}
+	/* 80 Gbit/s, or 8 through a short queue, and 3 us for the way. */
+	*link = max(*link, sim->now_ns) + 10 +
+		(o->queue_us ? f->len : f->len / 10);
 	delay = *link - sim->now_ns + 3 * SIM_US;
 	if (sim_chance(&sim->rng, o->drop_ppm)) {
 		free(f);

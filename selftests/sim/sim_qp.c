@@ -185,10 +185,38 @@ static void flush(struct sim_qp *qp)
 		hrp_resp_flush(&qp->hrp, U32_MAX);
 }
 
+/*
+ * The frame that the burst went to is refused. It may have begun with a burst
+ * before, of which the stack has sent some packets, or all, before it said so.
+ */
+static bool refused(struct sim_qp *qp)
+{
+	u32 psn = qp->req_burst.first.psn;
+	struct sim *sim = qp->node->sim;
+
+	if (!hrp_qp_is_reliable(&qp->hrp) ||
+	    !sim_chance(&sim->rng, sim->opts.refuse_ppm)) {
+		qp->refused_psn = psn;
+		return false;
+	}
+	if (sim_below(&sim->rng, 4))
+		qp->refused_psn = psn;
+	hrp_req_sent(&qp->hrp, &qp->req_burst, HROCE_WC_SUCCESS);
+	hrp_req_refused(&qp->hrp, qp->refused_psn, sim->now_ns);
+	return true;
+}
+
 static void requester_sent(void *ctx)
 {
 	struct sim_qp *qp = ctx;
 
+	if (refused(qp)) {
+		qp->req_busy = false;
+		if (qp->flush_due)
+			flush(qp);
+		run_requester(qp);
+		return;
+	}
 	if (!qp->req_filled)
 		qp->req_status = fill(qp, &qp->req_burst, qp->req_bytes);
 	if (qp->req_status == HROCE_WC_SUCCESS)
@@ -504,10 +532,12 @@ struct sim_qp *sim_qp_new(struct sim_node *node, enum hrp_type type, u32 qpn,
 		qp->hdr = req->sq.hdr;
 		qp->prod = qp->hdr->prod;
 	}
-	req->window_pkts = 8u << sim_below(&sim->rng, 6);
+	req->window_pkts = sim->opts.queue_us ? 512 :
+			   8u << sim_below(&sim->rng, 6);
 	req->burst_pkts = 1u << sim_below(&sim->rng, 7);
 	resp->burst_pkts = 1u << sim_below(&sim->rng, 7);
-	req->timeout_ns = 200 * SIM_US;
+	/* Longer than it takes to be refused several times. */
+	req->timeout_ns = sim->opts.refuse_ppm ? 10 * SIM_MS : 200 * SIM_US;
 	req->retry_cnt = sim->opts.kill_one ? 7 : 255;
 	req->rnr_retry = HRP_INFINITE_RNR_RETRY;
 	resp->min_rnr_timer = 1 + sim_below(&sim->rng, 8);

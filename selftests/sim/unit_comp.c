@@ -109,12 +109,15 @@ static void sequence_nak_goes_back_once(void)
 	tap_ok(rig.burst.copy);
 	rig_ack(2, HRP_NAK_PSN_SEQ);
 	tap_eq(rig.counts[HROCE_EV_RETRANSMITS], 1);
+	tap_eq(rig_drain(), 0);
+	rig_ack(2, ACK);
+	expect_successes(2, 1);
 	tap_eq(rig_drain(), 3);
 	post_sends(1);
 	expect_resend(6);
 	tap_ok(!rig.burst.copy);
 	rig_ack(6, ACK);
-	expect_successes(2, 5);
+	expect_successes(3, 4);
 	rig_end();
 }
 
@@ -151,7 +154,10 @@ static void ack_jumps_to_the_end_of_what_was_sent(void)
 	tap_eq(rig.burst.mem.offset, 64 * 1024);
 	tap_eq(rig.burst.first.opcode, HRP_OP_WRITE_MIDDLE);
 	tap_ok(!rig.burst.copy);
-	tap_eq(rig_drain(), 20);
+	/* Half of what was in flight, and two for what has arrived since. */
+	tap_eq(rig_drain(), 34 - 16);
+	rig_ack(65, ACK);
+	tap_eq(rig_drain(), 2);
 	rig_ack(99, ACK);
 	expect_successes(0, 1);
 	rig_end();
@@ -205,7 +211,7 @@ static void timeouts_are_counted_down(void)
 		tap_ok(!hrp_req_timeout(&rig.qp, rig.qp.req.deadline_ns - 1));
 		rig.now_ns = rig.qp.req.deadline_ns;
 		tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
-		tap_eq(rig_drain(), 2);
+		tap_eq(rig_drain(), 1);
 	}
 	rig.now_ns = rig.qp.req.deadline_ns;
 	tap_ok(!hrp_req_timeout(&rig.qp, rig.now_ns));

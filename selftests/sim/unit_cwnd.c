@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Congestion window, and frames that the local stack has no room for. */
+#include <linux/kernel.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rig.h"
+#include "tap.h"
+
+#define ACK		HRP_SYN_CREDIT_INVALID
+#define WINDOW		64	/* that of the rig */
+#define CWND_MIN	16
+#define ROOM_NS		100000
+
+/* Send until nothing more can be sent; returns the PSN behind. */
+static u32 drain(void)
+{
+	rig_drain();
+	return rig.qp.req.psn;
+}
+
+static void window_starts_full(void)
+{
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_WRITE, 200 * 1024);
+	tap_eq(drain(), WINDOW);
+	rig_ack(0, ACK);
+	tap_eq(drain(), WINDOW + 1);
+	rig_end();
+}
+
+/* One packet asks, so that what is useless by now can leave the path. */
+static void nak_halves_the_window(void)
+{
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_WRITE, 200 * 1024);
+	tap_eq(drain(), WINDOW);
+	rig_ack(4, HRP_NAK_PSN_SEQ);
+	tap_eq(drain(), 5);
+	tap_ok(rig.burst.ackreq_last);
+	tap_eq(rig.burst.nr_pkts, 1);
+	rig_ack(4, HRP_NAK_PSN_SEQ);
+	tap_eq(drain(), 5);
+	rig_ack(4, ACK);
+	tap_eq(drain(), 5 + (WINDOW - 4) / 2);
+	tap_eq(rig.counts[HROCE_EV_RETRANSMITS], 1);
+	rig_end();
+}
+
+/* What counts is what was in flight, not what could have been. */
+static void few_in_flight_leave_a_small_window(void)
+{
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_WRITE, 40 * 1024);
+	tap_eq(drain(), 40);
+	rig_ack(0, HRP_NAK_PSN_SEQ);
+	tap_eq(rig.qp.req.cwnd_pkts, 20);
+	rig_end();
+}
+
+static void losses_leave_some_packets(void)
+{
+	unsigned int i;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	rig.qp.req.retry_cnt = 7;
+	rig.qp.req.retries = 7;
+	rig_post_op(HROCE_WR_WRITE, 200 * 1024);
+	drain();
+	for (i = 0; i < 7; i++) {
+		rig.now_ns = rig.qp.req.deadline_ns;
+		tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
+		tap_eq(drain(), 1);
+	}
+	rig_ack(0, ACK);
+	tap_eq(drain(), 1 + CWND_MIN);
+	rig_end();
+}
+
+/* Windows that are smaller anyway stay as they are. */
+static void small_windows_stay(void)
+{
+	rig_begin(HRP_TYPE_RC, 0);
+	rig.qp.req.window_pkts = 8;
+	hrp_req_start(&rig.qp, 0);
+	rig_post_op(HROCE_WR_WRITE, 200 * 1024);
+	tap_eq(drain(), 8);
+	rig_ack(0, HRP_NAK_PSN_SEQ);
+	tap_eq(drain(), 1);
+	rig_ack(0, ACK);
+	tap_eq(drain(), 9);
+	rig_end();
+}
+
+/* By one packet in a round trip, and by a 64th of large windows. */
+static void window_grows_back(void)
+{
+	struct hrp_req *req = &rig.qp.req;
+	u32 i, psn;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	req->window_pkts = 1024;
+	hrp_req_start(&rig.qp, 0);
+	rig_post_op(HROCE_WR_WRITE, 1u << 30);
+	drain();
+	rig_ack(0, HRP_NAK_PSN_SEQ);
+	req->cwnd_pkts = 20;
+	for (i = 0; i < 10; i++) {
+		psn = drain();
+		rig_ack(psn - 1, ACK);
+		/* The first round trip is that of one packet. */
+		tap_eq(req->cwnd_pkts, 20 + i);
+	}
+	req->cwnd_pkts = 640;
+	req->grow_pkts = 0;
+	psn = drain();
+	rig_ack(psn - 1, ACK);
+	tap_eq(req->cwnd_pkts, 650);
+	for (i = 0; i < 40; i++) {
+		psn = drain();
+		rig_ack(psn - 1, ACK);
+	}
+	tap_eq(req->cwnd_pkts, 1024);
+	rig_end();
+}
+
+/* The responses to READs are in flight, too. */
+static void reads_ask_for_a_window(void)
+{
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_READ, 40 * 1024);
+	rig_post_op(HROCE_WR_READ, 24 * 1024);
+	rig_post_op(HROCE_WR_READ, 1024);
+	tap_eq(rig_drain(), 2);
+	tap_eq(rig.qp.req.nr_rd_atomic, 2);
+	tap_eq(rig_read_resp(HRP_OP_READ_RESP_FIRST, 0, 1024), HRP_RX_ACCEPT);
+	tap_eq(rig_drain(), 1);
+	/* A longer one goes alone. */
+	rig_end();
+
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_READ, 100 * 1024);
+	rig_post_op(HROCE_WR_READ, 1024);
+	tap_eq(rig_drain(), 1);
+	rig_end();
+}
+
+/* The frame that begins with @psn is refused. */
+static void refuse(u32 psn)
+{
+	hrp_req_refused(&rig.qp, psn, rig.now_ns);
+}
+
+static void refused_packets_are_not_sent(void)
+{
+	const struct hrp_req *req = &rig.qp.req;
+
+	rig_begin(HRP_TYPE_RC, 0xfffff0);
+	rig_post_op(HROCE_WR_WRITE, 200 * 1024);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	refuse(4);
+	tap_eq(req->psn, 4);
+	/* Neither now nor when something is posted. */
+	rig_post_op(HROCE_WR_WRITE, 1);
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	tap_eq(hrp_req_deadline(req), rig.now_ns + ROOM_NS);
+	rig.now_ns += ROOM_NS;
+	tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig.burst.first.psn, 4);
+	tap_eq(rig.burst.mem.offset, 20 * 1024);
+	tap_eq(rig.counts[HROCE_EV_RETRANSMITS], 0);
+	tap_eq(rig.counts[HROCE_EV_TIMEOUTS], 0);
+	/* Not much more is in flight than there was room for, to begin with. */
+	tap_eq(req->cwnd_pkts, 20 + CWND_MIN);
+	tap_eq(rig.burst.nr_pkts, CWND_MIN);
+	tap_ok(rig.burst.ackreq_last);
+	rig_end();
+}
+
+static void acknowledgement_ends_the_wait(void)
+{
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_WRITE, 200 * 1024);
+	rig_next();
+	rig_next();
+	refuse(16);
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	tap_ok(rig_ack(3, ACK));
+	tap_eq(rig.qp.req.timer, HRP_TIMER_ACK);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig.burst.first.psn, 16);
+	rig_end();
+}
+
+/* A frame may have begun with an earlier message, and hold answers. */
+static void refused_frame_holds_many(void)
+{
+	const struct hrp_req *req = &rig.qp.req;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	rig.kernel_queue = true;
+	rig_post_op(HROCE_WR_SEND, 1);
+	rig_post_op(HROCE_WR_SEND, 3 * 1024);
+	rig_post_op(HROCE_WR_READ, 5 * 1024);
+	rig_post_op(HROCE_WR_FETCH_ADD, 8);
+	rig_post_op(HROCE_WR_REG_MR, 0);
+	rig_post_op(HROCE_WR_SEND, 1);
+	tap_eq(rig_drain(), 7);
+	tap_eq(req->psn, 11);
+	tap_eq(req->rd_pkts, 6);
+	refuse(9);
+	tap_eq(req->rd_pkts, 5);
+	tap_eq(req->nr_rd_atomic, 1);
+	tap_eq(req->sq.next, 3);
+	refuse(2);
+	tap_eq(req->psn, 2);
+	tap_eq(req->offset, 1);
+	tap_eq(req->rd_pkts, 0);
+	tap_eq(req->nr_rd_atomic, 0);
+	rig.now_ns = req->deadline_ns;
+	hrp_req_timeout(&rig.qp, rig.now_ns);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig.burst.first.psn, 2);
+	tap_eq(rig.burst.first.opcode, HRP_OP_SEND_MIDDLE);
+	tap_eq(rig_drain(), 3);
+	tap_eq(rig.local_ops, 1);
+	tap_eq(req->psn, 11);
+	tap_eq(req->rd_pkts, 6);
+	tap_eq(req->nr_rd_atomic, 2);
+	rig_end();
+}
+
+/* The stack may have sent a part before it ran out of room. */
+static void refused_and_acknowledged(void)
+{
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_WRITE, 16 * 1024);
+	rig_next();
+	rig_ack(7, ACK);
+	refuse(0);
+	tap_eq(rig.qp.req.psn, 8);
+	rig.now_ns = rig.qp.req.deadline_ns;
+	hrp_req_timeout(&rig.qp, rig.now_ns);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig.burst.first.psn, 8);
+	tap_eq(rig.burst.nr_pkts, 8);
+	refuse(8);
+	rig_ack(15, ACK);
+	rig_expect_cqe(0, HROCE_WC_SUCCESS);
+	refuse(8);
+	tap_eq(rig.qp.req.psn, 16);
+	tap_eq(rig_next(), HRP_NEXT_IDLE);
+	rig_end();
+}
+
+/* It is worth a local ACK timeout each time that one has passed. */
+static void refused_for_ever(void)
+{
+	u32 tries = 0;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_WRITE, 1024);
+	while (rig.qp.state == HRP_RTS && tries++ < 1000) {
+		tap_eq(rig_next(), HRP_NEXT_BURST);
+		refuse(0);
+		tap_ok(hrp_req_deadline(&rig.qp.req) > rig.now_ns);
+		rig.now_ns = hrp_req_deadline(&rig.qp.req);
+		hrp_req_timeout(&rig.qp, rig.now_ns);
+	}
+	rig_expect_cqe(0, HROCE_WC_RETRY_EXC_ERR);
+	tap_eq(rig.counts[HROCE_EV_TIMEOUTS], 4);
+	tap_ok(rig.now_ns >= 4 * RIG_TIMEOUT_NS);
+	tap_ok(rig.now_ns <= 8 * RIG_TIMEOUT_NS);
+	tap_ok(tries < 40);
+	rig_end();
+}
+
+/* Where nothing expires it is tried now and then. */
+static void refused_without_a_timeout(void)
+{
+	u32 i;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	rig.qp.req.timeout_ns = 0;
+	rig_post_op(HROCE_WR_WRITE, 1024);
+	for (i = 0; i < 1000; i++) {
+		tap_eq(rig_next(), HRP_NEXT_BURST);
+		refuse(0);
+		rig.now_ns = hrp_req_deadline(&rig.qp.req);
+		tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
+	}
+	tap_ok(rig.now_ns <= 1001 * 4000000ull);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	rig_ack(0, ACK);
+	rig_expect_cqe(0, HROCE_WC_SUCCESS);
+	rig_end();
+}
+
+/* Waits for other reasons are not cut short. */
+static void refused_while_the_peer_is_not_ready(void)
+{
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_SEND, 1);
+	rig_post_op(HROCE_WR_SEND, 1);
+	rig_next();
+	rig_next();
+	rig_ack(0, HRP_SYN_RNR | 14);
+	refuse(1);
+	tap_eq(rig.qp.req.psn, 0);
+	tap_eq(rig.qp.req.timer, HRP_TIMER_RNR);
+	tap_eq(rig.qp.req.deadline_ns, rig.now_ns + 1280000);
+	rig_end();
+}
+
+static void refused_after_an_error(void)
+{
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_SEND, 1);
+	rig_next();
+	rig_ack(0, HRP_NAK_REM_OP);
+	rig_expect_cqe(0, HROCE_WC_REM_OP_ERR);
+	refuse(0);
+	tap_eq(rig.qp.req.timer, HRP_TIMER_OFF);
+	rig_end();
+}
+
+int main(void)
+{
+	tap_plan(15);
+	tap_run(window_starts_full);
+	tap_run(nak_halves_the_window);
+	tap_run(few_in_flight_leave_a_small_window);
+	tap_run(losses_leave_some_packets);
+	tap_run(small_windows_stay);
+	tap_run(window_grows_back);
+	tap_run(reads_ask_for_a_window);
+	tap_run(refused_packets_are_not_sent);
+	tap_run(acknowledgement_ends_the_wait);
+	tap_run(refused_frame_holds_many);
+	tap_run(refused_and_acknowledged);
+	tap_run(refused_for_ever);
+	tap_run(refused_without_a_timeout);
+	tap_run(refused_while_the_peer_is_not_ready);
+	tap_run(refused_after_an_error);
+	return tap_exit();
+}
