@@ -8,51 +8,23 @@
 #include "mem.h"
 
 #define INDEX_BITS	24
-#define HALF_BITS	(INDEX_BITS / 2)
-#define HALF_MASK	((1u << HALF_BITS) - 1)
 
-/* One round of a Feistel network: mixes well, need not be invertible. */
-static u32 keys_round(u32 half, u32 secret)
-{
-	u32 x = (half ^ secret) * 0x9e3779b1u;
-
-	x ^= x >> 15;
-	x *= secret | 1;
-	return (x >> 16) & HALF_MASK;
-}
-
-/* Index to upper 24 bits of the key: a permutation chosen by the secret. */
+/* Index to upper 24 bits of the key. */
 static u32 keys_hide(const struct hroce_keys *keys, u32 index)
 {
-	u32 left = index >> HALF_BITS, right = index & HALF_MASK, tmp;
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(keys->secret); i++) {
-		tmp = left ^ keys_round(right, keys->secret[i]);
-		left = right;
-		right = tmp;
-	}
-	return left << HALF_BITS | right;
+	return hroce_hide_index(&keys->hide, INDEX_BITS / 2, index);
 }
 
 /* The inverse of keys_hide(). */
 static u32 keys_reveal(const struct hroce_keys *keys, u32 hidden)
 {
-	u32 left = hidden >> HALF_BITS, right = hidden & HALF_MASK, tmp;
-	int i;
-
-	for (i = ARRAY_SIZE(keys->secret) - 1; i >= 0; i--) {
-		tmp = right ^ keys_round(left, keys->secret[i]);
-		right = left;
-		left = tmp;
-	}
-	return left << HALF_BITS | right;
+	return hroce_hide_reveal(&keys->hide, INDEX_BITS / 2, hidden);
 }
 
 int hroce_keys_init(struct hroce_keys *keys)
 {
 	xa_init_flags(&keys->table, XA_FLAGS_ALLOC1);
-	get_random_bytes(keys->secret, sizeof(keys->secret));
+	hroce_hide_init(&keys->hide);
 	return hroce_recent_init(&keys->recent);
 }
 

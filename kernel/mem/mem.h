@@ -16,6 +16,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/xarray.h>
+#include "../hide.h"
 #include "../proto/mem.h"
 #include "../recent.h"
 
@@ -108,7 +109,7 @@ struct hroce_region {
 /**
  * struct hroce_keys - all keys of a device
  * @table: regions by the 24-bit index that the key hides
- * @secret: of the permutation between index and key
+ * @hide: permutation between index and upper 24 bits of the key
  * @recent: regions found lately
  *
  * Keys are unpredictable: the upper 24 bits are the index under a secret
@@ -116,7 +117,7 @@ struct hroce_region {
  */
 struct hroce_keys {
 	struct xarray table;
-	u32 secret[4];
+	struct hroce_hide hide;
 	struct hroce_recent recent;
 };
 

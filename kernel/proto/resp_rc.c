@@ -10,6 +10,16 @@
 #include "rdres.h"
 #include "resp_priv.h"
 
+/*
+ * How far ahead of the expected PSN a request is believed to be the peer's. Only
+ * some PSNs in 64 are, so that those of somebody who guesses rarely draw a NAK,
+ * which sends the peer back. All that a peer may have in flight has to fit:
+ * 2^18 packets of 1024 bytes are 5 ms at 400 Gbit/s. Behind a READ that asks
+ * for more responses (1 GB at 4096 bytes) and was lost, the peer's timeout takes
+ * the place of the NAK.
+ */
+#define RC_AHEAD_MAX	(1 << 18)
+
 static void rc_nak(struct hrp_rx *rx, u8 syndrome, u8 status)
 {
 	rx->verdict = HRP_RX_NAK;
@@ -184,7 +194,7 @@ void hrp_resp_rc_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	s32 ahead = hrp_psn_diff(pkt->psn, qp->resp.psn);
 
 	if (unlikely(ahead > 0)) {
-		if (qp->resp.nak_sent)
+		if (qp->resp.nak_sent || ahead > RC_AHEAD_MAX)
 			rc_drop(rx);
 		else
 			rc_nak(rx, HRP_NAK_PSN_SEQ, 0);

@@ -615,7 +615,7 @@ int hroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 		 * NULL: on its way to destruction. Others stay while we are in
 		 * here, for hroce_cq_forget() wants the lock before they go.
 		 */
-		qp = xa_load(&dev->qps, cqe->qpn);
+		qp = xa_load(&dev->qps, hroce_qp_index(dev, cqe->qpn));
 		if (qp)
 			wc_fill(&wc[n++], cqe, &qp->ib);
 	}

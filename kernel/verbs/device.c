@@ -163,7 +163,7 @@ static void dev_setup(struct hroce_dev *dev)
 	hroce_pkey_init(dev);
 	dev->take_turns = true;
 	hroce_poller_init(&dev->poller);
-	dev->qp_next = get_random_u32() & HROCE_MAX_QPN;
+	hroce_hide_init(&dev->qpn_hide);
 }
 
 static void hroce_dev_dealloc(struct ib_device *ibdev)

@@ -53,12 +53,15 @@ struct hroce_link;
  * @link: link
  * @port: network side
  * @keys: memory keys
- * @qps: queue pairs by QPN; looked up in sections; a QP is freed when
- *	those have been waited for after its entry is gone
+ * @qps: queue pairs by what @qpn_hide reveals of their QPN; looked up in
+ *	sections; a QP is freed when those have been waited for after its entry is
+ *	gone
+ * @qpn_hide: permutation between index in @qps and QPN: numbers cannot be
+ *	predicted, while the table stays dense
  * @recent_qps: those found lately
  * @faults: memory that is being fetched, see verbs/fault.c; its lock is taken
  *	with the locks of queue pairs held
- * @qp_next: where the search for a free QPN goes on
+ * @qp_next: where the search for a free index in @qps goes on
  * @xrc_srqs: XRC SRQs by number; likewise
  * @xrc_srq_next: where the search for a free number goes on
  * @ahs: address handles by hroce_create_ah_resp.ah_id; RCU readers
@@ -82,6 +85,7 @@ struct hroce_dev {
 	struct hroce_port port;
 	struct hroce_keys keys;
 	struct xarray qps;
+	struct hroce_hide qpn_hide;
 	struct hroce_recent recent_qps;
 	struct xarray faults;
 	u32 qp_next;

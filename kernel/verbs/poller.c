@@ -104,14 +104,14 @@ static void look_aside(struct look *look)
 static bool look_at_all(struct look *look, bool last)
 {
 	struct hroce_dev *dev = look->dev;
-	unsigned long qpn = 0;
+	unsigned long index = 0;
 	struct hroce_qp *qp;
 	bool busy = false;
 
 	do {
 		local_bh_disable();
 		hroce_section_begin();
-		qp = xa_find(&dev->qps, &qpn, ULONG_MAX, XA_PRESENT);
+		qp = xa_find(&dev->qps, &index, ULONG_MAX, XA_PRESENT);
 		if (qp && qp->user) {
 			if (last)
 				hroce_qp_send_run(qp);
@@ -121,7 +121,7 @@ static bool look_at_all(struct look *look, bool last)
 		hroce_section_end();
 		local_bh_enable();
 		look_aside(look);
-		qpn++;
+		index++;
 	} while (qp);
 	return busy;
 }

@@ -17,6 +17,7 @@
 
 #define QPN_GSI		1
 #define QPN_MIN		16		/* the first ones look special */
+#define QPN_MASK	0xffffffu
 
 /*
  * Packets in flight at most: 8 MB in big packets, more than the path holds in
@@ -248,6 +249,28 @@ static int qp_create_flow(struct hroce_qp *qp)
 	return err;
 }
 
+/*
+ * Reserve an index whose number means nothing in particular. Those that do are
+ * a handful, while the table is never more than half full.
+ */
+static int qp_take_index(struct hroce_dev *dev, u32 *qpn)
+{
+	u32 index;
+	int err;
+
+	for (;;) {
+		err = xa_alloc_cyclic(&dev->qps, &index, NULL,
+				      XA_LIMIT(0, QPN_MASK),
+				      &dev->qp_next, GFP_KERNEL);
+		if (err < 0)
+			return err == -EBUSY ? -ENOSPC : err;
+		*qpn = hroce_qp_number(dev, index);
+		if (*qpn >= QPN_MIN && *qpn <= HROCE_MAX_QPN)
+			return 0;
+		xa_erase(&dev->qps, index);
+	}
+}
+
 /* Take a number, under which nobody is found yet. */
 static int qp_take_number(struct hroce_qp *qp)
 {
@@ -256,13 +279,12 @@ static int qp_take_number(struct hroce_qp *qp)
 	int err;
 
 	if (qp->is_gsi)
-		err = xa_insert(&dev->qps, qpn, NULL, GFP_KERNEL);
+		err = xa_insert(&dev->qps, hroce_qp_index(dev, qpn), NULL,
+				GFP_KERNEL);
 	else
-		err = xa_alloc_cyclic(&dev->qps, &qpn, NULL,
-				      XA_LIMIT(QPN_MIN, HROCE_MAX_QPN),
-				      &dev->qp_next, GFP_KERNEL);
-	if (err < 0)
-		return err == -EBUSY && !qp->is_gsi ? -ENOSPC : err;
+		err = qp_take_index(dev, &qpn);
+	if (err)
+		return err;
 	qp->proto.qpn = qpn;
 	qp->ib.qp_num = qpn;
 	return 0;
@@ -317,11 +339,12 @@ int hroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	if (err)
 		goto put_number;
 	/* The slot is reserved, so that this needs no memory. */
-	xa_store(&dev->qps, qp->proto.qpn, qp, GFP_KERNEL);
+	xa_store(&dev->qps, hroce_qp_index(dev, qp->proto.qpn), qp,
+		 GFP_KERNEL);
 	return 0;
 
 put_number:
-	xa_erase(&dev->qps, qp->proto.qpn);
+	xa_erase(&dev->qps, hroce_qp_index(dev, qp->proto.qpn));
 destroy_flow:
 	if (qp->flow_ok)
 		hroce_flow_fini(&qp->flow);
@@ -338,7 +361,7 @@ int hroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct hroce_dev *dev = hqp_dev(qp);
 
 	xa_lock(&dev->qps);
-	__xa_erase(&dev->qps, qp->proto.qpn);
+	__xa_erase(&dev->qps, hroce_qp_index(dev, qp->proto.qpn));
 	hroce_recent_forget(&dev->recent_qps);
 	xa_unlock(&dev->qps);
 	hroce_qp_stop(qp);

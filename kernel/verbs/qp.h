@@ -154,6 +154,32 @@ static inline struct hroce_dev *hqp_dev(const struct hroce_qp *qp)
 	return to_hdev(qp->ib.device);
 }
 
+/*
+ * Numbers of queue pairs: the index in hroce_dev.qps, but for the lowest bits,
+ * behind a permutation. Those bits stay, as ib_core has a table by number, too,
+ * whose nodes would else be as large as all else that a queue pair takes: four
+ * numbers each share what comes before.
+ */
+#define HROCE_QPN_LOW_BITS	2
+#define HROCE_QPN_LOW_MASK	((1u << HROCE_QPN_LOW_BITS) - 1)
+#define HROCE_QPN_HALF_BITS	((24 - HROCE_QPN_LOW_BITS) / 2)
+
+/* Number of the queue pair at @index of hroce_dev.qps. */
+static inline u32 hroce_qp_number(const struct hroce_dev *dev, u32 index)
+{
+	return hroce_hide_index(&dev->qpn_hide, HROCE_QPN_HALF_BITS,
+				index >> HROCE_QPN_LOW_BITS) <<
+	       HROCE_QPN_LOW_BITS | (index & HROCE_QPN_LOW_MASK);
+}
+
+/* The inverse. */
+static inline u32 hroce_qp_index(const struct hroce_dev *dev, u32 qpn)
+{
+	return hroce_hide_reveal(&dev->qpn_hide, HROCE_QPN_HALF_BITS,
+				 qpn >> HROCE_QPN_LOW_BITS) <<
+	       HROCE_QPN_LOW_BITS | (qpn & HROCE_QPN_LOW_MASK);
+}
+
 /**
  * hroce_qp_find - look a queue pair up
  * @dev: device
@@ -172,9 +198,11 @@ static inline struct hroce_qp *hroce_qp_find(struct hroce_dev *dev,
 	qp = hroce_recent_find(&dev->recent_qps, qpn, &slot, &removals);
 	if (likely(qp && qp->proto.qpn == qpn))
 		return qp;
-	qp = xa_load(&dev->qps, qpn);
-	if (qp)
-		hroce_recent_store(slot, qp, removals);
+	qp = xa_load(&dev->qps, hroce_qp_index(dev, qpn));
+	/* A user may ask for any number. */
+	if (!qp || qp->proto.qpn != qpn)
+		return NULL;
+	hroce_recent_store(slot, qp, removals);
 	return qp;
 }
 

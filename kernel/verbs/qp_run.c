@@ -147,19 +147,19 @@ void hroce_qp_fatal(struct hroce_qp *qp)
 void hroce_qp_visit_all(struct hroce_dev *dev,
 			void (*visit)(struct hroce_qp *qp))
 {
-	unsigned long qpn = 0;
+	unsigned long index = 0;
 	struct hroce_qp *qp;
 
 	do {
 		local_bh_disable();
 		hroce_section_begin();
-		qp = xa_find(&dev->qps, &qpn, ULONG_MAX, XA_PRESENT);
+		qp = xa_find(&dev->qps, &index, ULONG_MAX, XA_PRESENT);
 		if (qp)
 			visit(qp);
 		hroce_section_end();
 		local_bh_enable();
 		cond_resched();
-		qpn++;
+		index++;
 	} while (qp);
 }
 

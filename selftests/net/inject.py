@@ -347,6 +347,19 @@ def psn_ahead(target):
     target.check()
 
 
+def psn_far_ahead(target):
+    """What no peer can have in flight asks for nothing."""
+    target.new("rc")
+    target.check()
+    before = counters()
+    for ahead in ((1 << 18) + 1, 1 << 20, (1 << 23) - 1):
+        target.send(Packet(target, RC_SEND_ONLY, target.psn(ahead), b"y" * 64).frame())
+    grown = wait_counted(before, "rx_drop_psn", 3)
+    if grown["rx_drop_psn"] != 3 or grown.get("nak_seq_sent"):
+        raise Failure(f"no NAK for invented PSNs, not {grown}")
+    target.check()
+
+
 def duplicates(target):
     """What was there before is acknowledged again and not executed again."""
     target.new("rc")
@@ -537,6 +550,7 @@ DROP = {
     "no_receive_uc": no_receive("uc"),
     "no_receive_ud": no_receive("ud"),
     "psn_ahead": psn_ahead,
+    "psn_far_ahead": psn_far_ahead,
     "duplicates": duplicates,
     "responses_to_nothing": responses,
     "uc_sequence": uc_sequence,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Responder, SEND and WRITE: what is answered, completed and refused. */
 #include <linux/limits.h>
+#include <linux/kernel.h>
 #include "resp_rig.h"
 
 #define BEGIN		0xff	/* no opcode */
@@ -415,6 +416,36 @@ static void one_nak_per_gap(void)
 	tap_eq(rr.counts[HROCE_EV_NAK_SEQ_SENT], 2);
 }
 
+/*
+ * Who guesses PSNs must not be able to ask for a repeat with every other one,
+ * while all that a peer may have in flight can show a gap.
+ */
+static void psns_far_ahead_are_not_believed(void)
+{
+	static const u32 far[] = { (1 << 18) + 1, 1 << 20, (1 << 23) - 1 };
+	u32 i, psn;
+
+	for (i = 0; i < ARRAY_SIZE(far); i++) {
+		rr_begin(HRP_TYPE_RC);
+		tap_eq(rr_ask(HRP_OP_SEND_ONLY, far[i], 1), HRP_RX_DROP);
+		tap_eq(rr.rx.drop, HROCE_DROP_PSN);
+		tap_eq(rr_ask(HRP_OP_READ_REQ, far[i], 0), HRP_RX_DROP);
+		rr_expect_nothing();
+		tap_eq(rr.counts[HROCE_EV_NAK_SEQ_SENT], 0);
+		tap_eq(rr_ask(HRP_OP_SEND_ONLY, 0, 1), HRP_RX_ACCEPT);
+	}
+	rr_begin(HRP_TYPE_RC);
+	tap_eq(rr_ask(HRP_OP_SEND_ONLY, 1 << 18, 1), HRP_RX_NAK);
+	rr_expect_ack(0, HRP_NAK_PSN_SEQ, 0);
+
+	/* Of all PSNs, one in 64. */
+	for (psn = 0, i = 0; psn < 1 << 24; psn += 1 << 10) {
+		rr_begin(HRP_TYPE_RC);
+		i += rr_ask(HRP_OP_SEND_ONLY, psn, 1) == HRP_RX_NAK;
+	}
+	tap_eq(i, (1 << 14) / 64);
+}
+
 static void progress_takes_a_nak_back(void)
 {
 	rr_begin(HRP_TYPE_RC);
@@ -440,7 +471,7 @@ static void duplicates_are_acknowledged(void)
 	rr_expect_nothing();
 	/* Half of the circle lies behind. */
 	tap_eq(rr_ask(HRP_OP_SEND_ONLY, 2 - HRP_PSN_WINDOW, 1), HRP_RX_DUPLICATE);
-	tap_eq(rr_ask(HRP_OP_SEND_ONLY, 1 + HRP_PSN_WINDOW, 1), HRP_RX_NAK);
+	tap_eq(rr_ask(HRP_OP_SEND_ONLY, 1 + HRP_PSN_WINDOW, 1), HRP_RX_DROP);
 }
 
 /* An ACK with the PSN of a READ would end it at a peer that takes it so. */
@@ -578,7 +609,7 @@ static void memory_cannot_be_fetched(void)
 
 int main(void)
 {
-	tap_plan(27);
+	tap_plan(28);
 	tap_run(send_fills_one_entry);
 	tap_run(send_of_nothing_completes);
 	tap_run(send_inv_takes_the_key_away);
@@ -598,6 +629,7 @@ int main(void)
 	tap_run(opcodes_must_follow_each_other);
 	tap_run(what_is_not_permitted_is_invalid);
 	tap_run(one_nak_per_gap);
+	tap_run(psns_far_ahead_are_not_believed);
 	tap_run(progress_takes_a_nak_back);
 	tap_run(duplicates_are_acknowledged);
 	tap_run(acknowledgement_never_names_a_read);

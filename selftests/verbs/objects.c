@@ -247,6 +247,26 @@ static void qp_create_destroy_loop(struct vt *t)
 	}
 }
 
+/* Numbers of other queue pairs do not follow from one's own. */
+static void qp_numbers_unpredictable(struct vt *t)
+{
+	struct ibv_cq *cq = vt_cq(&t->a, 64, NULL);
+	uint32_t qpn, last = 0, near = 0;
+	struct vt_opt o = {};
+
+	vt_opt_defaults(t, &o);
+	for (int i = 0; i < 128; i++) {
+		qpn = vt_qp(&t->a, &o, cq, cq, NULL, NULL)->qp_num;
+		VT_OK(qpn > 1 && qpn < 0xffffff, "qp_num 0x%x", qpn);
+		/* Four may be in a row; another one of 2,000 is by chance. */
+		near += i && i % 4 == 0 &&
+			(qpn - last + 4096) % (1 << 24) < 8192;
+		if (i % 4 == 0)
+			last = qpn;
+	}
+	VT_OK(near < 8, "%u of 31 numbers are near the one before", near);
+}
+
 static void mr_many_unique_keys(struct vt *t)
 {
 	static char mem[4096];
@@ -330,6 +350,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(channel_busy_while_in_use),
 	VT_CASE(qp_many),
 	VT_CASE(qp_create_destroy_loop),
+	VT_CASE(qp_numbers_unpredictable),
 	VT_CASE(mr_many_unique_keys),
 	VT_CASE(ah_many),
 	VT_CASE(exit_without_destroying),
