@@ -1,0 +1,248 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Programs and libraries that others wrote and Debian ships, between two guests: UCX, Open MPI over UCX, libfabric, uDAPL,
+# fio. All are told of is the device, and its GID or address. Node 1 serves, node 2 asks; both must end well, and the
+# link must have carried it.
+#
+#	node 1 (server)                   node 2 (client)
+#	+-------------------------+       +-------------------------+
+#	| hroce0  10.77.0.1       |<----->| hroce0  10.77.0.2       |
+#	|         fd77::1         | eth0  |         fd77::2         |
+#	+-------------------------+       +-------------------------+
+#
+#	run.sh [PATTERN...]	only the cases whose name matches
+
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/lib/tap.sh
+
+build=${FOREIGN_BUILD:-build/selftests-foreign}
+link=hroce0
+limit=${FOREIGN_LIMIT:-60}
+log=/tmp/foreign
+patterns=("${@:-*}")
+port=14000
+server=10.77.0.1
+server6=fd77::1
+
+# usage: gid_index PREFIX: of the GID that begins so
+gid_index() {
+	local gid
+
+	for gid in "/sys/class/infiniband/$link/ports/1/gids/"*; do
+		[[ $(cat "$gid") == "$1"* ]] || continue
+		echo "${gid##*/}"
+		return
+	done
+	return 1
+}
+
+# Packets that have arrived from the other guest.
+received() { cat "/sys/class/infiniband/$link/ports/1/hw_counters/rx_packets"; }
+
+tcp_listens() { ss -Hltn "sport = :$1" | grep -q .; }
+cm_listens() { rdma resource show cm_id | grep -q LISTEN; }
+
+wanted() {
+	local pattern
+
+	for pattern in "${patterns[@]}"; do
+		# shellcheck disable=SC2053 # patterns
+		[[ $1 == $pattern ]] && return
+	done
+	return 1
+}
+
+# Our side of a case. With "stays" set the server is one that does not end by itself.
+side() {
+	local name=$1 ready=$2 status=0 before pid
+
+	before=$(received)
+	if [ "$NODE" = 1 ]; then
+		timeout -k 5 "$limit" "${serve[@]}" >$log 2>&1 </dev/null &
+		pid=$!
+		# shellcheck disable=SC2086 # a command with an argument
+		wait_for 15 $ready || status=1
+		vm-barrier "$name.up"
+		[ -z "${stays:-}" ] || { vm-barrier "$name.asked"; kill "$pid"; }
+		wait "$pid" || [ -n "${stays:-}" ] || status=$?
+	else
+		vm-barrier "$name.up"
+		timeout -k 5 "$limit" "${ask[@]}" >$log 2>&1 </dev/null || status=$?
+		[ -z "${stays:-}" ] || vm-barrier "$name.asked"
+	fi
+	vm-barrier "$name.done"
+	echo "status $status; packets received before: $before, after: $(received)"
+	echo "\$ $([ "$NODE" = 1 ] && echo "${serve[*]}" || echo "${ask[*]}")"
+	cat $log
+	[ "$status" = 0 ] && [ "$(received)" -gt "$before" ]
+}
+
+# usage: both NAME READY SERVER... -- CLIENT...
+# READY is a command that succeeds as soon as the server can be talked to.
+both() {
+	local name=$1 ready=$2 serve=() ask=()
+
+	shift 2
+	while [ "$1" != -- ]; do
+		serve+=("$1")
+		shift
+	done
+	shift
+	ask=("$@")
+	tap_case "foreign.$name" side "$name" "$ready"
+}
+
+
+# UCX. Its own endpoints: rc_verbs, which ud_verbs connects, and ud_verbs; and what they carry.
+
+# usage: ucx NAME OPTIONS...
+ucx() {
+	local name=$1
+
+	wanted "$name" || return
+	shift
+	port=$((port + 1))
+	both "$name" "tcp_listens $port" ucx_perftest -p "$port" "$@" -- ucx_perftest -p "$port" "$@" "$server"
+}
+
+# usage: ucp NAME TRANSPORTS OPTIONS...
+ucp() {
+	UCX_TLS=$2 ucx "$1" -w 10 "${@:3}"
+}
+
+# io_demo compares all that it reads and writes (-q), and connects by rdma_cm.
+io_demo() {
+	local name=$1 address=$2
+
+	wanted "$name" || return
+	shift 2
+	port=$((port + 1))
+	stays=1 both "$name" cm_listens env UCX_SOCKADDR_TLS_PRIORITY=rdmacm /usr/bin/io_demo -q -p "$port" -d 64:100000 "$@" -- \
+		/usr/bin/io_demo -q -p "$port" -i 30 -d 64:100000 -o read,write "$@" "$address"
+}
+
+# usage: ucx_messages PREFIX
+ucx_messages() {
+	local prefix=$1 tls
+
+	for tls in rc_verbs ud_verbs; do
+		ucx "${prefix}uct_${tls}_am" -d $link:1 -x $tls -t am_lat -n 100 -w 10
+		ucp "${prefix}${tls}_tag" $tls,ud_v -t tag_lat -n 100
+	done
+}
+
+export UCX_NET_DEVICES=$link:1
+UCX_IB_GID_INDEX=$(gid_index 0000:0000:0000:0000:0000:ffff) && export UCX_IB_GID_INDEX || exit
+ucx_messages ucx_
+for tls in rc_verbs ud_verbs; do
+	ucx "ucx_uct_${tls}_am_zcopy" -d $link:1 -x $tls -t am_bw -D zcopy -s 1000 -n 200 -w 10
+	ucp "ucx_${tls}_tag_large" $tls,ud_v -t tag_bw -s 200000 -n 10
+done
+ucx ucx_uct_put -d $link:1 -x rc_verbs -t put_bw -n 300 -w 10
+ucx ucx_uct_get -d $link:1 -x rc_verbs -t get -D bcopy -s 4000 -n 100 -w 10
+ucx ucx_uct_fetch_add -d $link:1 -x rc_verbs -t fadd -n 100 -w 10
+ucx ucx_uct_compare_swap -d $link:1 -x rc_verbs -t cswap -n 100 -w 10
+ucp ucx_stream rc_v,ud_v -t stream_bw -s 3000 -n 50
+ucp ucx_tag_list rc_v,ud_v -t tag_bw -D iov,iov -s 100,20000,3000 -n 20
+ucp ucx_put rc_v,ud_v -t ucp_put_bw -s 65536 -n 20
+ucp ucx_get rc_v,ud_v -t ucp_get -s 65536 -n 20
+ucp ucx_am rc_v,ud_v -t ucp_am_bw -s 20000 -n 50
+io_demo ucx_io_demo $server
+io_demo ucx_io_demo_am $server -A
+UCX_IB_GID_INDEX=$(gid_index fd77) || exit
+ucx_messages ucx_ipv6_
+
+# Open MPI over UCX, four ranks. mpirun has no ssh here: the other guest runs what it is told to.
+mpi() {
+	local name=mpi_$1
+
+	wanted "$name" || return
+	export MPI_LAUNCH=$1
+	tap_case "foreign.$name" mpi_side "$name" "$1"
+}
+
+mpi_side() {
+	local name=$1 status=0 before command
+
+	before=$(received)
+	if [ "$NODE" = 1 ]; then
+		timeout -k 5 "$limit" mpirun --allow-run-as-root --mca plm_rsh_agent "$PWD/selftests/foreign/rsh-agent" \
+			--mca oob_tcp_if_include eth0 --oversubscribe -H node1,node2 -np 4 --map-by node --mca pml ucx --mca osc ucx \
+			-x UCX_NET_DEVICES -x UCX_IB_GID_INDEX "$build/mpi" "$2" </dev/null || status=$?
+	else
+		command=$(vm-get "launch.$2") && eval "$command" || status=$?
+	fi
+	vm-barrier "$name.done"
+	echo "status $status; packets received before: $before, after: $(received)"
+	[ "$status" = 0 ] && [ "$(received)" -gt "$before" ]
+}
+
+UCX_IB_GID_INDEX=$(gid_index 0000:0000:0000:0000:0000:ffff) || exit
+mpi collectives
+mpi messages
+mpi windows
+
+# libfabric. The programs that come with it in Debian (fabtests does not), and ours for writes and reads.
+
+# usage: pingpong NAME OPTIONS...
+pingpong() {
+	local name=fabric_pingpong_$1
+
+	wanted "$name" || return
+	shift
+	port=$((port + 1))
+	both "$name" "tcp_listens $port" fi_pingpong -B $port -c -I 20 "$@" -- fi_pingpong -P $port -c -I 20 "$@" $server
+}
+
+rma() {
+	local name=fabric_rma$1
+
+	wanted "$name" || return
+	port=$((port + 1))
+	both "$name" cm_listens "$build/rma" "verbs;ofi_rxm" $link "$2" $port -- \
+		"$build/rma" -c "verbs;ofi_rxm" $link "$2" $port
+}
+
+pingpong msg -p verbs -e msg -S 65536 -d $link
+pingpong rxm -p "verbs;ofi_rxm" -e rdm -S 65536 -d $link
+pingpong rxm_tagged -p "verbs;ofi_rxm" -e rdm -m tagged -d $link
+rma "" $server
+rma _ipv6 $server6
+
+# uDAPL over rdma_cm.
+
+# usage: dapl NAME OPERATION...
+dapl() {
+	local name=dapl_$1
+
+	wanted "$name" || return
+	shift
+	stays=1 both "$name" cm_listens dapltest -T S -D $link -- \
+		dapltest -T T -s $server -D $link -i 20 -t 1 -w 2 -V "$@"
+}
+
+export DAT_OVERRIDE=/tmp/dat.conf
+echo "$link u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 \"eth0 0\" \"\"" >$DAT_OVERRIDE
+dapl send client SR 4096 2 server SR 4096 2
+dapl write client SR 256 server RW 8192 2 client RW 65536 server SR 256
+dapl read client SR 256 server RR 8192 2 client RR 65536 server SR 256
+
+# fio, which compares nothing over RDMA.
+
+# usage: fio_verb VERB
+fio_verb() {
+	local name=fio_$1
+
+	wanted "$name" || return
+	port=$((port + 1))
+	both "$name" cm_listens fio --name=server --ioengine=rdma --rw=read --bs=64k --size=8m --iodepth=8 --port=$port -- \
+		fio --name=client --ioengine=rdma --rw=write --verb="$1" --bs=64k --size=8m --iodepth=8 \
+		--hostname=$server --port=$port
+}
+
+fio_verb write
+fio_verb read
+fio_verb send
+
+tap_done
