@@ -208,9 +208,9 @@ static void link_put(struct hroce_link *link)
 	kfree(link);
 }
 
-/* Pairs with hroce_link_device_gone(). */
 static bool link_is_gone(const struct hroce_link *link)
 {
+	/* Pairs with hroce_link_device_gone(). */
 	return smp_load_acquire(&link->gone);
 }
 
@@ -468,7 +468,6 @@ static int link_add(const char *name, struct net_device *ndev)
 
 static int link_new(const char *name, struct net_device *ndev)
 {
-
 	/* GIDs come from Ethernet devices only; loopback has no use for them. */
 	if (ndev->type != ARPHRD_ETHER)
 		return -EOPNOTSUPP;

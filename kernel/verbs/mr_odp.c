@@ -225,13 +225,16 @@ static void prefetch_work(struct work_struct *work)
  */
 static int prefetch_wait(struct odp_prefetch *pre, const struct hroce_dev *dev)
 {
+	bool done;
 	int err;
 
-	err = wait_event_killable(advisers, smp_load_acquire(&pre->done) ||
-					    READ_ONCE(dev->leaving));
+	/* If it is done, its error is there: pairs with prefetch_work(). */
+	err = wait_event_killable(advisers,
+				  (done = smp_load_acquire(&pre->done)) ||
+				  READ_ONCE(dev->leaving));
 	if (err)
 		return err;
-	return smp_load_acquire(&pre->done) ? pre->err : -EIO;
+	return done ? pre->err : -EIO;
 }
 
 void hroce_mr_end_advice(void)
@@ -332,9 +335,9 @@ int hroce_mr_advise(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 	pre = prefetch_new(pd, advice, sges, nr_sges);
 	if (IS_ERR(pre))
 		return PTR_ERR(pre);
-	if (!prefetch_queue(pre, wait))
+	if (!prefetch_queue(pre, wait)) {
 		prefetch_put(pre);
-	else if (wait) {
+	} else if (wait) {
 		err = prefetch_wait(pre, to_hdev(pd->device));
 		prefetch_put(pre);
 	}
