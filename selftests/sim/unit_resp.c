@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Responder, SEND and WRITE: what is answered, completed and refused. */
-#include <linux/limits.h>
 #include <linux/kernel.h>
+#include <linux/limits.h>
 #include "resp_rig.h"
 
 #define BEGIN		0xff	/* no opcode */
