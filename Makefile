@@ -32,6 +32,7 @@ help:
 	@echo 'make demo               two machines talk RDMA: builds everything, then shows it'
 	@echo 'make check              all tests but those on the debug kernel'
 	@echo 'make check-debug        the tests on a kernel with KASAN, lockdep and kmemleak'
+	@echo 'make check-smp          the tests that races matter to, on kernels for two CPUs: KASAN, lockdep; KCSAN (an hour)'
 	@echo 'make fuzz minutes=N     calls of uverbs, packets and rings at random (and seed=N, calls=N)'
 	@echo 'make check-verbs        the verbs surface alone: verbs, pyverbs, utilities, users in the kernel'
 	@echo 'make check-offload      the tests of links over hardware alone, with stand-ins for the hardware'
@@ -72,8 +73,8 @@ modules-stock: prepare
 			exit 1; \
 	done
 
-modules-uml modules-debug: modules-%: prepare
-	+@dir=$$(selftests/vm/build-uml-kernel $*) && $(MAKE) modules KDIR=$$dir/build HROCE_SELFTESTS=m
+modules-uml modules-debug modules-smp-debug modules-kcsan: modules-%: prepare
+	+@dir=$$(selftests/vm/build-kernel $*) && $(MAKE) modules KDIR=$$dir/build HROCE_SELFTESTS=m
 
 module-dir = $(DESTDIR)/lib/modules/$(KVER)/updates
 
@@ -95,6 +96,9 @@ check: prepare
 
 check-debug: prepare
 	@selftests/lib/check $(if $(group),-g '$(group)') selftests/groups-debug
+
+check-smp: prepare
+	@selftests/lib/check $(if $(group),-g '$(group)') selftests/groups-smp selftests/groups-kcsan
 
 fuzz: prepare modules-debug user
 	@selftests/fuzz/run $(or $(minutes),10) $(or $(seed),1) $(or $(calls),20000)
@@ -133,5 +137,5 @@ vm: prepare modules-stock user
 clean:
 	rm -rf $(HROCE_BUILD)
 
-.PHONY: all help mirror modules user modules-stock modules-uml modules-debug install uninstall prepare check check-debug \
-	fuzz check-vectors check-verbs check-offload check-switches check-hw style demo bench vm clean
+.PHONY: all help mirror modules user modules-stock modules-uml modules-debug modules-smp-debug modules-kcsan install uninstall prepare check check-debug \
+	check-smp fuzz check-vectors check-verbs check-offload check-switches check-hw style demo bench vm clean

@@ -22,11 +22,22 @@ lock_cache() {
 	flock "$fd"
 }
 
-# The directory of a user-mode Linux: one for each flavour, configuration and kernel source.
-uml_kernel_dir() {
-	local version hash
+# The files with the options of a kernel that build-kernel builds; what comes later counts.
+kernel_configs() {
+	case $1 in
+	uml | debug) set -- machine "$1" ;;
+	smp-debug) set -- machine debug qemu "$1" ;;
+	kcsan) set -- machine qemu "$1" ;;
+	esac
+	printf "$vm_dir/%s.config\n" "$@"
+}
+
+# The directory of such a kernel: one for each flavour, configuration and kernel source.
+kernel_dir() {
+	local version hash configs
 
 	version=$(dpkg-query -W -f '${Version}' linux-source-6.12) || return 1
-	hash=$({ echo "$version"; cat "$vm_dir/machine.config" "$vm_dir/$1.config"; } | sha256sum | cut -c1-12)
+	mapfile -t configs < <(kernel_configs "$1")
+	hash=$({ echo "$version"; cat "${configs[@]}"; } | sha256sum | cut -c1-12)
 	echo "$cache/$1-$hash"
 }
