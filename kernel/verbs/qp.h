@@ -43,7 +43,7 @@ struct hroce_side {
 	bool again;
 	bool flushing;
 	struct tasklet_struct task;
-} ____cacheline_aligned_in_smp;
+};
 
 /* Bit numbers of hroce_qp.pending: see hroce_qp_settle() */
 enum hroce_qp_pending {
@@ -97,40 +97,43 @@ enum hroce_qp_pending {
  * tasklets are stopped by hroce_qp_stop().
  *
  * There may be many thousands, most of them idle: 1024 bytes are what there is
- * before the allocator takes twice as much. They are used up: sides begin cache
- * lines, so the order counts.
+ * before the allocator takes twice as much. They are used up: each side begins a
+ * cache line, and what it alone uses follows in that line.
  */
 struct hroce_qp {
 	struct ib_qp ib;
 	const struct ib_ucontext *owner;
 	struct mutex modify_lock;
 	struct hrp_qp proto;
-	u64 timer_ns;
-	struct hroce_side send;
-	struct hroce_side recv;
+	struct hroce_turn turn;
 	struct hroce_ring *sq;
 	struct hroce_ring *rq;
-	spinlock_t post_lock;
-	u32 rq_head;
-	struct hroce_srq *srq;
-	struct hroce_cq *send_cq;
-	struct hroce_cq *recv_cq;
-	unsigned long pending;
-	struct hrtimer timer;
-	struct hroce_flow flow;
-	struct hroce_turn turn;
 	bool flow_ok;
 	u8 timeout;
 	u16 access_flags;
 	u8 sgid_index;
 	u8 pkey_index;
+	bool user;
+	bool sig_all;
 	u32 max_send_sge;
 	u32 max_inline;
 	u32 max_recv_sge;
-	bool user;
-	bool sig_all;
 	bool is_gsi;
 	bool dead;
+
+	struct hroce_side send ____cacheline_aligned_in_smp;
+	u64 timer_ns;
+	struct hroce_cq *send_cq;
+
+	struct hroce_side recv ____cacheline_aligned_in_smp;
+	struct hroce_cq *recv_cq;
+	u32 rq_head;
+	spinlock_t post_lock;
+
+	struct hroce_srq *srq;
+	unsigned long pending;
+	struct hrtimer timer;
+	struct hroce_flow flow;
 };
 
 static inline struct hroce_qp *to_hqp(struct ib_qp *ib)
