@@ -34,7 +34,7 @@ encrypted() {
 	policy "$nsA" out 10.90.0.1 10.90.0.2 && policy "$nsB" out 10.90.0.2 10.90.0.1 &&
 		policy "$nsA" in 10.90.0.2 10.90.0.1 && policy "$nsB" in 10.90.0.1 10.90.0.2 || return
 	traffic -n 50 -m 1024 && traffic -t ud -n 50 -x 1000 || return
-	ip -n "$nsA" -s xfrm state show | grep -A 12 'src 10.90.0.1' | grep -q '[1-9][0-9]*(bytes), [1-9]' &&
+	ip -n "$nsA" -s xfrm state show | grep '[1-9][0-9]*(bytes), [1-9]' &&
 		ip -n "$nsA" xfrm policy flush && ip -n "$nsB" xfrm policy flush && traffic -n 50
 }
 
