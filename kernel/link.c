@@ -468,8 +468,11 @@ static int link_add(const char *name, struct net_device *ndev)
 
 static int link_new(const char *name, struct net_device *ndev)
 {
-	/* GIDs come from Ethernet devices only; loopback has no use for them. */
-	if (ndev->type != ARPHRD_ETHER)
+	/*
+	 * tun netdevs and the like have no link layer. ib_core follows the
+	 * addresses of Ethernet devices only: theirs are those at registration.
+	 */
+	if (ndev->type != ARPHRD_ETHER && ndev->type != ARPHRD_NONE)
 		return -EOPNOTSUPP;
 	if (bond_is_lower(ndev))
 		return -EBUSY;

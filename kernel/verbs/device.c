@@ -136,6 +136,10 @@ void hroce_ibdev_setup(struct ib_device *ibdev, const struct hroce_link *link)
 	ibdev->num_comp_vectors = num_online_cpus();
 	strscpy(ibdev->node_desc, "hroce", sizeof(ibdev->node_desc));
 
+	if (!ndev->addr_len) {
+		get_random_bytes(guid, sizeof(ibdev->node_guid));
+		return;
+	}
 	/*
 	 * VLANs share their MAC with the device below, and hardware derives
 	 * its own GUID from that MAC too: put the interface's number where all
