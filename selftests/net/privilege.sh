@@ -68,8 +68,7 @@ policy() {
 	echo software >$file && ! "${drop[@]}" sh -c "echo auto >$file" && grep -q software $file && echo auto >$file
 }
 
-tap_case privilege.topology topology
-[ "$tap_failures" = 0 ] || { tap_done; exit 1; }
+topology || { tap_case privilege.topology false; tap_done; exit 1; }
 tap_case privilege.priorities priorities
 tap_case privilege.partition_keys partition_keys
 tap_case privilege.policy policy

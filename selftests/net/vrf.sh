@@ -21,9 +21,13 @@ side() {
 		add_link "$nsH" "nl$3" "$3" && add_link "$4" "nl$5" "$5"
 }
 
+# usage: settled NAMESPACE: link-local addresses answer from now on
+settled() { [ -z "$(ip -n "$1" -6 address show tentative)" ]; }
+
 topology() {
 	new_ns "$nsH" && new_ns "$nsA" && new_ns "$nsB" && side red 1001 va "$nsA" pa && side blue 1002 vb "$nsB" pb &&
-		reaches "$nsA" 10.98.0.1 fd98::1 && reaches "$nsB" 10.98.0.1 fd98::1
+		reaches "$nsA" 10.98.0.1 fd98::1 && reaches "$nsB" 10.98.0.1 fd98::1 &&
+		wait_for 10 settled "$nsH" && wait_for 10 settled "$nsA" && wait_for 10 settled "$nsB"
 }
 
 # usage: between LINK LINK: connected and datagrams, in all address families
@@ -41,8 +45,7 @@ itself_in_frames() {
 	knob nlva local N && knob nlvb local N && itself
 }
 
-tap_case vrf.topology topology
-[ "$tap_failures" = 0 ] || { tap_done; exit 1; }
+topology || { tap_case vrf.topology false; tap_done; exit 1; }
 tap_case vrf.peers peers
 tap_case vrf.itself itself
 tap_case vrf.itself_in_frames itself_in_frames
