@@ -41,7 +41,8 @@ static inline u32 hroce_hide_round(u32 half, u32 secret, u32 mask)
  * @half_bits: half of the bits that index and number have, at most 16
  * @index: index
  *
- * Context: any. Return: number.
+ * Context: any.
+ * Return: number.
  */
 static inline u32 hroce_hide_index(const struct hroce_hide *hide,
 				   u32 half_bits, u32 index)
@@ -66,7 +67,8 @@ static inline u32 hroce_hide_index(const struct hroce_hide *hide,
  * @half_bits: likewise
  * @number: number
  *
- * Context: any. Return: index.
+ * Context: any.
+ * Return: index.
  */
 static inline u32 hroce_hide_reveal(const struct hroce_hide *hide,
 				    u32 half_bits, u32 number)

@@ -10,7 +10,7 @@
 
 /* Registered memory is found by page_address(). */
 #ifdef CONFIG_HIGHMEM
-#error "hroce reaches all memory through the kernel's mapping: use a 64-bit kernel, or one without CONFIG_HIGHMEM"
+#error "hroce needs memory that is always mapped: use a 64-bit kernel"
 #endif
 
 /*
@@ -19,7 +19,7 @@
  */
 #if defined(CONFIG_PREEMPT_RT) && \
 	!defined(CONFIG_PREEMPT_RT_NEEDS_BH_LOCK) && \
-	LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+	!(LINUX_VERSION_CODE < KERNEL_VERSION(6, 18, 0))
 #error "hroce needs bottom halves that exclude each other: enable CONFIG_PREEMPT_RT_NEEDS_BH_LOCK"
 #endif
 

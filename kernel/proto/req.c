@@ -21,14 +21,6 @@
 #include "req.h"
 #include "req_priv.h"
 
-/*
- * The local stack is asked again after half of the time that it has refused,
- * within these bounds: queues of the host drain in about the first, and the
- * second costs a CPU next to nothing.
- */
-#define ROOM_MIN_NS	100000ull
-#define ROOM_MAX_NS	4000000ull
-
 /* Most PSNs between the oldest unacknowledged one and the next (9.7.1). */
 #define PSN_ROOM	(HRP_PSN_WINDOW - 1)
 
@@ -198,12 +190,6 @@ static bool req_timed_out(const struct hrp_req *req, u64 now_ns)
 		req->timer == HRP_TIMER_ROOM) && now_ns >= req->deadline_ns;
 }
 
-/* PSNs in flight. */
-static u32 req_dist(const struct hrp_req *req)
-{
-	return (req->psn - req->psn_una) & HRP_PSN_MASK;
-}
-
 bool hrp_req_retry(struct hrp_qp *qp, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
@@ -215,7 +201,7 @@ bool hrp_req_retry(struct hrp_qp *qp, u64 now_ns)
 	}
 	req->retries--;
 	req->went_back = 1;
-	hrp_req_shrink(req, req_dist(req) / 2);
+	hrp_req_shrink(req, hrp_req_dist(req) / 2);
 	hrp_env_count(qp, HROCE_EV_RETRANSMITS);
 	hrp_req_rewind(req);
 	hrp_req_rearm(req, now_ns);
@@ -226,7 +212,7 @@ bool hrp_req_retry(struct hrp_qp *qp, u64 now_ns)
 static u32 req_room(const struct hrp_req *req)
 {
 	u32 window_pkts = hrp_req_window(req);
-	u32 dist = req_dist(req);
+	u32 dist = hrp_req_dist(req);
 	u32 inflight_pkts = dist - req->rd_pkts;
 
 	if (inflight_pkts >= window_pkts)
@@ -418,7 +404,7 @@ static enum req_step req_read(struct hrp_qp *qp, struct hrp_wqe *w,
 			      struct hrp_burst *b)
 {
 	struct hrp_req *req = &qp->req;
-	u32 dist = req_dist(req);
+	u32 dist = hrp_req_dist(req);
 	u32 into_chunk = req->offset & (HRP_READ_CHUNK - 1);
 	u32 n = min(w->nr_pkts - req->offset, HRP_READ_CHUNK - into_chunk);
 	u32 start = req->offset << qp->mtu_shift;
@@ -491,7 +477,7 @@ static enum req_step req_single(struct hrp_qp *qp, struct hrp_wqe *w,
 
 	/* A masked atomic has to know first whether its guess was right. */
 	if (!req->burst_pkts || req->offset || req_rd_is_full(req) ||
-	    req_dist(req) >= PSN_ROOM)
+	    hrp_req_dist(req) >= PSN_ROOM)
 		return STEP_WAIT;
 	req_start_message(req, w);
 
@@ -748,74 +734,6 @@ void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
 	req->offset = 0;
 }
 
-/*
- * Make @psn the next to send, where a packet of SEND or WRITE, or a request, has
- * begun that is sent and not acknowledged.
- */
-static void req_return(struct hrp_req *req, u32 psn)
-{
-	struct hrp_sq *sq = &req->sq;
-	u32 idx = sq->next - !req->offset;
-	u32 end = req->psn;
-	struct hrp_wqe *w;
-	u32 begin;
-
-	for (;; idx--) {
-		w = hrp_sq_wqe(sq, idx);
-		/* Local operations stay executed. */
-		if (!w->nr_pkts)
-			continue;
-		begin = hrp_psn_diff(psn, w->first_psn) > 0 ? psn :
-							      w->first_psn;
-		if (hrp_wqe_is_answered(w)) {
-			req->rd_pkts -= (end - begin) & HRP_PSN_MASK;
-			req->nr_rd_atomic--;
-		}
-		if (begin == psn)
-			break;
-		end = begin;
-	}
-	sq->next = idx;
-	req->psn = psn;
-	req->offset = (psn - w->first_psn) & HRP_PSN_MASK;
-}
-
-/* Time in as many bits as there is room for: it wraps after 73 minutes. */
-static u32 req_coarse(u64 now_ns)
-{
-	return now_ns >> 10;
-}
-
-/* For how long has the local stack refused all? */
-static u64 req_refused_ns(const struct hrp_req *req, u64 now_ns)
-{
-	return (u64)(u32)(req_coarse(now_ns) - req->refused_at) << 10;
-}
-
-void hrp_req_refused(struct hrp_qp *qp, u32 psn, u64 now_ns)
-{
-	struct hrp_req *req = &qp->req;
-
-	if (qp->state != HRP_RTS && qp->state != HRP_SQD)
-		return;
-	/* A part of the frame may have arrived, and be acknowledged. */
-	if (hrp_psn_diff(psn, req->psn_una) < 0)
-		psn = req->psn_una;
-	if (hrp_psn_diff(req->psn, psn) <= 0)
-		return;
-	req_return(req, psn);
-	/* With room to ask for an acknowledgement of what is in flight. */
-	hrp_req_shrink(req, req_dist(req) + HRP_CWND_MIN);
-	if (!req->refused)
-		req->refused_at = req_coarse(now_ns);
-	req->refused = 1;
-	if (req->timer >= HRP_TIMER_RNR)
-		return;
-	req->timer = HRP_TIMER_ROOM;
-	req->deadline_ns = now_ns + clamp(req_refused_ns(req, now_ns) / 2,
-					  ROOM_MIN_NS, ROOM_MAX_NS);
-}
-
 u64 hrp_req_deadline(const struct hrp_req *req)
 {
 	u64 at_ns = hrp_req_has_deadline(req) ? req->deadline_ns : 0;
@@ -836,18 +754,6 @@ static void req_excuse_peer(struct hrp_req *req, u64 now_ns)
 	if (req->timer == HRP_TIMER_ACK && now_ns >= req->deadline_ns)
 		req->deadline_ns = max(now_ns, req->pace->ready_ns) +
 				   req->timeout_ns;
-}
-
-/*
- * A local ACK timeout without progress is one, whether packets were lost or
- * none was accepted.
- */
-static bool req_is_refused_long(struct hrp_req *req, u64 now_ns)
-{
-	if (!req->timeout_ns || req_refused_ns(req, now_ns) < req->timeout_ns)
-		return false;
-	req->refused_at = req_coarse(now_ns);
-	return true;
 }
 
 bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns)
@@ -873,7 +779,7 @@ bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns)
 		req->went_back = 0;
 		return true;
 	}
-	if (req->timer == HRP_TIMER_ROOM && !req_is_refused_long(req, now_ns)) {
+	if (req->timer == HRP_TIMER_ROOM && !hrp_req_is_refused_long(req, now_ns)) {
 		req->timer = HRP_TIMER_OFF;
 		hrp_req_rearm(req, now_ns);
 		return true;

@@ -55,6 +55,24 @@ static inline bool hrp_req_is_pending(const struct hrp_req *req)
 	return req->psn_una != req->psn_max;
 }
 
+/* PSNs in flight. */
+static inline u32 hrp_req_dist(const struct hrp_req *req)
+{
+	return (req->psn - req->psn_una) & HRP_PSN_MASK;
+}
+
+/**
+ * hrp_req_is_refused_long - has the local stack refused all for too long?
+ * @req: requester whose timer is HRP_TIMER_ROOM
+ * @now_ns: current time
+ *
+ * A local ACK timeout without progress is one, whether packets were lost or
+ * none was accepted. It begins anew when this returns true.
+ *
+ * Return: true if a local ACK timeout has passed.
+ */
+bool hrp_req_is_refused_long(struct hrp_req *req, u64 now_ns);
+
 /**
  * hrp_req_rewind - make the oldest unacknowledged packet the next to send
  * @req: requester

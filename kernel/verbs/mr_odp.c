@@ -225,16 +225,14 @@ static void prefetch_work(struct work_struct *work)
  */
 static int prefetch_wait(struct odp_prefetch *pre, const struct hroce_dev *dev)
 {
-	bool done;
 	int err;
 
-	/* If it is done, its error is there: pairs with prefetch_work(). */
-	err = wait_event_killable(advisers,
-				  (done = smp_load_acquire(&pre->done)) ||
-				  READ_ONCE(dev->leaving));
+	err = wait_event_killable(advisers, READ_ONCE(pre->done) ||
+					    READ_ONCE(dev->leaving));
 	if (err)
 		return err;
-	return done ? pre->err : -EIO;
+	/* If it is done, its error is there: pairs with prefetch_work(). */
+	return smp_load_acquire(&pre->done) ? pre->err : -EIO;
 }
 
 void hroce_mr_end_advice(void)

@@ -92,8 +92,9 @@ static void recv_done_xrc(struct hroce_qp *qp, const struct hroce_cqe *cqe,
  * Lets the frame stay open if another burst follows. The lock is not held
  * meanwhile.
  */
-static u8 recv_burst(struct hroce_qp *qp, struct hroce_tx *tx,
-		     const struct hrp_burst *b)
+static noinline_for_stack u8 recv_burst(struct hroce_qp *qp,
+					struct hroce_tx *tx,
+					const struct hrp_burst *b)
 	__must_hold(&qp->recv.lock)
 {
 	struct hroce_mem_iter it __uninitialized;

@@ -33,12 +33,14 @@
  * @attr: where struct ib_device_attr has the limit of one context; 0: nowhere
  * @shared: there is no limit of one context
  */
-static const struct quota_kind {
+struct quota_kind {
 	const char *name;
 	u32 all;
 	u32 attr;
 	bool shared;
-} kinds[HROCE_QUOTA_NR] = {
+};
+
+static const struct quota_kind kinds[HROCE_QUOTA_NR] = {
 	[HROCE_QUOTA_AH] = { "ah", HROCE_MAX_AH, ATTR(max_ah) },
 	[HROCE_QUOTA_CQ] = { "cq", HROCE_MAX_CQ, ATTR(max_cq) },
 	[HROCE_QUOTA_MCAST_ATTACH] = { "mcast_attach", HROCE_MAX_MCAST_ATTACH,

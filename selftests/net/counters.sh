@@ -92,7 +92,7 @@ datagrams_wait() {
 	ip netns exec "$nsA" ib_send_bw -c UD -F -d nla -x 1 -s 4096 -t 4096 -n 8192 10.90.0.2 >/dev/null 2>&1 &
 	pids+=" $!"
 	wait_for 20 backlog_over 400000 || return
-	for i in {1..20}; do
+	for _ in {1..20}; do
 		bytes=$(backlog "$nsA" ea)
 		most=$((bytes > most ? bytes : most))
 		sleep 0.05

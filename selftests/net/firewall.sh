@@ -90,9 +90,7 @@ rules_come_under_traffic() {
 	vt_options="-e 15" under_traffic 12 rules_come_and_go && [ "$traffic_status" = 0 ] && no_rules
 }
 rules_come_and_go() {
-	local i
-
-	for i in 1 2 3; do
+	for _ in 1 2 3; do
 		rules "$nsB" input && rules "$nsA" output || return
 		wait_for 5 counted || return
 		no_rules

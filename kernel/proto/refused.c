@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requester: frames that the local stack has refused. They have not left, so
+ * their PSNs are taken back and sent later.
+ */
+#include <linux/minmax.h>
+#include <linux/types.h>
+#include "req.h"
+#include "req_priv.h"
+
+/*
+ * The local stack is asked again after half of the time that it has refused,
+ * within these bounds: queues of the host drain in about the first, and the
+ * second costs a CPU next to nothing.
+ */
+#define ROOM_MIN_NS	100000ull
+#define ROOM_MAX_NS	4000000ull
+
+/*
+ * Make @psn the next to send, where a packet of SEND or WRITE, or a request, has
+ * begun that is sent and not acknowledged.
+ */
+static void req_return(struct hrp_req *req, u32 psn)
+{
+	struct hrp_sq *sq = &req->sq;
+	u32 idx = sq->next - !req->offset;
+	u32 end = req->psn;
+	struct hrp_wqe *w;
+	u32 begin;
+
+	for (;; idx--) {
+		w = hrp_sq_wqe(sq, idx);
+		/* Local operations stay executed. */
+		if (!w->nr_pkts)
+			continue;
+		begin = hrp_psn_diff(psn, w->first_psn) > 0 ? psn :
+							      w->first_psn;
+		if (hrp_wqe_is_answered(w)) {
+			req->rd_pkts -= (end - begin) & HRP_PSN_MASK;
+			req->nr_rd_atomic--;
+		}
+		if (begin == psn)
+			break;
+		end = begin;
+	}
+	sq->next = idx;
+	req->psn = psn;
+	req->offset = (psn - w->first_psn) & HRP_PSN_MASK;
+}
+
+/* Time in as many bits as there is room for: it wraps after 73 minutes. */
+static u32 req_coarse(u64 now_ns)
+{
+	return now_ns >> 10;
+}
+
+/* For how long has the local stack refused all? */
+static u64 req_refused_ns(const struct hrp_req *req, u64 now_ns)
+{
+	return (u64)(u32)(req_coarse(now_ns) - req->refused_at) << 10;
+}
+
+void hrp_req_refused(struct hrp_qp *qp, u32 psn, u64 now_ns)
+{
+	struct hrp_req *req = &qp->req;
+
+	if (qp->state != HRP_RTS && qp->state != HRP_SQD)
+		return;
+	/* A part of the frame may have arrived, and be acknowledged. */
+	if (hrp_psn_diff(psn, req->psn_una) < 0)
+		psn = req->psn_una;
+	if (hrp_psn_diff(req->psn, psn) <= 0)
+		return;
+	req_return(req, psn);
+	/* With room to ask for an acknowledgement of what is in flight. */
+	hrp_req_shrink(req, hrp_req_dist(req) + HRP_CWND_MIN);
+	if (!req->refused)
+		req->refused_at = req_coarse(now_ns);
+	req->refused = 1;
+	if (req->timer >= HRP_TIMER_RNR)
+		return;
+	req->timer = HRP_TIMER_ROOM;
+	req->deadline_ns = now_ns + clamp(req_refused_ns(req, now_ns) / 2,
+					  ROOM_MIN_NS, ROOM_MAX_NS);
+}
+
+bool hrp_req_is_refused_long(struct hrp_req *req, u64 now_ns)
+{
+	if (!req->timeout_ns || req_refused_ns(req, now_ns) < req->timeout_ns)
+		return false;
+	req->refused_at = req_coarse(now_ns);
+	return true;
+}
