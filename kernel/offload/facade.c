@@ -19,6 +19,11 @@
 #include "facade.h"
 #include "show.h"
 
+/* There are no queues to map, and no memory to fetch: not a hroce_ucontext. */
+struct facade_ucontext {
+	struct ib_ucontext ib;
+};
+
 static int facade_ucontext_alloc(struct ib_ucontext *ibctx,
 				 struct ib_udata *udata)
 {
@@ -41,6 +46,10 @@ static int facade_ucontext_alloc(struct ib_ucontext *ibctx,
 	static_assert(sizeof(resp.lower_name) >= sizeof(choice.lower.name));
 	strscpy(resp.lower_name, choice.lower.name, sizeof(resp.lower_name));
 	return hroce_udata_answer(udata, &resp, sizeof(resp));
+}
+
+static void facade_ucontext_dealloc(struct ib_ucontext *ibctx)
+{
 }
 
 static int facade_query_device(struct ib_device *ibdev,
@@ -117,7 +126,7 @@ static const struct ib_device_ops facade_ops = {
 
 	.alloc_ucontext = facade_ucontext_alloc,
 	.dealloc_driver = facade_dealloc,
-	.dealloc_ucontext = hroce_ucontext_dealloc,
+	.dealloc_ucontext = facade_ucontext_dealloc,
 	.device_group = &hroce_show_group,
 	.disassociate_ucontext = hroce_ucontext_disassociate,
 	.get_dev_fw_str = facade_fw_str,
@@ -128,7 +137,7 @@ static const struct ib_device_ops facade_ops = {
 	.query_pkey = facade_query_pkey,
 	.query_port = facade_query_port,
 
-	INIT_RDMA_OBJ_SIZE(ib_ucontext, hroce_ucontext, ib),
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, facade_ucontext, ib),
 };
 
 bool hroce_is_facade(const struct ib_device *ibdev)
