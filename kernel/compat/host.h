@@ -17,10 +17,10 @@
  * Sections, and per-CPU state of the datapath, rely on one task at a time with
  * bottom halves disabled on a CPU. Before 6.18 PREEMPT_RT always had that lock.
  */
-#if defined(CONFIG_PREEMPT_RT) && \
-	!defined(CONFIG_PREEMPT_RT_NEEDS_BH_LOCK) && \
-	!(LINUX_VERSION_CODE < KERNEL_VERSION(6, 18, 0))
+#if defined(CONFIG_PREEMPT_RT) && !defined(CONFIG_PREEMPT_RT_NEEDS_BH_LOCK)
+#if KERNEL_VERSION(6, 18, 0) <= LINUX_VERSION_CODE
 #error "hroce needs bottom halves that exclude each other: enable CONFIG_PREEMPT_RT_NEEDS_BH_LOCK"
+#endif
 #endif
 
 #endif /* HROCE_COMPAT_HOST_H */

@@ -227,8 +227,8 @@ static int prefetch_wait(struct odp_prefetch *pre, const struct hroce_dev *dev)
 {
 	int err;
 
-	err = wait_event_killable(advisers, READ_ONCE(pre->done) ||
-					    READ_ONCE(dev->leaving));
+	err = wait_event_killable(advisers,
+				  READ_ONCE(pre->done) || READ_ONCE(dev->leaving));
 	if (err)
 		return err;
 	/* If it is done, its error is there: pairs with prefetch_work(). */

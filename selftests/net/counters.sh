@@ -83,7 +83,7 @@ backlog_over() { [ "$(backlog "$nsA" ea)" -gt "$1" ]; }
 
 # Datagrams that a slow netdev has not sent yet are not let pile up: 32 MB are posted, little more than 1 MB is queued.
 datagrams_wait() {
-	local i bytes most=0 pids
+	local bytes most=0 pids
 
 	ip netns exec "$nsB" ib_send_bw -c UD -F -d nlb -x 1 -s 4096 -t 4096 -n 8192 >/dev/null 2>&1 &
 	pids=$!
