@@ -72,7 +72,7 @@ vlan_cm() {
 		ip -n "$nsA" link add link vca name vca.8 type vlan id 8 &&
 		ip -n "$nsB" link add link vcb name vcb.8 type vlan id 8 &&
 		address "$nsA" vca.8 1 98 && address "$nsB" vcb.8 2 98 &&
-		add_link "$nsA" nlca vca.8 && add_link "$nsB" nlcb vcb.8 && reaches "$nsA" 10.98.0.2 fd98::2 &&
+		add_link "$nsA" nlda vca.8 && add_link "$nsB" nldb vcb.8 && reaches "$nsA" 10.98.0.2 fd98::2 &&
 		rping_to 10.98.0.2 && rping_to fd98::2
 }
 
