@@ -281,7 +281,7 @@ static void rx_frame(struct rx_frame *f, struct hroce_rx *rx)
 }
 
 /**
- * struct rx_source - the source that was found good last
+ * struct rx_source - a source that was found good
  * @port: by which a packet came from it
  * @saddr: source
  * @when: in jiffies: that holds no longer than one, as addresses may be added
@@ -292,12 +292,15 @@ struct rx_source {
 	unsigned long when;
 };
 
-static DEFINE_PER_CPU(struct rx_source, rx_source_known);
+#define RX_SOURCES	8	/* remembered by each CPU, by the end of the address */
+
+static DEFINE_PER_CPU(struct rx_source [RX_SOURCES], rx_source_known);
 
 static bool rx_source_ok(const struct hroce_rx *rx)
 {
-	struct rx_source *known = this_cpu_ptr(&rx_source_known);
+	struct rx_source *known = this_cpu_ptr(rx_source_known);
 
+	known += rx->saddr.s6_addr[15] % RX_SOURCES;
 	if (known->port == rx->port && !time_before(known->when, jiffies) &&
 	    ipv6_addr_equal(&known->saddr, &rx->saddr))
 		return true;
