@@ -16,14 +16,7 @@ import socket
 import struct
 import sys
 
-
-def checksum(data):
-    if len(data) % 2:
-        data += b"\0"
-    total = sum(struct.unpack(f">{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xffff) + (total >> 16)
-    return ~total & 0xffff
+from checksum import checksum
 
 
 def echo_packet(kind):
