@@ -21,8 +21,12 @@ import sys
 import time
 import zlib
 
+from checksum import checksum
+
 PORT = 4791
 COUNTERS = "/sys/class/infiniband/nlb/ports/1/hw_counters/"
+# Longer than a jiffy of any kernel, in seconds.
+JIFFY = 0.02
 
 # Opcodes (IBTA table 38, A19).
 RC_SEND_FIRST, RC_SEND_MIDDLE, RC_SEND_LAST, RC_SEND_ONLY = 0x00, 0x01, 0x02, 0x04
@@ -111,15 +115,6 @@ class Packet:
         return checksum(pseudo + udp + data) or 0xffff
 
 
-def checksum(data):
-    if len(data) % 2:
-        data += b"\0"
-    total = sum(struct.unpack(f">{len(data) // 2}H", data))
-    while total >> 16:
-        total = (total & 0xffff) + (total >> 16)
-    return ~total & 0xffff
-
-
 def reth(pair, length, offset=0, rkey=None):
     return struct.pack(">QII", pair["addr"] + offset, pair["rkey"] if rkey is None else rkey, length)
 
@@ -200,7 +195,12 @@ class Target:
 
 
 def counters():
-    """All counters of nlb, from the kernel and not from its cache of some milliseconds."""
+    """All counters of nlb as they are now.
+
+    The RDMA core keeps what it has read for the life span, and at least until the next jiffy: without the pause the
+    first values could be older than the packets of the last check.
+    """
+    time.sleep(JIFFY)
     with open(COUNTERS + "lifespan", "w", encoding="ascii") as file:
         file.write("0")
     values = {}
@@ -220,7 +220,6 @@ def wait_counted(before, name, number, packets=0):
             return grown
         if time.monotonic() > end:
             raise Failure(f"{name} should have grown by {number}; this has grown: {grown}")
-        time.sleep(0.01)
 
 
 def only_counted(target, packets, name):
