@@ -7,6 +7,7 @@
  */
 #include <linux/limits.h>
 #include <linux/minmax.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "fuzz_engine.h"
@@ -16,6 +17,9 @@
 #define MAX_PKTS	64
 
 struct fuzz fuzz;
+
+/* Over all inputs: packets received, 32-bit words of ring entries written. */
+static u64 nr_packets, nr_words;
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t len);
 
@@ -209,6 +213,7 @@ static void op_post(void)
 	for (n = take(1) & 3; n && take(1) > 0x80; n--)
 		entry[take(2) % sq->stride] = take(1);
 	sq->hdr->prod = take_near(sq->hdr->prod + 1);
+	nr_words += sq->stride / 4 + 1;
 }
 
 static void op_kick(void)
@@ -325,6 +330,7 @@ static void op_packet(bool response)
 	if (hrp_pkt_parse(&pkt, hdr, len, len + pkt.payload_len + pkt.pad +
 					  HRW_ICRC_LEN))
 		return;
+	nr_packets++;
 	if (response)
 		receive_response(&pkt);
 	else
@@ -451,6 +457,13 @@ static void step(void)
 		op_packet(false);
 	}
 	check_state();
+}
+
+/* In the form of libFuzzer's own statistics. */
+static void __attribute__((__destructor__)) print_totals(void)
+{
+	fprintf(stderr, "stat::packets: %llu\nstat::ring_words: %llu\n",
+		(unsigned long long)nr_packets, (unsigned long long)nr_words);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
