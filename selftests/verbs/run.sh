@@ -23,7 +23,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/tap.sh
 
-programs=(objects limits quota mr dmabuf mw pkey qpstate data sge ud srq xrc cq extended atomics masked placement errors causes responder flush sections retry threads batch local shared qpcount sport rate cm hostile)
+programs=(objects limits quota habits mr dmabuf mw pkey qpstate data sge ud srq xrc cq extended atomics masked placement errors causes responder flush sections retry threads batch local shared qpcount sport rate cm hostile)
 build=${VT_BUILD:-build/selftests-verbs}
 type=${HROCE_TYPE:-hroce}
 exporter=
