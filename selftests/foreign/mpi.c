@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Collectives, messages and windows of MPI, each result compared
+ * Collectives, messages, windows and atomics of MPI, each result compared
  * with what it has to be. Any number of ranks from two on. A mismatch ends
  * all ranks with status 1.
  *
- *	mpi collectives|messages|windows
+ *	mpi collectives|messages|windows|atomics
  */
 #include <mpi.h>
 #include <stdbool.h>
@@ -185,6 +185,104 @@ static void windows(void)
 		put_and_get(lengths[i]);
 }
 
+/* A window of @n words, all 0, that everyone may access. */
+static int64_t *zero_window(int n, MPI_Win *win)
+{
+	int64_t *mine;
+
+	MPI_Win_allocate(n * sizeof(*mine), sizeof(*mine), MPI_INFO_NULL,
+			 MPI_COMM_WORLD, &mine, win);
+	memset(mine, 0, n * sizeof(*mine));
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Win_lock_all(0, *win);
+	return mine;
+}
+
+/* The word that all of @win's users counted up together. */
+static void check_sum(MPI_Win *win, const int64_t *mine, const char *what,
+		      int64_t want)
+{
+	MPI_Win_unlock_all(*win);
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, *win);
+	check(rank || *mine == want, what, want);
+	MPI_Win_unlock(rank, *win);
+	MPI_Win_free(win);
+}
+
+static void fetch_and_add(int rounds)
+{
+	int64_t one = 1, seen = 0, last = -1, *mine;
+	MPI_Win win;
+
+	mine = zero_window(1, &win);
+	for (int i = 0; i < rounds; i++) {
+		MPI_Fetch_and_op(&one, &seen, MPI_INT64_T, 0, 0, MPI_SUM, win);
+		MPI_Win_flush(0, win);
+		check(seen > last && seen < (int64_t)rounds * nr_ranks,
+		      "fetch and add", i);
+		last = seen;
+	}
+	check_sum(&win, mine, "fetch and add", (int64_t)rounds * nr_ranks);
+}
+
+/*
+ * Counts up by exchange. Each try succeeds or has seen the success of another,
+ * so nobody waits for others: Open MPI serves the requests of others in calls
+ * that wait, and a rank that tries its own word over and over never waits.
+ */
+static void compare_and_swap(int rounds)
+{
+	int64_t have = 0, want, seen, *mine;
+	MPI_Win win;
+
+	mine = zero_window(1, &win);
+	for (int i = 0; i < rounds; i++) {
+		for (;;) {
+			want = have + 1;
+			MPI_Compare_and_swap(&want, &have, &seen, MPI_INT64_T,
+					     0, 0, win);
+			MPI_Win_flush(0, win);
+			if (seen == have)
+				break;
+			check(seen > have, "compare and swap", i);
+			have = seen;
+		}
+		have = want;
+	}
+	check_sum(&win, mine, "compare and swap", (int64_t)rounds * nr_ranks);
+}
+
+static void accumulate(int n)
+{
+	int64_t *mine, *out = calloc(n, sizeof(*out));
+	MPI_Win win;
+
+	for (int i = 0; i < n; i++)
+		out[i] = rank + i;
+	MPI_Win_allocate(n * sizeof(*mine), sizeof(*mine), MPI_INFO_NULL,
+			 MPI_COMM_WORLD, &mine, &win);
+	memset(mine, 0, n * sizeof(*mine));
+	MPI_Win_fence(0, win);
+	for (int r = 0; r < nr_ranks; r++)
+		MPI_Accumulate(out, n, MPI_INT64_T, r, 0, n, MPI_INT64_T,
+			       MPI_SUM, win);
+	MPI_Win_fence(0, win);
+	for (int i = 0; i < n; i++)
+		check(mine[i] == (int64_t)nr_ranks * (nr_ranks - 1) / 2 +
+				 (int64_t)nr_ranks * i, "accumulate", n);
+	MPI_Win_free(&win);
+	free(out);
+}
+
+static void atomics(void)
+{
+	fetch_and_add(20);
+	compare_and_swap(20);
+	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++)
+		accumulate(lengths[i]);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc == 2 ? argv[1] : "";
@@ -198,6 +296,8 @@ int main(int argc, char **argv)
 		messages();
 	else if (!strcmp(what, "windows"))
 		windows();
+	else if (!strcmp(what, "atomics"))
+		atomics();
 	else
 		MPI_Abort(MPI_COMM_WORLD, 2);
 	if (!rank)

@@ -15,6 +15,7 @@
 
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/tap.sh
+. selftests/lib/programs.sh
 
 build=${FOREIGN_BUILD:-build/selftests-foreign}
 link=hroce0
@@ -25,39 +26,14 @@ port=14000
 server=10.77.0.1
 server6=fd77::1
 
-# usage: gid_index PREFIX: of the GID that begins so
-gid_index() {
-	local gid
-
-	for gid in "/sys/class/infiniband/$link/ports/1/gids/"*; do
-		[[ $(cat "$gid") == "$1"* ]] || continue
-		echo "${gid##*/}"
-		return
-	done
-	return 1
-}
-
-# Packets that have arrived from the other guest.
-received() { cat "/sys/class/infiniband/$link/ports/1/hw_counters/rx_packets"; }
-
-tcp_listens() { ss -Hltn "sport = :$1" | grep -q .; }
-cm_listens() { rdma resource show cm_id | grep -q LISTEN; }
-
-wanted() {
-	local pattern
-
-	for pattern in "${patterns[@]}"; do
-		# shellcheck disable=SC2053 # patterns
-		[[ $1 == $pattern ]] && return
-	done
-	return 1
-}
+# usage: wanted NAME
+wanted() { is_wanted "$1" "${patterns[@]}"; }
 
 # Our side of a case. With "stays" set the server is one that does not end by itself.
 side() {
 	local name=$1 ready=$2 status=0 before pid
 
-	before=$(received)
+	before=$(received $link)
 	if [ "$NODE" = 1 ]; then
 		timeout -k 5 "$limit" "${serve[@]}" >$log 2>&1 </dev/null &
 		pid=$!
@@ -72,10 +48,10 @@ side() {
 		[ -z "${stays:-}" ] || vm-barrier "$name.asked"
 	fi
 	vm-barrier "$name.done"
-	echo "status $status; packets received before: $before, after: $(received)"
+	echo "status $status; packets received before: $before, after: $(received $link)"
 	echo "\$ $([ "$NODE" = 1 ] && echo "${serve[*]}" || echo "${ask[*]}")"
 	cat $log
-	[ "$status" = 0 ] && [ "$(received)" -gt "$before" ]
+	[ "$status" = 0 ] && [ "$(received $link)" -gt "$before" ]
 }
 
 # usage: both NAME READY SERVER... -- CLIENT...
@@ -133,7 +109,7 @@ ucx_messages() {
 }
 
 export UCX_NET_DEVICES=$link:1
-UCX_IB_GID_INDEX=$(gid_index 0000:0000:0000:0000:0000:ffff) && export UCX_IB_GID_INDEX || exit
+UCX_IB_GID_INDEX=$(gid_index $link 0000:0000:0000:0000:0000:ffff) && export UCX_IB_GID_INDEX || exit
 ucx_messages ucx_
 for tls in rc_verbs ud_verbs; do
 	ucx "ucx_uct_${tls}_am_zcopy" -d $link:1 -x $tls -t am_bw -D zcopy -s 1000 -n 200 -w 10
@@ -148,9 +124,14 @@ ucp ucx_tag_list rc_v,ud_v -t tag_bw -D iov,iov -s 100,20000,3000 -n 20
 ucp ucx_put rc_v,ud_v -t ucp_put_bw -s 65536 -n 20
 ucp ucx_get rc_v,ud_v -t ucp_get -s 65536 -n 20
 ucp ucx_am rc_v,ud_v -t ucp_am_bw -s 20000 -n 50
+ucp ucx_fetch_add rc_v,ud_v -t ucp_fadd -s 8 -n 100
+ucp ucx_swap rc_v,ud_v -t ucp_swap -s 8 -n 100
+ucp ucx_compare_swap rc_v,ud_v -t ucp_cswap -s 8 -n 100
+UCX_IB_PCI_RELAXED_ORDERING=y ucp ucx_relaxed rc_v,ud_v -t ucp_put_bw -s 200000 -n 10
+UCX_IB_NUM_PATHS=4 UCX_MAX_EAGER_RAILS=4 UCX_MAX_RNDV_RAILS=4 ucp ucx_paths rc_v,ud_v -t tag_bw -s 200000 -n 10
 io_demo ucx_io_demo $server
 io_demo ucx_io_demo_am $server -A
-UCX_IB_GID_INDEX=$(gid_index fd77) || exit
+UCX_IB_GID_INDEX=$(gid_index $link fd77) || exit
 ucx_messages ucx_ipv6_
 
 # Open MPI over UCX, four ranks. mpirun has no ssh here: the other guest runs what it is told to.
@@ -165,7 +146,7 @@ mpi() {
 mpi_side() {
 	local name=$1 status=0 before command
 
-	before=$(received)
+	before=$(received $link)
 	if [ "$NODE" = 1 ]; then
 		timeout -k 5 "$limit" mpirun --allow-run-as-root --mca plm_rsh_agent "$PWD/selftests/foreign/rsh-agent" \
 			--mca oob_tcp_if_include eth0 --oversubscribe -H node1,node2 -np 4 --map-by node --mca pml ucx --mca osc ucx \
@@ -174,14 +155,15 @@ mpi_side() {
 		command=$(vm-get "launch.$2") && eval "$command" || status=$?
 	fi
 	vm-barrier "$name.done"
-	echo "status $status; packets received before: $before, after: $(received)"
-	[ "$status" = 0 ] && [ "$(received)" -gt "$before" ]
+	echo "status $status; packets received before: $before, after: $(received $link)"
+	[ "$status" = 0 ] && [ "$(received $link)" -gt "$before" ]
 }
 
-UCX_IB_GID_INDEX=$(gid_index 0000:0000:0000:0000:0000:ffff) || exit
+UCX_IB_GID_INDEX=$(gid_index $link 0000:0000:0000:0000:0000:ffff) || exit
 mpi collectives
 mpi messages
 mpi windows
+mpi atomics
 
 # libfabric. The programs that come with it in Debian (fabtests does not), and ours for writes and reads.
 
@@ -206,7 +188,11 @@ rma() {
 
 pingpong msg -p verbs -e msg -S 65536 -d $link
 pingpong rxm -p "verbs;ofi_rxm" -e rdm -S 65536 -d $link
-pingpong rxm_tagged -p "verbs;ofi_rxm" -e rdm -m tagged -d $link
+pingpong rxm_tagged -p "verbs;ofi_rxm" -e rdm -m tagged -S 1024 -d $link
+pingpong rxm_tagged_large -p "verbs;ofi_rxm" -e rdm -m tagged -S 65536 -d $link
+FI_VERBS_USE_ODP=1 pingpong on_demand -p "verbs;ofi_rxm" -e rdm -S 65536 -d $link
+FI_VERBS_PREFER_XRC=1 FI_OFI_RXM_USE_SRX=1 pingpong xrc -p "verbs;ofi_rxm" -e rdm -S 65536 -d $link-xrc
+pingpong datagrams -p verbs -e dgram -S 1000 -d $link-dgram
 rma "" $server
 rma _ipv6 $server6
 
