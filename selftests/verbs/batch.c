@@ -189,7 +189,10 @@ static void operations_differ(struct vt *t)
 			      u.s->buf + (i - 1) * ROOM, 8), "request %d", i);
 }
 
-/* While the peer makes the sender wait nobody needs to tell it of more. */
+/*
+ * While the peer makes the sender wait nobody needs to tell it of more. A slow
+ * machine posts for longer than one such wait, and each try may meet a post.
+ */
 static void blocked_queue_needs_no_kick(struct vt *t)
 {
 	struct vt_opt o = { .rnr_timer = 31 };	/* 491 ms */
@@ -205,14 +208,16 @@ static void blocked_queue_needs_no_kick(struct vt *t)
 		l.wr[i].next = NULL;
 		VT_EQ(ibv_post_send(u.p->qp[0], &l.wr[i], &bad), 0);
 		if (!i)
-			VT_EQ(vt_settled(&t->a, "rnr_rcvd") - rnr, 1);
+			VT_OK(vt_settled(&t->a, "rnr_rcvd") > rnr, "no RNR");
 	}
+	rnr = vt_settled(&t->a, "rnr_rcvd") - rnr;
 	post_receives(&u);
 	vt_expect(u.p->scq[0], NR - 1, IBV_WC_SUCCESS);
 	expect_messages(&u, &l, NR);
 	/* On a wire, the second post finds out that it need not have. */
 	kicks = vt_settled(&t->a, "kicks") - kicks;
-	VT_OK(kicks >= 1 && kicks <= 2, "%lld", kicks);
+	VT_OK(kicks >= 1 && kicks <= 1 + rnr, "%lld kicks, %lld RNRs", kicks,
+	      rnr);
 }
 
 /* Lengths are those of the datagram alone; identifications follow each other. */
