@@ -11,10 +11,9 @@
 #include <linux/module.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
-#include <rdma/ib_cache.h>
-#include <rdma/ib_verbs.h>
 
-#define PORT		1
+#include "../lib/loop.h"
+
 #define PATIENCE	(10 * HZ)
 #define ALL		(~0ULL)
 
@@ -38,9 +37,7 @@ struct words {
 
 /**
  * struct rig - queue pair, and what belongs to it
- * @pd: protection domain
- * @cq: of both queues
- * @qp: connected to itself
+ * @loop: queue pair
  * @mr: @words, for the peer
  * @words: memory
  * @dma: its address
@@ -49,9 +46,7 @@ struct words {
  * @done: there is one
  */
 struct rig {
-	struct ib_pd *pd;
-	struct ib_cq *cq;
-	struct ib_qp *qp;
+	struct loop loop;
 	struct ib_mr *mr;
 	struct words *words;
 	u64 dma;
@@ -115,11 +110,11 @@ static int run(struct rig *rig, struct ib_send_wr *wr)
 	rig->cqe.done = operation_done;
 	rig->done = false;
 	wr->wr_cqe = &rig->cqe;
-	err = ib_post_send(rig->qp, wr, NULL);
+	err = ib_post_send(rig->loop.qp, wr, NULL);
 	if (err)
 		return err;
 	while (!rig->done) {
-		ib_process_cq_direct(rig->cq, 1);
+		ib_process_cq_direct(rig->loop.cq, 1);
 		if (time_after(jiffies, end))
 			return -ETIMEDOUT;
 		cond_resched();
@@ -136,7 +131,7 @@ static int take_step(struct rig *rig, const struct step *s)
 	struct ib_sge sge = {
 		.addr = rig->dma + offsetof(struct words, result),
 		.length = sizeof(u64),
-		.lkey = rig->pd->local_dma_lkey,
+		.lkey = rig->loop.pd->local_dma_lkey,
 	};
 	struct ib_atomic_wr wr = {
 		.wr = { .opcode = s->opcode, .sg_list = &sge, .num_sge = 1 },
@@ -185,7 +180,7 @@ static int register_words(struct rig *rig)
 	struct scatterlist sg;
 	int n;
 
-	rig->mr = ib_alloc_mr(rig->pd, IB_MR_TYPE_MEM_REG, 1);
+	rig->mr = ib_alloc_mr(rig->loop.pd, IB_MR_TYPE_MEM_REG, 1);
 	if (IS_ERR(rig->mr))
 		return PTR_ERR(rig->mr);
 	sg_init_one(&sg, rig->words, sizeof(*rig->words));
@@ -206,71 +201,13 @@ static int register_words(struct rig *rig)
 	return n;
 }
 
-static int connect_qp(struct rig *rig)
-{
-	struct ib_qp_attr attr = {
-		.qp_state = IB_QPS_INIT, .port_num = PORT,
-		.qp_access_flags = IB_ACCESS_REMOTE_ATOMIC,
-		.path_mtu = IB_MTU_1024, .dest_qp_num = rig->qp->qp_num,
-		.max_rd_atomic = 1, .max_dest_rd_atomic = 1,
-		.min_rnr_timer = 12, .timeout = 14, .retry_cnt = 7,
-		.rnr_retry = 7,
-	};
-	struct ib_device *dev = rig->qp->device;
-	const struct ib_gid_attr *gid;
-	int err;
-
-	gid = rdma_get_gid_attr(dev, PORT, gid_index);
-	if (IS_ERR(gid))
-		return PTR_ERR(gid);
-	attr.ah_attr.type = rdma_ah_find_type(dev, PORT);
-	rdma_ah_set_port_num(&attr.ah_attr, PORT);
-	rdma_move_grh_sgid_attr(&attr.ah_attr, (union ib_gid *)&gid->gid, 0, 64,
-				0, gid);
-	err = ib_modify_qp(rig->qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
-			   IB_QP_PORT | IB_QP_ACCESS_FLAGS);
-	attr.qp_state = IB_QPS_RTR;
-	err = err ?: ib_modify_qp(rig->qp, &attr, IB_QP_STATE | IB_QP_AV |
-				  IB_QP_PATH_MTU | IB_QP_DEST_QPN |
-				  IB_QP_RQ_PSN | IB_QP_MAX_DEST_RD_ATOMIC |
-				  IB_QP_MIN_RNR_TIMER);
-	attr.qp_state = IB_QPS_RTS;
-	err = err ?: ib_modify_qp(rig->qp, &attr, IB_QP_STATE | IB_QP_TIMEOUT |
-				  IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
-				  IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC);
-	rdma_destroy_ah_attr(&attr.ah_attr);
-	return err;
-}
-
-static int with_qp(struct rig *rig)
-{
-	struct ib_qp_init_attr init = {
-		.qp_type = IB_QPT_RC, .sq_sig_type = IB_SIGNAL_ALL_WR,
-		.send_cq = rig->cq, .recv_cq = rig->cq,
-		.cap = {
-			.max_send_wr = 1, .max_send_sge = 1,
-			.max_recv_wr = 1, .max_recv_sge = 1,
-		},
-	};
-	int err;
-
-	rig->qp = ib_create_qp(rig->pd, &init);
-	if (IS_ERR(rig->qp))
-		return PTR_ERR(rig->qp);
-	err = connect_qp(rig) ?: register_words(rig);
-	ib_destroy_qp(rig->qp);
-	return err;
-}
-
-static int with_cq(struct rig *rig, struct ib_device *dev)
+static int with_loop(struct rig *rig, struct ib_device *dev)
 {
 	int err;
 
-	rig->cq = ib_alloc_cq(dev, NULL, 4, 0, IB_POLL_DIRECT);
-	if (IS_ERR(rig->cq))
-		return PTR_ERR(rig->cq);
-	err = with_qp(rig);
-	ib_free_cq(rig->cq);
+	err = loop_open(&rig->loop, dev, gid_index, IB_MTU_1024,
+			IB_ACCESS_REMOTE_ATOMIC) ?: register_words(rig);
+	loop_close(&rig->loop);
 	return err;
 }
 
@@ -283,7 +220,7 @@ static int with_memory(struct rig *rig, struct ib_device *dev)
 		return -ENOMEM;
 	rig->dma = ib_dma_map_single(dev, rig->words, sizeof(*rig->words),
 				     DMA_BIDIRECTIONAL);
-	err = ib_dma_mapping_error(dev, rig->dma) ?: with_cq(rig, dev);
+	err = ib_dma_mapping_error(dev, rig->dma) ?: with_loop(rig, dev);
 	ib_dma_unmap_single(dev, rig->dma, sizeof(*rig->words),
 			    DMA_BIDIRECTIONAL);
 	kfree(rig->words);
@@ -299,18 +236,10 @@ static int __init atomics_init(void)
 	dev = ib_device_get_by_name(device, RDMA_DRIVER_UNKNOWN);
 	if (!dev)
 		return -ENODEV;
-	if (dev->attrs.masked_atomic_cap == IB_ATOMIC_NONE) {
+	if (dev->attrs.masked_atomic_cap == IB_ATOMIC_NONE)
 		err = -EOPNOTSUPP;
-		goto put;
-	}
-	rig.pd = ib_alloc_pd(dev, 0);
-	if (IS_ERR(rig.pd)) {
-		err = PTR_ERR(rig.pd);
-		goto put;
-	}
-	err = with_memory(&rig, dev);
-	ib_dealloc_pd(rig.pd);
-put:
+	else
+		err = with_memory(&rig, dev);
 	ib_device_put(dev);
 	return err;
 }
