@@ -31,17 +31,13 @@ static bool hook_is_lsm(const struct nf_hook_ops *ops)
 		ops->priority == NF_IP_PRI_SELINUX_LAST);
 }
 
-static bool hook_has_rules(const struct net *net, bool ipv6, unsigned int hook)
+static __always_inline bool
+entries_have_rules(const struct nf_hook_entries *entries)
 {
-	const struct nf_hook_entries *entries;
 	struct nf_hook_ops **ops;
 	unsigned int i;
 
-	if (ipv6)
-		entries = rcu_dereference(net->nf.hooks_ipv6[hook]);
-	else
-		entries = rcu_dereference(net->nf.hooks_ipv4[hook]);
-	if (likely(!entries))
+	if (!entries)
 		return false;
 	ops = nf_hook_entries_get_hook_ops(entries);
 	for (i = 0; i < entries->num_hook_entries; i++)
@@ -49,49 +45,31 @@ static bool hook_has_rules(const struct net *net, bool ipv6, unsigned int hook)
 			return true;
 	return false;
 }
-#else
-static bool hook_has_rules(const struct net *net, bool ipv6, unsigned int hook)
-{
-	return false;
-}
-#endif
 
-static bool policy_rules_in(const struct hroce_port *port, bool ipv6)
+static __always_inline bool hook_has_rules(const struct net *net, bool ipv6,
+					   unsigned int hook)
+{
+	if (!hroce_policy_hook_used(ipv6, hook))
+		return false;
+	return entries_have_rules(ipv6 ?
+				  rcu_dereference(net->nf.hooks_ipv6[hook]) :
+				  rcu_dereference(net->nf.hooks_ipv4[hook]));
+}
+
+bool hroce_policy_rules_in(const struct hroce_port *port, bool ipv6)
 {
 	return READ_ONCE(port->strict) &&
 	       (hook_has_rules(port->net, ipv6, NF_INET_PRE_ROUTING) ||
 		hook_has_rules(port->net, ipv6, NF_INET_LOCAL_IN));
 }
 
-static bool policy_ipsec_in(const struct net *net, const struct sk_buff *skb)
-{
-#ifdef CONFIG_XFRM
-	return net->xfrm.policy_count[XFRM_POLICY_IN] ||
-	       net->xfrm.policy_default[XFRM_POLICY_IN] ==
-			XFRM_USERPOLICY_BLOCK ||
-	       secpath_exists(skb);
-#else
-	return false;
-#endif
-}
-
-bool hroce_policy_in(const struct hroce_port *port, const struct sk_buff *skb,
-		     bool ipv6)
-{
-	return policy_ipsec_in(port->net, skb) || policy_rules_in(port, ipv6);
-}
-
-bool hroce_policy_out(const struct hroce_port *port, bool ipv6)
+bool hroce_policy_rules_out(const struct hroce_port *port, bool ipv6)
 {
 	return READ_ONCE(port->strict) &&
 	       (hook_has_rules(port->net, ipv6, NF_INET_LOCAL_OUT) ||
 		hook_has_rules(port->net, ipv6, NF_INET_POST_ROUTING));
 }
-
-bool hroce_policy_local(const struct hroce_port *port, bool ipv6)
-{
-	return hroce_policy_out(port, ipv6) || policy_rules_in(port, ipv6);
-}
+#endif
 
 static bool policy_is_own6(struct net_device *dev, const struct in6_addr *addr)
 {

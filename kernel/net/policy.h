@@ -6,12 +6,73 @@
 #ifndef HROCE_POLICY_H
 #define HROCE_POLICY_H
 
+#include <linux/compiler.h>
+#include <linux/jump_label.h>
+#include <linux/netfilter.h>
+#include <linux/skbuff.h>
 #include <linux/types.h>
+#include <net/net_namespace.h>
+#include <net/xfrm.h>
+#include "port.h"
 
-struct hroce_port;
 struct in6_addr;
 struct net_device;
-struct sk_buff;
+
+/* Does any namespace use a hook of netfilter? A static key: free where none does. */
+#if defined(CONFIG_NETFILTER) && defined(CONFIG_JUMP_LABEL)
+#define hroce_policy_hook_used(ipv6, hook)				\
+	((ipv6) ? static_key_false(&nf_hooks_needed[NFPROTO_IPV6][hook]) : \
+		  static_key_false(&nf_hooks_needed[NFPROTO_IPV4][hook]))
+#else
+#define hroce_policy_hook_used(ipv6, hook)	true
+#endif
+
+#ifdef CONFIG_NETFILTER
+bool hroce_policy_rules_in(const struct hroce_port *port, bool ipv6);
+bool hroce_policy_rules_out(const struct hroce_port *port, bool ipv6);
+#else
+static inline bool hroce_policy_rules_in(const struct hroce_port *port,
+					 bool ipv6)
+{
+	return false;
+}
+
+static inline bool hroce_policy_rules_out(const struct hroce_port *port,
+					  bool ipv6)
+{
+	return false;
+}
+#endif
+
+/* May IPsec refuse a received frame? */
+static inline bool hroce_policy_ipsec_in(const struct net *net,
+					 const struct sk_buff *skb)
+{
+#ifdef CONFIG_XFRM
+	return net->xfrm.policy_count[XFRM_POLICY_IN] ||
+	       net->xfrm.policy_default[XFRM_POLICY_IN] ==
+			XFRM_USERPOLICY_BLOCK ||
+	       secpath_exists(skb);
+#else
+	return false;
+#endif
+}
+
+/**
+ * hroce_policy_filter_in - do packets have to pass netfilter's input hooks?
+ * @port: port
+ * @ipv6: which of the two
+ *
+ * Context: RCU read side.
+ * Return: true if these have rules, unless the link leaves them out.
+ */
+static inline bool hroce_policy_filter_in(const struct hroce_port *port,
+					  bool ipv6)
+{
+	return (hroce_policy_hook_used(ipv6, NF_INET_PRE_ROUTING) ||
+		hroce_policy_hook_used(ipv6, NF_INET_LOCAL_IN)) &&
+	       hroce_policy_rules_in(port, ipv6);
+}
 
 /**
  * hroce_policy_in - does a received frame have to go up the IP stack?
@@ -23,28 +84,28 @@ struct sk_buff;
  * Return: true if netfilter has rules for received packets, unless the link
  * leaves them out, or if IPsec has policies.
  */
-bool hroce_policy_in(const struct hroce_port *port, const struct sk_buff *skb,
-		     bool ipv6);
+static inline bool hroce_policy_in(const struct hroce_port *port,
+				   const struct sk_buff *skb, bool ipv6)
+{
+	return hroce_policy_ipsec_in(port->net, skb) ||
+	       hroce_policy_filter_in(port, ipv6);
+}
 
 /**
- * hroce_policy_out - do frames have to pass netfilter's output hooks?
+ * hroce_policy_filter_out - do frames have to pass netfilter's output hooks?
  * @port: port
  * @ipv6: which of the two
  *
  * Context: RCU read side.
  * Return: true if these have rules, unless the link leaves them out.
  */
-bool hroce_policy_out(const struct hroce_port *port, bool ipv6);
-
-/**
- * hroce_policy_local - do packets to this host have to pass netfilter?
- * @port: port
- * @ipv6: which of the two
- *
- * Context: RCU read side.
- * Return: true if there are rules on their way out or in.
- */
-bool hroce_policy_local(const struct hroce_port *port, bool ipv6);
+static inline bool hroce_policy_filter_out(const struct hroce_port *port,
+					   bool ipv6)
+{
+	return (hroce_policy_hook_used(ipv6, NF_INET_LOCAL_OUT) ||
+		hroce_policy_hook_used(ipv6, NF_INET_POST_ROUTING)) &&
+	       hroce_policy_rules_out(port, ipv6);
+}
 
 /**
  * hroce_policy_source_ok - may a packet from another host have this source?

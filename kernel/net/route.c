@@ -218,11 +218,12 @@ int hroce_route_get(struct hroce_flow *flow, struct hroce_route *route)
 	route->ipv6 = ipv6;
 	route->mcast = hroce_addr_is_multicast(daddr);
 	local = ipv6 ? route_is_local6(dst) : route_is_local4(dst);
-	route->filter = hroce_policy_out(flow->port, ipv6);
+	local &= !route->mcast;
+	route->filter = hroce_policy_filter_out(flow->port, ipv6);
 	route->stack = dst_xfrm(dst) || dst->lwtstate ||
-		       (local && !route->mcast &&
-			hroce_policy_local(flow->port, ipv6));
-	if (local && !route->mcast && !route->stack)
+		       (local && (route->filter ||
+				  hroce_policy_filter_in(flow->port, ipv6)));
+	if (local && !route->stack)
 		route->to = hroce_port_find(flow->port->dev, daddr);
 	if (route->to) {
 		route->dev = route->to->dev;
