@@ -45,7 +45,7 @@
  *	freed when it gets to zero
  * @full: hroce_flow_full() said true since the last wake
  * @local: frames have arrived on this host, until @local_until
- * @local_hash: hroce_flow_hash() of where the last of them went to
+ * @local_hash: flow_hash() of where the last of them went to
  * @local_until: in jiffies
  * @lost: nothing is believed until @lost_until
  * @lost_until: in jiffies
@@ -242,13 +242,20 @@ bool hroce_flow_is_peer(const struct hroce_flow *flow,
 	       ipv6_addr_equal(daddr, &flow->key.saddr);
 }
 
-bool hroce_flow_elides(const struct hroce_flow *flow, u32 daddr_hash)
+/* What tells destinations apart. */
+static u32 flow_hash(const struct in6_addr *daddr)
+{
+	return __ipv6_addr_jhash(daddr, 0);
+}
+
+bool hroce_flow_elides(const struct hroce_flow *flow,
+		       const struct in6_addr *daddr)
 {
 	const struct hroce_flow_queue *queue = flow->queue;
 
 	return READ_ONCE(flow->port->elide_icrc) && READ_ONCE(queue->local) &&
-	       READ_ONCE(queue->local_hash) == daddr_hash &&
-	       time_before(jiffies, READ_ONCE(queue->local_until));
+	       time_before(jiffies, READ_ONCE(queue->local_until)) &&
+	       READ_ONCE(queue->local_hash) == flow_hash(daddr);
 }
 
 bool hroce_flow_is_idle(const struct hroce_flow *flow)
@@ -301,6 +308,6 @@ bool hroce_flow_trusts(const struct sk_buff *skb,
 	    skb->ip_summed != CHECKSUM_PARTIAL)
 		return false;
 	if (skb_is_gso(skb))
-		queue_heard(queue_of(skb, &units), hroce_flow_hash(daddr));
+		queue_heard(queue_of(skb, &units), flow_hash(daddr));
 	return elided;
 }

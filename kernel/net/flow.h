@@ -6,7 +6,6 @@
 #include <linux/atomic.h>
 #include <linux/in6.h>
 #include <net/dst_cache.h>
-#include <net/ipv6.h>
 
 struct hroce_flow_queue;
 struct hroce_port;
@@ -122,18 +121,13 @@ bool hroce_flow_is_peer(const struct hroce_flow *flow,
 /**
  * hroce_flow_elides - may the next frame go without ICRC?
  * @flow: flow that frames are charged to
- * @daddr_hash: hroce_flow_hash() of where the frame goes to
+ * @daddr: where the frame goes to
  *
  * Return: true if the link allows it and frames of this flow have lately
  * arrived on this same host.
  */
-bool hroce_flow_elides(const struct hroce_flow *flow, u32 daddr_hash);
-
-/* What tells destinations apart for hroce_flow_elides(). */
-static inline u32 hroce_flow_hash(const struct in6_addr *daddr)
-{
-	return __ipv6_addr_jhash(daddr, 0);
-}
+bool hroce_flow_elides(const struct hroce_flow *flow,
+		       const struct in6_addr *daddr);
 
 /**
  * hroce_flow_is_idle - is none of its frames on the way?

@@ -65,7 +65,6 @@ static int tx_set_flow(struct hroce_tx *tx, struct hroce_flow *flow)
 	if (err)
 		return err;
 	tx->flow = flow;
-	tx->daddr_hash = hroce_flow_hash(&flow->key.daddr);
 	tx->held = NULL;
 	tx->icrc.udp_len = 0;
 	hroce_headers_init(&tx->hdr, &flow->key);
@@ -336,7 +335,7 @@ static bool tx_elides(const struct hroce_tx *tx)
 		return false;
 	if (tx->route.to)
 		return READ_ONCE(tx->flow->port->elide_icrc);
-	return hroce_flow_elides(tx->sender, tx->daddr_hash);
+	return hroce_flow_elides(tx->sender, &tx->flow->key.daddr);
 }
 
 /* Open a frame that begins with the packet that is loaded. */

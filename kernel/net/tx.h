@@ -18,7 +18,6 @@ struct hroce_mem_iter;
  * struct hroce_tx - a run of transmissions
  * @sender: flow that frames are charged to: that of the queue pair
  * @flow: where the last burst went to; NULL: there was none
- * @daddr_hash: hroce_flow_hash() of that
  * @held: see hroce_local_deliver()
  * @keep_order: what the stack refuses is sent again by the owner
  * @refused: the stack has refused a frame
@@ -50,7 +49,6 @@ struct hroce_mem_iter;
 struct hroce_tx {
 	struct hroce_flow *sender;
 	struct hroce_flow *flow;
-	u32 daddr_hash;
 	void *held;
 	bool keep_order;
 	bool refused;
