@@ -237,18 +237,20 @@ struct hroce_port *hroce_port_find(const struct net_device *dev,
 {
 	const struct hroce_netns *hn = net_generic(dev_net(dev),
 						   hroce_netns_id);
-	const struct net_device *vrf = l3mdev_master_dev_rcu(dev);
-	struct hroce_port *port = hroce_port_find_dev(dev);
+	struct hroce_port *port, *other = NULL;
 
-	if (port && hroce_port_has_addr(port, addr))
-		return port;
+	list_for_each_entry_rcu(port, &hn->ports, node) {
+		if (!hroce_port_has_addr(port, addr))
+			continue;
+		if (port->dev == dev)
+			return port;
+		if (!other && l3mdev_master_dev_rcu(port->dev) ==
+			      l3mdev_master_dev_rcu(dev))
+			other = port;
+	}
 	if (ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL)
 		return NULL;
-	list_for_each_entry_rcu(port, &hn->ports, node)
-		if (hroce_port_has_addr(port, addr) &&
-		    l3mdev_master_dev_rcu(port->dev) == vrf)
-			return port;
-	return NULL;
+	return other;
 }
 
 static int __net_init netns_init(struct net *net)
