@@ -269,8 +269,8 @@ static int route_deliver(const struct hroce_route *route,
 	return netif_rx(skb) == NET_RX_SUCCESS ? 0 : NET_XMIT_DROP;
 }
 
-static struct neighbour *route_neigh(const struct sk_buff *skb,
-				     bool *skip_cache)
+static __always_inline struct neighbour *route_neigh(const struct sk_buff *skb,
+						     bool *skip_cache)
 {
 	struct dst_entry *dst = skb_dst(skb);
 	struct rtable *rt;
@@ -297,7 +297,7 @@ static int route_result(int result)
 	return net_xmit_eval(result);
 }
 
-static int route_output(struct net *net, struct sock *sk, struct sk_buff *skb)
+static __always_inline int route_send(struct sk_buff *skb)
 {
 	struct neighbour *neigh;
 	bool skip_cache;
@@ -308,6 +308,12 @@ static int route_output(struct net *net, struct sock *sk, struct sk_buff *skb)
 		return PTR_ERR(neigh);
 	}
 	return neigh_output(neigh, skb, skip_cache);
+}
+
+static __cold int route_output(struct net *net, struct sock *sk,
+			       struct sk_buff *skb)
+{
+	return route_send(skb);
 }
 
 /*
@@ -336,13 +342,12 @@ static int route_xmit_filter(const struct hroce_flow *flow,
 				    NULL, dev, route_output));
 }
 
-static int route_xmit_neigh(const struct hroce_flow *flow,
-			    const struct hroce_route *route,
+static int route_xmit_neigh(const struct hroce_route *route,
 			    struct sk_buff *skb)
 {
 	skb->dev = route->dev;
 	skb_dst_set_noref(skb, route->dst);
-	return route_result(route_output(flow->port->net, NULL, skb));
+	return route_result(route_send(skb));
 }
 
 static int route_xmit_stack(const struct hroce_flow *flow,
@@ -377,5 +382,5 @@ int hroce_route_xmit(const struct hroce_flow *flow,
 	}
 	if (route->filter)
 		return route_xmit_filter(flow, route, skb);
-	return route_xmit_neigh(flow, route, skb);
+	return route_xmit_neigh(route, skb);
 }

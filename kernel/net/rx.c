@@ -296,14 +296,9 @@ struct rx_source {
 
 static DEFINE_PER_CPU(struct rx_source [RX_SOURCES], rx_source_known);
 
-static bool rx_source_ok(const struct hroce_rx *rx)
+static noinline bool rx_source_check(const struct hroce_rx *rx,
+				     struct rx_source *known)
 {
-	struct rx_source *known = this_cpu_ptr(rx_source_known);
-
-	known += rx->saddr.s6_addr[15] % RX_SOURCES;
-	if (known->port == rx->port && !time_before(known->when, jiffies) &&
-	    ipv6_addr_equal(&known->saddr, &rx->saddr))
-		return true;
 	if (!hroce_policy_source_ok(rx->port->dev, &rx->saddr)) {
 		hroce_count(rx->port, HROCE_EV_RX_PACKETS);
 		hroce_count(rx->port, HROCE_DROP_SOURCE);
@@ -313,6 +308,18 @@ static bool rx_source_ok(const struct hroce_rx *rx)
 	known->saddr = rx->saddr;
 	known->when = jiffies;
 	return true;
+}
+
+static __always_inline bool rx_source_ok(const struct hroce_rx *rx)
+{
+	struct rx_source *known = this_cpu_ptr(rx_source_known);
+
+	known += rx->saddr.s6_addr[15] % RX_SOURCES;
+	if (likely(known->port == rx->port &&
+		   !time_before(known->when, jiffies) &&
+		   ipv6_addr_equal(&known->saddr, &rx->saddr)))
+		return true;
+	return rx_source_check(rx, known);
 }
 
 /* Super-packets of which we know how they were put together. */
