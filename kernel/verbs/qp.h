@@ -260,6 +260,9 @@ void hroce_qp_visit_all(struct hroce_dev *dev,
  */
 void hroce_qp_stop(struct hroce_qp *qp);
 
+/* There is reason to look once more: is there work left in this section? */
+bool hroce_qp_side_may(struct hroce_side *side);
+
 /**
  * hroce_qp_side_again - give the token back, or look once more?
  * @side: side of which the caller holds the token
@@ -268,7 +271,11 @@ void hroce_qp_stop(struct hroce_qp *qp);
  * Context: @side->lock held, in a section.
  * Return: true to look once more, now.
  */
-bool hroce_qp_side_again(struct hroce_side *side);
+static inline bool hroce_qp_side_again(struct hroce_side *side)
+{
+	lockdep_assert_held(&side->lock);
+	return side->again && hroce_qp_side_may(side);
+}
 
 /**
  * hroce_qp_end_flush - flush what a stopped queue pair has not flushed yet

@@ -66,7 +66,9 @@ void hroce_qp_settle_bh(struct hroce_qp *qp)
 	 * Each pass can only add what the engine decides because of it, or what
 	 * other CPUs ask for.
 	 */
-	while (READ_ONCE(qp->pending)) {
+	if (!READ_ONCE(qp->pending))
+		return;
+	for (;;) {
 		if (qp_take_pending(qp, HROCE_PENDING_FLUSH))
 			qp_set_error(qp);
 		if (qp_take_pending(qp, HROCE_PENDING_RECV_RUN))
@@ -79,20 +81,19 @@ void hroce_qp_settle_bh(struct hroce_qp *qp)
 			hroce_cq_notify(qp->send_cq);
 		if (READ_ONCE(qp->pending) >> HROCE_PENDING_EVENT)
 			qp_raise_events(qp);
+		if (likely(!READ_ONCE(qp->pending)))
+			return;
 		if (unlikely(!hroce_section_left())) {
-			if (READ_ONCE(qp->pending))
-				tasklet_schedule(&qp->send.task);
+			tasklet_schedule(&qp->send.task);
 			return;
 		}
 		hroce_section_charge(1);
 	}
 }
 
-bool hroce_qp_side_again(struct hroce_side *side)
+bool hroce_qp_side_may(struct hroce_side *side)
 {
 	lockdep_assert_held(&side->lock);
-	if (!side->again)
-		return false;
 	if (hroce_section_left())
 		return true;
 	/* Who has set it relies on us. */
