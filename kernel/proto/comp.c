@@ -252,7 +252,7 @@ static void comp_answered(struct hrp_qp *qp, const struct hrp_pkt *pkt,
  * or, if it is large, by one in GROW_PKTS: in some 200 round trips from the least
  * to 8 MB, while the loss at the end of that costs a few per cent.
  */
-static void comp_grow(struct hrp_req *req, u32 nr_pkts)
+static noinline void comp_grow(struct hrp_req *req, u32 nr_pkts)
 {
 	u32 step = min(req->cwnd_pkts, GROW_PKTS);
 
@@ -262,7 +262,8 @@ static void comp_grow(struct hrp_req *req, u32 nr_pkts)
 }
 
 /* @nr_pkts were acknowledged: there is a peer, and it is ready. */
-static void comp_progress(struct hrp_req *req, u32 nr_pkts, u64 now_ns)
+static __always_inline void comp_progress(struct hrp_req *req, u32 nr_pkts,
+					  u64 now_ns)
 {
 	if (unlikely(req->cwnd_pkts < req->window_pkts))
 		comp_grow(req, nr_pkts);

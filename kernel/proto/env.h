@@ -26,8 +26,9 @@ enum hrp_event {
 
 /**
  * hrp_cqe_begin - begin to fill a completion in
- * @cqe: set as a whole, since it is copied into user space: members that are not
- *	named here are zero, and the struct has no padding (checked in "style")
+ * @cqe: all in front of @reserved is set, since it is copied into user space
+ *	(unit_sq tests that). One by one: for a whole struct the compiler uses
+ *	"rep stos"
  * @qp: queue pair
  * @wr_id: of the request
  * @result: enum hroce_wc_status or enum hroce_cause
@@ -36,12 +37,18 @@ enum hrp_event {
 static inline void hrp_cqe_begin(struct hroce_cqe *cqe, const struct hrp_qp *qp,
 				 u64 wr_id, u8 result, u8 opcode)
 {
-	*cqe = (struct hroce_cqe) {
-		.wr_id = wr_id,
-		.qpn = qp->qpn,
-		.status = result,
-		.opcode = opcode,
-	};
+	cqe->wr_id = wr_id;
+	cqe->timestamp_ns = 0;
+	cqe->byte_len = 0;
+	cqe->imm_data = 0;
+	cqe->qpn = qp->qpn;
+	cqe->src_qpn = 0;
+	cqe->vendor_err = 0;
+	cqe->flags = 0;
+	cqe->pkey_index = 0;
+	cqe->status = result;
+	cqe->opcode = opcode;
+	cqe->sl = 0;
 	if (unlikely(result >= HROCE_CAUSE_FIRST))
 		hrp_cause_explain(cqe);
 }
