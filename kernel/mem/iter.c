@@ -34,7 +34,7 @@ static void iter_write_back(struct hroce_mem_iter *it)
 	it->dirty_len = 0;
 }
 
-static void iter_give_back(struct hroce_mem_iter *it)
+static noinline void iter_give_back(struct hroce_mem_iter *it)
 {
 	if (it->dirty_len) {
 		iter_write_back(it);
@@ -48,7 +48,7 @@ static void iter_give_back(struct hroce_mem_iter *it)
 	it->window = NULL;
 }
 
-static void iter_unlock(struct hroce_mem_iter *it)
+static __always_inline void iter_unlock(struct hroce_mem_iter *it)
 {
 	if (it->region && !it->pages)
 		iter_give_back(it);
@@ -56,7 +56,7 @@ static void iter_unlock(struct hroce_mem_iter *it)
 	it->pages = NULL;
 }
 
-static bool iter_fail(struct hroce_mem_iter *it, u8 status)
+static noinline bool iter_fail(struct hroce_mem_iter *it, u8 status)
 {
 	iter_unlock(it);
 	it->status = status;
