@@ -98,12 +98,13 @@ move_netdev_under_traffic() {
 	rdma link del nlb
 }
 
+# A slow machine takes seconds for it: retries last for 17 s.
 carrier_lost_and_back() {
 	fresh || return
 	flap() {
 		ip -n "$nsA" link set ea down && wait_for 5 down && ip -n "$nsA" link set ea up && wait_for 5 up
 	}
-	vt_options="-e 16" under_traffic 4 flap && [ "$traffic_status" = 0 ] && works
+	vt_options="-e 19" under_traffic 4 flap && [ "$traffic_status" = 0 ] && works
 }
 
 flapping() {
