@@ -82,6 +82,13 @@ link_clean() {
 	fi
 }
 
+# The other end of the veth pair gets a link, too, in a namespace.
+second_link() {
+	ip netns add faultB && ip link set vb netns faultB && ip -n faultB link set vb up mtu 4200 &&
+		ip -n faultB address add 10.88.0.2/24 dev vb && wait_for 10 ping -c 1 -W 1 10.88.0.2 &&
+		ip netns exec faultB rdma link add vtb type hroce netdev vb
+}
+
 # Programs may fail, but must end; the link must be usable afterwards.
 traffic_under_faults() {
 	local program status=0
@@ -127,9 +134,12 @@ tap_case faults.shared_receive_queue each_allocation 124 objects_clean ibv_srq_p
 patience=
 tap_case faults.modify_queue_pair env HROCE_DEV=vta "$tests/halfway"
 HROCE_DEV=vta "$tests/vt_nth" || status=1
+tap_case faults.second_link second_link
+HROCE_DEV=vta HROCE_DEV2=vtb HROCE_NS2=faultB "$tests/vt_nth_cm" || status=1
 tap_case faults.objects_gone objects_clean
 tap_case faults.traffic traffic_under_faults
 tap_case faults.objects_afterwards env HROCE_DEV=vta "$tests/objects"
 tap_case faults.data_afterwards env HROCE_DEV=vta "$tests/data"
 tap_case faults.link_del rdma link del vta
+tap_case faults.second_link_del rdma link del vtb
 tap_done && exit "$status"
