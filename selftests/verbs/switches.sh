@@ -22,11 +22,12 @@ method_rows() {
 # One row for each combination of switches:
 #   ends	wire: between nla and nlb; self: nla with itself
 #   IP		version
-#   switches	NAME=VALUE: in debugfs, where all begin with gso=Y elide_icrc=N local=N poll_us=0; -NAME: an offload
-#		that is turned off
+#   switches	NAME=VALUE: in debugfs, where all begin with gso=Y elide_icrc=N local=N poll_us=0 strict=Y; -NAME: an
+#		offload that is turned off; rules: netfilter's INPUT and OUTPUT count packets to port 4791
 #   proofs	what holds for each link: packets and frames sent, and frames that its netdev sent (wire); bytes sent, and
 #		copied on the way; packets sent without a frame (direct); what the poller found (polled); short
-#		frames seen whose ICRC is zero (zeroed), or is not (summed)
+#		frames seen whose ICRC is zero (zeroed), or is not (summed); packets that rules have counted on their
+#		way in and out (ruled_in, ruled_out)
 rows() {
 	cat <<-ROWS
 	super_packets  | wire | 4 |                      | frames<packets copied<bytes summed>0 zeroed==0
@@ -43,16 +44,41 @@ rows() {
 	polled         | self | 4 | local=Y poll_us=50000 | direct==packets polled>0
 	polled_frames  | self | 4 | poll_us=50000        | direct==0 frames<packets polled>0
 	frames_single  | self | 6 | gso=N                | direct==0 frames==packets summed>0 zeroed==0
+	rules          | wire | 4 | rules elide_icrc=Y   | ruled_in>0 ruled_out>=frames frames<packets
+	rules_passed   | wire | 4 | rules strict=N       | ruled_in==0 ruled_out==0 frames<packets
+	rules_self     | self | 4 | rules local=Y        | direct==0 ruled_in>0 ruled_out>0
+	rules_passed_self | self | 6 | rules local=Y strict=N | direct==packets ruled_in==0 ruled_out==0
 	ROWS
 	method_rows
 }
 
-# usage: turn NAME=VALUE|-OFFLOAD|+OFFLOAD...
+# usage: rules NAMESPACE
+rules() {
+	ip netns exec "$1" nft -f - <<-NFT
+	table inet switches {
+		counter in { }
+		counter out { }
+		chain in { type filter hook input priority 0; udp dport 4791 counter name in accept; }
+		chain out { type filter hook output priority 0; udp dport 4791 counter name out accept; }
+	}
+	NFT
+}
+
+# usage: ruled NAMESPACE in|out: packets that the rule has counted; 0 if there is none
+ruled() {
+	local nr
+
+	nr=$(ip netns exec "$1" nft list counter inet switches "$2" 2>/dev/null | sed -n 's/.*packets \([0-9]*\) .*/\1/p')
+	echo "${nr:-0}"
+}
+
+# usage: turn NAME=VALUE|-OFFLOAD|+OFFLOAD|rules...
 turn() {
 	local word onoff
 
 	for word; do
 		case $word in
+		rules) rules "$nsA" && rules "$nsB" || return ;;
 		icrc_method=*)
 			echo "${word#*=}" >"$debugfs/icrc_method" && grep -qF "[${word#*=}]" "$debugfs/icrc_method" || return
 			;;
@@ -83,6 +109,8 @@ snapshot() {
 	[ "$1" = nla ] || { end=nsB; dev=eb; }
 	for name in tx_packets tx_frames tx_bytes tx_copied_bytes tx_local_packets polled; do counter "$1" $name; done
 	ip netns exec "${!end}" cat /sys/class/net/$dev/statistics/tx_packets
+	ruled "${!end}" in
+	ruled "${!end}" out
 }
 
 # The last acknowledgements may be under way still.
@@ -115,9 +143,9 @@ captured() {
 
 # usage: prove LINK BEFORE PROOF...
 prove() {
-	local link=$1 names=(packets frames bytes copied direct polled wire) before after i proof
+	local link=$1 names=(packets frames bytes copied direct polled wire ruled_in ruled_out) before after i proof
 	# shellcheck disable=SC2034
-	local packets frames bytes copied direct polled wire
+	local packets frames bytes copied direct polled wire ruled_in ruled_out
 
 	mapfile -t before <<<"$2"
 	wait_for 10 settled "$link" || return
@@ -140,7 +168,7 @@ combination() {
 	read -ra proofs <<<"$4"
 	export HROCE_DEV=nla HROCE_DEV2=nlb HROCE_FAMILY=$2
 	[ "$ends" = wire ] || unset HROCE_DEV2
-	turn gso=Y elide_icrc=N local=N poll_us=0 "${switches[@]}" || return
+	turn gso=Y elide_icrc=N local=N poll_us=0 strict=Y "${switches[@]}" || return
 	before_nla=$(snapshot nla)
 	before_nlb=$(snapshot nlb)
 	if [[ $4 = *zeroed* ]]; then captured data_moves; else data_moves; fi || return
@@ -148,13 +176,17 @@ combination() {
 	[ "$ends" = self ] || prove nlb "$before_nlb" "${proofs[@]}"
 }
 
-# usage: undo SWITCHES: offloads, and the method of the ICRC
+# usage: undo SWITCHES: offloads, rules, and the method of the ICRC
 undo() {
 	local word
 
 	for word in $1; do
 		case $word in
 		icrc_method=*) turn "icrc_method=$method" || return ;;
+		rules)
+			ip netns exec "$nsA" nft delete table inet switches &&
+				ip netns exec "$nsB" nft delete table inet switches || return
+			;;
 		-*) turn "+${word:1}" || return ;;
 		esac
 	done
