@@ -47,11 +47,16 @@ set_hroce_up() {
 	modprobe hroce
 	ip netns add counts1
 	ip netns add counts2
-	ip link add ha mtu $mtu netns counts1 type veth peer name hb mtu $mtu netns counts2
+	ip link add ha mtu $mtu address 02:00:00:00:92:01 netns counts1 type veth \
+		peer name hb mtu $mtu address 02:00:00:00:92:02 netns counts2
 	ip -n counts1 addr add 10.92.0.1/24 dev ha
 	ip -n counts2 addr add 10.92.0.2/24 dev hb
 	ip -n counts1 link set ha up
 	ip -n counts2 link set hb up
+	# A neighbour that is being confirmed costs one per cent.
+	ip -n counts1 neigh replace 10.92.0.2 lladdr 02:00:00:00:92:02 dev ha nud permanent
+	ip -n counts2 neigh replace 10.92.0.1 lladdr 02:00:00:00:92:01 dev hb nud permanent
+	ip -n counts1 link set lo up
 	for i in 1 2; do
 		ip netns exec "counts$i" rdma link add "hroce$((i - 1))" type hroce netdev "$([ $i = 1 ] && echo ha || echo hb)"
 	done
@@ -64,6 +69,19 @@ wait_for_gid() {
 	until grep -qs "$1" "/sys/class/infiniband/$2/ports/1/gids/"*; do
 		[ $SECONDS -lt $end ] || { echo "$2 has no address" >&2; exit 1; }
 		sleep 0.1
+	done
+}
+
+# usage: rule HOOK: netfilter accepts what goes to the port, in both namespaces
+rule() {
+	local i
+
+	for i in 1 2; do
+		ip netns exec "counts$i" nft -f - <<-NFT
+		table inet counts {
+			chain $1 { type filter hook $1 priority 0; policy accept; udp dport 4791 accept; }
+		}
+		NFT
 	done
 }
 
@@ -87,6 +105,16 @@ run_hroce() {
 	"$load" hroce veth hroce0 hroce1
 	echo Y >/sys/kernel/debug/hroce/hroce0/elide_icrc
 	"$load" hroce local hroce0 hroce0
+	echo N >/sys/kernel/debug/hroce/hroce0/elide_icrc
+	rule output
+	"$load" hroce rule_out hroce0 hroce1
+	rule input
+	"$load" hroce rules hroce0 hroce1
+	"$load" hroce rules_lo hroce0 hroce0
+	for link in hroce0 hroce1; do
+		echo N >"/sys/kernel/debug/hroce/$link/strict"
+	done
+	"$load" hroce unstrict hroce0 hroce1
 }
 
 for system; do
