@@ -60,12 +60,32 @@ kernel_memory() {
 	return "$status"
 }
 
+# usage: capture NAMESPACE: a packet socket that nobody reads; sets $!
+capture() {
+	ip netns exec "$1" python3 -c 'import signal, socket
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+signal.pause()' &
+	wait_for 10 ip netns exec "$1" grep -q ' 0003 ' /proc/net/packet
+}
+
+# Clones of frames stay in packet sockets: that holds no completion up.
+captured() {
+	local pids status=0
+
+	capture "$nsA" && pids=$! && capture "$nsB" && pids+=" $!" || return
+	traffic -n 300 -x 1000000 || status=1
+	# shellcheck disable=SC2086
+	kill $pids && wait $pids 2>/dev/null
+	return "$status"
+}
+
 two_ends || { tap_case frames.topology false; tap_done; exit 1; }
 tap_case frames.watched watch_frames
 [ "$tap_failures" = 0 ] || { tap_done; exit 1; }
 tap_case frames.lists_marked marked 1 traffic -n 200
 tap_case frames.supers_marked without_lists
 tap_case frames.single_marked single
+tap_case frames.captured captured
 [ ! -e /proc/lockdep ] || tap_case frames.sent_unlocked unlocked
 tap_case frames.pages_without_count kernel_memory
 rmmod hroce_frames
