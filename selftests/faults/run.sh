@@ -127,8 +127,8 @@ tap_case faults.link_add each_allocation 0 link_clean rdma link add fault0 type 
 tap_case faults.links_at_random links_under_faults
 tap_case faults.one_link one_link
 gid=$(gid_index)
-# These wait for their peer when they have made all their objects.
-patience=0.8
+# These wait for their peer when they have made all their objects, which takes a busy machine seconds.
+patience=5
 tap_case faults.queue_pair each_allocation 124 objects_clean ibv_rc_pingpong -d vta -g "$gid"
 tap_case faults.shared_receive_queue each_allocation 124 objects_clean ibv_srq_pingpong -d vta -g "$gid" -q 2
 patience=
