@@ -9,6 +9,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/tap.sh
 . selftests/lib/one-link.sh
+. selftests/lib/programs.sh
 
 debugfs=/sys/kernel/debug
 tests=$PWD/build/selftests-verbs
@@ -126,7 +127,7 @@ ip link add f0 type veth peer name f1
 tap_case faults.link_add each_allocation 0 link_clean rdma link add fault0 type hroce netdev f0
 tap_case faults.links_at_random links_under_faults
 tap_case faults.one_link one_link
-gid=$(gid_index)
+gid=$(gid_index vta 0000:0000:0000:0000:0000:ffff)
 # These wait for their peer when they have made all their objects, which takes a busy machine seconds.
 patience=5
 tap_case faults.queue_pair each_allocation 124 objects_clean ibv_rc_pingpong -d vta -g "$gid"

@@ -16,8 +16,3 @@ one_link() {
 		ip address add 10.88.0.1/24 dev va && ip address add fd88::1/64 dev va nodad &&
 		rdma link add vta type hroce netdev va
 }
-
-gid_index() {
-	grep -l '^0000:0000:0000:0000:0000:ffff:0a58:0001$' /sys/class/infiniband/vta/ports/1/gids/* 2>/dev/null |
-		head -n 1 | sed 's/.*\///'
-}

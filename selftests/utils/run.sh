@@ -10,6 +10,7 @@
 
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/tap.sh
+. selftests/lib/programs.sh
 
 link=${HROCE_LINK:-hroce0}
 addr=10.77.0.1
@@ -20,40 +21,10 @@ log=/tmp/utility
 patterns=("${@:-*}")
 preload=/usr/lib/x86_64-linux-gnu/rsocket/librspreload.so
 
-tcp_listens() { [ -n "$(ss -Hltn "sport = :$1")" ]; }
-cm_listens() { rdma resource show cm_id | grep -q LISTEN; }
-
 joined() { ip maddr show | grep -w "$group"; }
 
-# usage: gid_index PREFIX: of the GID that begins so
-gid_index() {
-	local gid
-
-	for gid in "/sys/class/infiniband/$link/ports/1/gids/"*; do
-		[[ $(cat "$gid") == "$1"* ]] || continue
-		echo "${gid##*/}"
-		return
-	done
-	return 1
-}
-
-# Packets that have arrived, in frames or without.
-received() { cat "/sys/class/infiniband/$link/ports/1/hw_counters/rx_packets"; }
-
 # usage: wanted NAME
-wanted() {
-	local pattern
-
-	for pattern in "${patterns[@]}"; do
-		# shellcheck disable=SC2053 # patterns
-		if [[ $pattern == !* ]]; then
-			[[ $1 != ${pattern#!} ]] && return
-		else
-			[[ $1 == $pattern ]] && return
-		fi
-	done
-	return 1
-}
+wanted() { is_wanted "$1" "${patterns[@]}"; }
 
 # usage: utility NAME READY SERVER... -- CLIENT...
 # READY is a command that succeeds as soon as the server can be talked to.
@@ -74,7 +45,7 @@ both() {
 	local ready=$1 status=0 before server
 
 	shift
-	before=$(received)
+	before=$(received "$link")
 	timeout -k 5 "$limit" "${serve[@]}" >$log.server 2>&1 &
 	server=$!
 	# shellcheck disable=SC2086 # a command with an argument
@@ -82,10 +53,10 @@ both() {
 	[ "$status" != 0 ] || timeout -k 5 "$limit" "$@" >$log.client 2>&1 </dev/null || status=$?
 	[ "${stays:-}" = "" ] || kill "$server"
 	wait "$server" || [ -n "${stays:-}" ] || status=$?
-	if [ "$status" = 0 ] && [ "$(received)" -gt "$before" ]; then
+	if [ "$status" = 0 ] && [ "$(received "$link")" -gt "$before" ]; then
 		return
 	fi
-	echo "status $status; delivered before: $before, after: $(received)"
+	echo "status $status; delivered before: $before, after: $(received "$link")"
 	echo "\$ ${serve[*]}"
 	cat $log.server
 	echo "\$ $*"
@@ -124,8 +95,8 @@ cm() {
 	utility "$name" cm_listens "$@"
 }
 
-gid=$(gid_index 0000:0000:0000:0000:0000:ffff) || exit
-gid6=$(gid_index fd77) || exit
+gid=$(gid_index "$link" 0000:0000:0000:0000:0000:ffff) || exit
+gid6=$(gid_index "$link" fd77) || exit
 ls -d /sys/class/infiniband/"$link" >/dev/null || exit
 
 ! wanted ibv_devices || tap_case utils.ibv_devices eval "ibv_devices | grep -w '$link'"
