@@ -16,17 +16,21 @@
  * long. No lock is held meanwhile: @mover keeps others from the same link, and
  * other links go on.
  */
+#include <linux/inetdevice.h>
 #include <linux/mutex.h>
 #include <linux/rtnetlink.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 #include <linux/workqueue.h>
+#include <net/addrconf.h>
+#include <net/if_inet6.h>
 #include <net/net_namespace.h>
 #include <rdma/rdma_netlink.h>
 #include "link.h"
 #include "offload/facade.h"
 #include "verbs/device.h"
+#include "verbs/port.h"
 
 static LIST_HEAD(links);
 
@@ -345,11 +349,23 @@ static void link_reconsider(struct hroce_link *link)
 	link_log(link);
 }
 
+static void link_follow_addrs(struct hroce_link *link)
+{
+	struct ib_device *ibdev = link_device(link);
+
+	if (!ibdev)
+		return;
+	if (!hroce_is_facade(ibdev))
+		hroce_port_follow_addrs(to_hdev(ibdev));
+	ib_device_put(ibdev);
+}
+
 static void link_work(struct work_struct *work)
 {
 	struct hroce_link *link = container_of(work, struct hroce_link, work);
 
 	link_reconsider(link);
+	link_follow_addrs(link);
 	link_put(link);
 }
 
@@ -468,11 +484,7 @@ static int link_add(const char *name, struct net_device *ndev)
 
 static int link_new(const char *name, struct net_device *ndev)
 {
-	/*
-	 * tun netdevs and the like have no link layer. ib_core follows the
-	 * addresses of Ethernet devices only: theirs are those at registration.
-	 */
-	if (ndev->type != ARPHRD_ETHER && ndev->type != ARPHRD_NONE)
+	if (ndev->type != ARPHRD_ETHER && !hroce_netdev_is_bare(ndev))
 		return -EOPNOTSUPP;
 	if (bond_is_lower(ndev))
 		return -EBUSY;
@@ -519,6 +531,75 @@ static struct notifier_block link_notifier = {
 	.notifier_call = link_event,
 };
 
+/* The links' work ends a registration, too: no address is missed meanwhile. */
+static int link_addr_changed(struct net_device *ndev)
+{
+	struct ib_device *ibdev;
+
+	if (!hroce_netdev_is_bare(ndev))
+		return NOTIFY_DONE;
+	ibdev = netdev_device(ndev);
+	if (!ibdev)
+		return NOTIFY_DONE;
+	ib_device_put(ibdev);
+	hroce_links_reconsider();
+	return NOTIFY_OK;
+}
+
+static int link_inetaddr_event(struct notifier_block *nb, unsigned long event,
+			       void *info)
+{
+	const struct in_ifaddr *ifa = info;
+
+	return link_addr_changed(ifa->ifa_dev->dev);
+}
+
+/* Context: atomic. */
+static int link_inet6addr_event(struct notifier_block *nb, unsigned long event,
+				void *info)
+{
+	const struct inet6_ifaddr *ifa = info;
+
+	return link_addr_changed(ifa->idev->dev);
+}
+
+static struct notifier_block link_inetaddr_notifier = {
+	.notifier_call = link_inetaddr_event,
+};
+
+static struct notifier_block link_inet6addr_notifier = {
+	.notifier_call = link_inet6addr_event,
+};
+
+static int link_notifiers_register(void)
+{
+	int err;
+
+	err = register_netdevice_notifier(&link_notifier);
+	if (err)
+		return err;
+	err = register_inetaddr_notifier(&link_inetaddr_notifier);
+	if (err)
+		goto unregister_netdevice;
+	err = register_inet6addr_notifier(&link_inet6addr_notifier);
+	if (err)
+		goto unregister_inetaddr;
+	return 0;
+
+unregister_inetaddr:
+	unregister_inetaddr_notifier(&link_inetaddr_notifier);
+unregister_netdevice:
+	unregister_netdevice_notifier(&link_notifier);
+	return err;
+}
+
+static void link_notifiers_unregister(void)
+{
+	unregister_inet6addr_notifier(&link_inet6addr_notifier);
+	unregister_inetaddr_notifier(&link_inetaddr_notifier);
+	unregister_netdevice_notifier(&link_notifier);
+}
+
 int hroce_link_init(void)
 {
 	struct workqueue_struct *wq;
@@ -531,7 +612,7 @@ int hroce_link_init(void)
 	err = hroce_lower_init();
 	if (err)
 		goto destroy_wq;
-	err = register_netdevice_notifier(&link_notifier);
+	err = link_notifiers_register();
 	if (err)
 		goto exit_lower;
 	rdma_link_register(&link_ops);
@@ -547,7 +628,7 @@ destroy_wq:
 void hroce_link_exit(void)
 {
 	rdma_link_unregister(&link_ops);
-	unregister_netdevice_notifier(&link_notifier);
+	link_notifiers_unregister();
 	mutex_lock(&link_mutex);
 	links_closed = true;
 	mutex_unlock(&link_mutex);

@@ -70,6 +70,8 @@ int hroce_ah_flow_key(struct ib_device *ibdev, const struct rdma_ah_attr *attr,
 	if (ipv6_addr_any(&key->daddr) ||
 	    ipv6_addr_v4mapped(&key->saddr) != ipv6_addr_v4mapped(&key->daddr))
 		return -EINVAL;
+	if (!hroce_port_has_addr(&to_hdev(ibdev)->port, &key->saddr))
+		return -EADDRNOTAVAIL;
 
 	/* UCX sets the 12 bits above the label, too; all drivers ignore them. */
 	key->flow_label = grh->flow_label & IB_GRH_FLOWLABEL_MASK;

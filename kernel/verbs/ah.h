@@ -48,7 +48,8 @@ static inline struct hroce_ah *to_hah(struct ib_ah *ib)
  * @key: filled in
  *
  * Context: any; process if @user.
- * Return: 0 or -EINVAL.
+ * Return: 0, -EINVAL, or -EADDRNOTAVAIL if the port does not have the address of
+ * the GID any more.
  */
 int hroce_ah_flow_key(struct ib_device *ibdev, const struct rdma_ah_attr *attr,
 		      u16 sport, bool user, struct hroce_flow_key *key);

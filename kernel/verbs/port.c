@@ -5,8 +5,10 @@
  * code keeps.
  */
 #include <linux/if_vlan.h>
+#include <linux/inetdevice.h>
 #include <net/addrconf.h>
 #include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 #include "../proto/qp.h"
 #include "device.h"
@@ -200,8 +202,49 @@ enum rdma_link_layer hroce_port_link_layer(struct ib_device *ibdev,
 	return IB_LINK_LAYER_ETHERNET;
 }
 
+static bool netdev_has_addr4(const struct net_device *ndev, __be32 addr)
+{
+	const struct in_device *in_dev = __in_dev_get_rcu(ndev);
+	const struct in_ifaddr *ifa;
+
+	if (!in_dev)
+		return false;
+	in_dev_for_each_ifa_rcu(ifa, in_dev)
+		if (ifa->ifa_local == addr)
+			return true;
+	return false;
+}
+
+static bool netdev_has_addr6(const struct net_device *ndev,
+			     const struct in6_addr *addr)
+{
+	const struct inet6_dev *in6_dev = __in6_dev_get(ndev);
+	const struct inet6_ifaddr *ifa;
+
+	if (!in6_dev)
+		return false;
+	list_for_each_entry_rcu(ifa, &in6_dev->addr_list, if_list)
+		if (ipv6_addr_equal(&ifa->addr, addr))
+			return true;
+	return false;
+}
+
+static bool netdev_has_addr(const struct net_device *ndev,
+			    const struct in6_addr *addr)
+{
+	bool found;
+
+	rcu_read_lock();
+	found = ipv6_addr_v4mapped(addr) ?
+			netdev_has_addr4(ndev, addr->s6_addr32[3]) :
+			netdev_has_addr6(ndev, addr);
+	rcu_read_unlock();
+	return found;
+}
+
 int hroce_port_add_gid(const struct ib_gid_attr *attr, void **context)
 {
+	const struct in6_addr *addr = (const struct in6_addr *)attr->gid.raw;
 	struct hroce_dev *dev = to_hdev(attr->device);
 	bool foreign;
 
@@ -216,8 +259,15 @@ int hroce_port_add_gid(const struct ib_gid_attr *attr, void **context)
 	if (foreign)
 		return -EADDRNOTAVAIL;
 
-	hroce_port_addr_set(&dev->port, attr->index,
-			    (const struct in6_addr *)attr->gid.raw);
+	/*
+	 * The table of a bare netdev also holds addresses of the past, a
+	 * default GID that is no address, and the far ends of point-to-point
+	 * addresses. See hroce_port_follow_addrs().
+	 */
+	if (hroce_netdev_is_bare(dev->port.dev) &&
+	    !netdev_has_addr(dev->port.dev, addr))
+		addr = &in6addr_any;
+	hroce_port_addr_set(&dev->port, attr->index, addr);
 	return 0;
 }
 
@@ -226,6 +276,28 @@ int hroce_port_del_gid(const struct ib_gid_attr *attr, void **context)
 	hroce_port_addr_set(&to_hdev(attr->device)->port, attr->index,
 			    &in6addr_any);
 	return 0;
+}
+
+/*
+ * ib_core ignores address events of netdevs other than Ethernet, and has no
+ * function by which drivers remove a GID: those of removed addresses stay in its
+ * table, but the port does not use them.
+ */
+void hroce_port_follow_addrs(struct hroce_dev *dev)
+{
+	const struct ib_gid_attr *attr;
+	int i;
+
+	if (!hroce_netdev_is_bare(dev->port.dev))
+		return;
+	rdma_roce_rescan_device(&dev->ib);
+	for (i = 0; i < HROCE_GID_TABLE_LEN; i++) {
+		attr = rdma_get_gid_attr(&dev->ib, 1, i);
+		if (IS_ERR(attr))
+			continue;
+		hroce_port_add_gid(attr, NULL);
+		rdma_put_gid_attr(attr);
+	}
 }
 
 /*

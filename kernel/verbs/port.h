@@ -3,9 +3,17 @@
 #ifndef HROCE_VERBS_PORT_H
 #define HROCE_VERBS_PORT_H
 
+#include <linux/if_arp.h>
+#include <linux/netdevice.h>
 #include <rdma/ib_verbs.h>
 
 struct hroce_dev;
+
+/* Without a link layer: tun, WireGuard. */
+static inline bool hroce_netdev_is_bare(const struct net_device *ndev)
+{
+	return ndev->type == ARPHRD_NONE;
+}
 
 int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
 		       struct ib_udata *udata);
@@ -23,6 +31,15 @@ int hroce_port_add_gid(const struct ib_gid_attr *attr, void **context);
 int hroce_port_del_gid(const struct ib_gid_attr *attr, void **context);
 struct net_device *hroce_port_vlan_netdev(struct ib_device *ibdev,
 					  u32 port_num);
+
+/**
+ * hroce_port_follow_addrs - addresses of the netdev may have changed
+ * @dev: device; a reference is held
+ *
+ * For bare netdevs; those of others are followed by ib_core.
+ * Context: process, may sleep, RTNL not held.
+ */
+void hroce_port_follow_addrs(struct hroce_dev *dev);
 
 /**
  * hroce_port_describe - tell what a port takes from its netdev

@@ -4,7 +4,7 @@
 
 usage: tun.py NAMESPACE:NETDEV:NUMBER...
 
-NUMBER is what selftests/net/lib.sh makes addresses of, "88.0.2" for 10.88.0.2 and fd88::2.
+NUMBER is what selftests/net/lib.sh makes addresses of, "88.0.2" for 10.88.0.2 and fd88::2. A netdev may be named more than once.
 """
 
 import ctypes
@@ -33,11 +33,13 @@ def tun(namespace, name):
 
 
 def main():
-    ends = {}
+    ends, netdevs = {}, {}
     for end in sys.argv[1:]:
         namespace, name, number = end.split(":")
         net, _, node = number.split(".")
-        fd = tun(namespace, name)
+        if name not in netdevs:
+            netdevs[name] = tun(namespace, name)
+        fd = netdevs[name]
         ends[ipaddress.ip_address(f"10.{number}").packed] = fd
         ends[ipaddress.ip_address(f"fd{net}::{node}").packed] = fd
     poll = select.poll()
