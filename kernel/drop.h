@@ -22,6 +22,7 @@
 	X(QP_STATE, "rx_drop_qp_state", "destination QP is not ready to receive") \
 	X(PEER, "rx_drop_peer", "does not come from the connected peer") \
 	X(MCAST, "rx_drop_mcast", "no QP attached to this multicast group") \
+	X(MCAST_COPIES, "rx_drop_mcast_copies", "multicast frame had its limit of copies") \
 	X(PSN, "rx_drop_psn", "request PSN outside the expected window") \
 	X(SEQUENCE, "rx_drop_sequence", "UC or RC opcode out of sequence") \
 	X(STALE_ACK, "rx_drop_stale_ack", "response to nothing outstanding") \

@@ -68,6 +68,7 @@ static void rx_begin(struct rx_frame *f, struct hroce_rx *rx,
 	rx->held = NULL;
 	rx->src = NULL;
 	rx->seg = 0;
+	rx->copies = 0;
 }
 
 static __always_inline bool rx_load_network(struct rx_frame *f,

@@ -35,6 +35,7 @@ struct sk_buff;
  * @bth: BTH and extended headers; a copy
  * @icrc: CRC state up to where the payload begins
  * @seg: index of the packet in a super-packet
+ * @copies: for the upcalls: multicast copies of packets of the frame so far
  * @len: length of the packet, from the BTH to the ICRC
  * @end: where the last packet of the frame ends, for @payload
  */
@@ -57,6 +58,7 @@ struct hroce_rx {
 	u8 bth[HRW_MAX_HDR_LEN] __aligned(4);
 	u32 icrc;
 	u32 seg;
+	u32 copies;
 	u32 len;
 	u32 end;
 };

@@ -162,8 +162,7 @@ static void dev_setup(struct hroce_dev *dev)
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->counters, XA_FLAGS_ALLOC1);
 	hroce_quota_init(&dev->quota);
-	INIT_LIST_HEAD(&dev->mcast);
-	spin_lock_init(&dev->mcast_lock);
+	hroce_mcast_init(&dev->mcast);
 	hroce_pkey_init(dev);
 	dev->take_turns = true;
 	hroce_poller_init(&dev->poller);

@@ -9,6 +9,7 @@
 #include "../mem/mem.h"
 #include "../net/port.h"
 #include "../recent.h"
+#include "mcast.h"
 #include "poller.h"
 #include "quota.h"
 
@@ -67,8 +68,7 @@ struct hroce_link;
  * @ahs: address handles by hroce_create_ah_resp.ah_id; RCU readers
  * @ah_next: where the search for a free ah_id goes on
  * @counters: those of queue pairs by rdma_counter.id, see verbs/counter.c
- * @mcast: multicast groups, see verbs/mcast.h; RCU readers
- * @mcast_lock: guards changes of @mcast
+ * @mcast: multicast groups
  * @quota: limits for objects of user space
  * @pkeys: P_Key table, see verbs/pkey.h; 0: no key
  * @pkey_lock: one change of @pkeys at a time
@@ -94,8 +94,7 @@ struct hroce_dev {
 	struct xarray ahs;
 	u32 ah_next;
 	struct xarray counters;
-	struct list_head mcast;
-	spinlock_t mcast_lock;
+	struct hroce_mcast_table mcast;
 	struct hroce_quota quota;
 	u16 pkeys[HROCE_PKEY_TABLE_LEN];
 	struct mutex pkey_lock;

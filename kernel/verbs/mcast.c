@@ -4,6 +4,9 @@
  * membership at switches (IGMP, MLD) is up to rdma_cm.
  */
 #include <linux/etherdevice.h>
+#include <linux/hashtable.h>
+#include <linux/jhash.h>
+#include <linux/random.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
 #include <net/if_inet6.h>
@@ -13,13 +16,29 @@
 #include "mcast.h"
 #include "qp.h"
 
+void hroce_mcast_init(struct hroce_mcast_table *table)
+{
+	hash_init(table->groups);
+	table->secret = get_random_u32();
+	spin_lock_init(&table->lock);
+}
+
+static struct hlist_head *mcast_bucket(struct hroce_mcast_table *table,
+				       const struct in6_addr *addr)
+{
+	u32 hash = jhash2((const u32 *)addr->s6_addr32,
+			  ARRAY_SIZE(addr->s6_addr32), table->secret);
+
+	return &table->groups[hash_min(hash, HASH_BITS(table->groups))];
+}
+
 struct hroce_mcast *hroce_mcast_find(struct hroce_dev *dev,
 				     const struct in6_addr *addr)
 {
 	struct hroce_mcast *group;
 
-	list_for_each_entry_rcu(group, &dev->mcast, node,
-				lockdep_is_held(&dev->mcast_lock))
+	hlist_for_each_entry_rcu(group, mcast_bucket(&dev->mcast, addr), node,
+				 lockdep_is_held(&dev->mcast.lock))
 		if (ipv6_addr_equal(&group->addr, addr))
 			return group;
 	return NULL;
@@ -55,7 +74,7 @@ static int mcast_join(struct hroce_dev *dev, struct hroce_mcast **fresh,
 	struct hroce_mcast *group;
 	int err = 0;
 
-	spin_lock(&dev->mcast_lock);
+	spin_lock(&dev->mcast.lock);
 	group = hroce_mcast_find(dev, &(*fresh)->addr);
 	if (group && mcast_member(group, (*member)->qp)) {
 		err = -EEXIST;
@@ -72,13 +91,14 @@ static int mcast_join(struct hroce_dev *dev, struct hroce_mcast **fresh,
 		group = *fresh;
 		group->counted = user;
 		*fresh = NULL;
-		list_add_tail_rcu(&group->node, &dev->mcast);
+		hlist_add_head_rcu(&group->node,
+				   mcast_bucket(&dev->mcast, &group->addr));
 	}
 	group->nr_members++;
 	list_add_tail_rcu(&(*member)->node, &group->members);
 	*member = NULL;
 unlock:
-	spin_unlock(&dev->mcast_lock);
+	spin_unlock(&dev->mcast.lock);
 	return err;
 }
 
@@ -121,7 +141,7 @@ int hroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	u8 mac[ETH_ALEN];
 
 	memcpy(&addr, gid->raw, sizeof(addr));
-	spin_lock(&dev->mcast_lock);
+	spin_lock(&dev->mcast.lock);
 	group = hroce_mcast_find(dev, &addr);
 	if (group)
 		member = mcast_member(group, to_hqp(ibqp));
@@ -129,13 +149,13 @@ int hroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 		list_del_rcu(&member->node);
 		group->nr_members--;
 		if (list_empty(&group->members)) {
-			list_del_rcu(&group->node);
+			hlist_del_rcu(&group->node);
 			if (group->counted)
 				hroce_quota_give_group(dev);
 			kfree_rcu(group, rcu);
 		}
 	}
-	spin_unlock(&dev->mcast_lock);
+	spin_unlock(&dev->mcast.lock);
 	if (!member)
 		return -EINVAL;
 

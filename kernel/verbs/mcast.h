@@ -3,8 +3,10 @@
 #ifndef HROCE_MCAST_H
 #define HROCE_MCAST_H
 
+#include <linux/hashtable.h>
 #include <linux/in6.h>
 #include <linux/list.h>
+#include <linux/spinlock.h>
 
 struct hroce_dev;
 struct hroce_qp;
@@ -25,21 +27,38 @@ struct hroce_mcast_qp {
 
 /**
  * struct hroce_mcast - group that at least one queue pair is attached to
- * @node: in hroce_dev.mcast, RCU
+ * @node: in &struct hroce_mcast_table, RCU
  * @addr: group address, IPv4 mapped
  * @members: of &struct hroce_mcast_qp, RCU
- * @nr_members: their number [hroce_dev.mcast_lock]
+ * @nr_members: their number [hroce_mcast_table.lock]
  * @counted: made for user space, see verbs/quota.h
  * @rcu: for freeing
  */
 struct hroce_mcast {
-	struct list_head node;
+	struct hlist_node node;
 	struct in6_addr addr;
 	struct list_head members;
 	u32 nr_members;
 	bool counted;
 	struct rcu_head rcu;
 };
+
+#define HROCE_MCAST_HASH_BITS	9
+
+/**
+ * struct hroce_mcast_table - groups of a link by address
+ * @groups: of &struct hroce_mcast, RCU readers; changed with @lock held
+ * @secret: part of the hash, so that nobody can choose addresses that collide
+ * @lock: guards changes of the table and of its groups
+ */
+struct hroce_mcast_table {
+	DECLARE_HASHTABLE(groups, HROCE_MCAST_HASH_BITS);
+	u32 secret;
+	spinlock_t lock;
+};
+
+/* Context: any. */
+void hroce_mcast_init(struct hroce_mcast_table *table);
 
 /**
  * hroce_mcast_find - look a group up

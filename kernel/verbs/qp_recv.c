@@ -413,6 +413,12 @@ void hroce_rx_end(void *held)
 	hroce_qp_settle_bh(held);
 }
 
+/*
+ * Copies of the packets of a frame for members of a group, before the rest is
+ * dropped, which UD permits: a quarter of a millisecond if they are short.
+ */
+#define MAX_COPIES	1024
+
 static void recv_multicast(struct hroce_dev *dev, struct hroce_rx *rx)
 {
 	struct hroce_mcast_qp *member;
@@ -423,7 +429,12 @@ static void recv_multicast(struct hroce_dev *dev, struct hroce_rx *rx)
 		recv_drop(rx, HROCE_DROP_MCAST);
 		return;
 	}
+	if (rx->copies >= MAX_COPIES) {
+		recv_drop(rx, HROCE_DROP_MCAST_COPIES);
+		return;
+	}
 	list_for_each_entry_rcu(member, &group->members, node) {
+		rx->copies++;
 		recv_packet(member->qp, rx);
 		hroce_qp_settle_bh(member->qp);
 	}

@@ -22,6 +22,11 @@
 /* What one response may complete: the window, and local operations behind. */
 #define MAX_BEHIND	(2048 + 1024 + MAX_WORK)
 
+/* Deliveries to members of a group, the last packet's included. */
+#define NR_MEMBERS	256
+#define NR_DATAGRAMS	64
+#define MAX_MULTICAST	(1024 + NR_MEMBERS)
+
 /**
  * struct seen - the most that a section has done
  * @sections: how many there were
@@ -297,6 +302,71 @@ static void reads(struct vt *t)
 	end_tracing();
 }
 
+/* All at once, so that frames hold as many as fit. */
+static void post_datagrams(struct vt_pair *p, struct vt_mem *m,
+			   struct ibv_ah *ah, int nr)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)m->buf, .length = m->len,
+		.lkey = m->mr->lkey,
+	};
+	struct ibv_send_wr wr[NR_DATAGRAMS], *bad;
+
+	for (int i = 0; i < nr; i++)
+		wr[i] = (struct ibv_send_wr){
+			.wr_id = i, .opcode = IBV_WR_SEND, .sg_list = &sge,
+			.num_sge = 1, .next = i + 1 < nr ? &wr[i + 1] : NULL,
+			.wr.ud = { .ah = ah, .remote_qpn = 0xffffff,
+				   .remote_qkey = VT_QKEY },
+		};
+	VT_EQ(ibv_post_send(p->qp[0], wr, &bad), 0);
+}
+
+static long long dropped(struct vt *t)
+{
+	return vt_counter(&t->b, "rx_drop_mcast_copies");
+}
+
+/* Each packet is for all members; those beyond the limit of a frame are lost. */
+static void multicast(struct vt *t)
+{
+	struct vt_opt o = { .type = IBV_QPT_UD, .sq = NR_DATAGRAMS, .sge = 1,
+			    .cqe = NR_MEMBERS * NR_DATAGRAMS,
+			    .rq = NR_DATAGRAMS, .one_cq = true };
+	struct vt_pair *p = vt_pair(t, &o);
+	struct vt_mem *s = vt_mem(&t->a, 64, VT_ALL);
+	struct vt_mem *r = vt_mem(&t->b, 64 + VT_GRH, VT_ALL);
+	union ibv_gid g = vt_group(t, 6);
+	struct ibv_ah *ah = vt_ah(&t->a, &g);
+	struct ibv_qp *member[NR_MEMBERS];
+	long long lost = dropped(t);
+	struct ibv_qp_cap cap;
+	struct seen seen;
+	int i, j, got;
+
+	for (i = 0; i < NR_MEMBERS; i++) {
+		member[i] = vt_qp(&t->b, &p->opt, p->rcq[1], p->rcq[1], NULL,
+				  &cap);
+		vt_to_init(&t->b, member[i], &p->opt);
+		for (j = 0; j < NR_DATAGRAMS; j++)
+			vt_recv(member[i], 0, r, 0, 64 + VT_GRH);
+		vt_to_rtr(&t->b, member[i], &p->opt, &t->a.gid, 0, 0);
+		VT_EQ(ibv_attach_mcast(member[i], &g, 0), 0);
+	}
+	start_tracing();
+	post_datagrams(p, s, ah, NR_DATAGRAMS);
+	/* Every packet is for all members or for none. */
+	for (got = 0; got + NR_MEMBERS * (dropped(t) - lost) <
+	     NR_MEMBERS * NR_DATAGRAMS; got++)
+		vt_expect(p->rcq[1], 0, IBV_WC_SUCCESS);
+	seen = end_tracing();
+	vt_note("%d of %d arrived", got, NR_MEMBERS * NR_DATAGRAMS);
+	VT_OK(got >= NR_MEMBERS, "none arrived");
+	VT_OK(seen.cqes <= MAX_MULTICAST, "too many completions");
+	for (i = 0; i < NR_MEMBERS; i++)
+		VT_EQ(ibv_detach_mcast(member[i], &g, 0), 0);
+}
+
 static const struct vt_case cases[] = {
 	{ "local_operations_at_once", local_operations, IBV_SEND_FENCE, 60 },
 	{ "local_operations_done_before", local_operations, 0, 60 },
@@ -304,6 +374,7 @@ static const struct vt_case cases[] = {
 	VT_CASE_SLOW(gone_while_flushing, 60),
 	VT_CASE_SLOW(send_queue_error, 60),
 	VT_CASE_SLOW(reads, 60),
+	VT_CASE_SLOW(multicast, 60),
 };
 
 VT_MAIN(cases)

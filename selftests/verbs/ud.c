@@ -280,29 +280,11 @@ static void many_to_one(struct vt *t)
 	}
 }
 
-static union ibv_gid group_gid(const struct vt *t, unsigned int n)
-{
-	union ibv_gid g = {};
-
-	if (!t->a.gid.raw[0]) {
-		g.raw[10] = 0xff;
-		g.raw[11] = 0xff;
-		g.raw[12] = 239;
-		g.raw[13] = 10;
-		g.raw[15] = n;
-	} else {
-		g.raw[0] = 0xff;
-		g.raw[1] = 0x15;
-		g.raw[15] = n;
-	}
-	return g;
-}
-
 /* Every attached queue pair gets a copy, nobody else does. */
 static void multicast_reaches_members(struct vt *t)
 {
 	struct vt_pair *p = ud_pair(t), *q = ud_pair(t), *other = ud_pair(t);
-	union ibv_gid g = group_gid(t, 5);
+	union ibv_gid g = vt_group(t, 5);
 	struct vt_mem *s = vt_mem(&t->a, 1000, VT_ALL);
 	struct vt_mem *d = vt_mem(&t->b, 3 * (1000 + VT_GRH), VT_ALL);
 	struct vt_pair *to[3] = { p, q, other };
@@ -343,11 +325,11 @@ static void multicast_many_groups(struct vt *t)
 	int n;
 
 	for (n = 0; n < 16; n++) {
-		g = group_gid(t, 20 + n);
+		g = vt_group(t, 20 + n);
 		VT_EQ(ibv_attach_mcast(p->qp[1], &g, 0), 0);
 	}
 	for (n = 0; n < 16; n++) {
-		g = group_gid(t, 20 + n);
+		g = vt_group(t, 20 + n);
 		VT_EQ(ibv_detach_mcast(p->qp[1], &g, 0), 0);
 	}
 }

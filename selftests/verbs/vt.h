@@ -392,6 +392,7 @@ void vt_set_limit(const struct vt_end *e, const char *kind, unsigned int each,
 /* vt_net.c: addresses and namespaces; HROCE_NS and HROCE_NS2 name these */
 void vt_enter_ns(int which);
 void vt_sockaddr(const struct vt_end *e, struct sockaddr_storage *ss, int port);
+union ibv_gid vt_group(const struct vt *t, unsigned int n);
 
 /* Next completion of @cq must carry @id and @status. */
 #define vt_expect(cq, id, status) \

@@ -39,3 +39,22 @@ void vt_sockaddr(const struct vt_end *e, struct sockaddr_storage *ss, int port)
 		memcpy(&in6->sin6_addr, e->gid.raw, 16);
 	}
 }
+
+/* A multicast group of the address family of the ends. */
+union ibv_gid vt_group(const struct vt *t, unsigned int n)
+{
+	union ibv_gid g = {};
+
+	if (!t->a.gid.raw[0]) {
+		g.raw[10] = 0xff;
+		g.raw[11] = 0xff;
+		g.raw[12] = 239;
+		g.raw[13] = 10;
+		g.raw[15] = n;
+	} else {
+		g.raw[0] = 0xff;
+		g.raw[1] = 0x15;
+		g.raw[15] = n;
+	}
+	return g;
+}
