@@ -30,6 +30,9 @@
 /* Entries that are gone through with interrupts disabled, at most. */
 #define LOCK_BATCH	64
 
+/* Calls of the completion handler in a row. */
+#define MAX_CALLS	16
+
 /* The value of owner that makes the entry at index @idx valid. */
 static u32 cq_phase(const struct hroce_ring *ring, u32 idx)
 {
@@ -207,16 +210,31 @@ static void cq_count_event(struct hroce_cq *cq)
 	WRITE_ONCE(cq->nr_events, nr + 1);
 }
 
-/* The caller has set RUNNING. */
+/*
+ * The caller has set RUNNING. Other CPUs may keep arming the CQ and completing
+ * to it; after some calls @task goes on, so that other softirqs get their turn.
+ */
 static void cq_run(struct hroce_cq *cq)
 {
+	int calls = 0;
+
 	do {
 		while (test_and_clear_bit(HROCE_CQ_COMP, &cq->events)) {
+			if (calls++ == MAX_CALLS) {
+				set_bit(HROCE_CQ_COMP, &cq->events);
+				tasklet_schedule(&cq->task);
+				return;
+			}
 			trace_hroce_cq_event(cq);
 			cq_count_event(cq);
 			cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
 		}
 	} while (!cq_rest(cq));
+}
+
+static void cq_task(struct tasklet_struct *task)
+{
+	cq_run(container_of(task, struct hroce_cq, task));
 }
 
 static void cq_run_here(void *cq)
@@ -324,6 +342,7 @@ int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	hrtimer_setup(&cq->timer, cq_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
 	INIT_CSD(&cq->call, cq_run_here, cq);
+	tasklet_setup(&cq->task, cq_task);
 	cq->cpu = cq_vector_cpu(attr->comp_vector);
 	cq->user = udata;
 	cq->timestamps = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
@@ -356,10 +375,14 @@ int hroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 
 	/*
 	 * No queue pair refers to the CQ any more, so only the timer uses it,
-	 * and the CPU of the vector until its handler has returned.
+	 * and the CPU that calls the handler until that has returned. The
+	 * tasklet is killed before we wait for that CPU, as it may be this one,
+	 * and after it, as that CPU may have scheduled it.
 	 */
 	hrtimer_cancel(&cq->timer);
+	tasklet_kill(&cq->task);
 	smp_cond_load_acquire(&cq->events, !(VAL & BIT(HROCE_CQ_RUNNING)));
+	tasklet_kill(&cq->task);
 	cq_free_memory(cq);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #define HROCE_CQ_H
 
 #include <linux/hrtimer.h>
+#include <linux/interrupt.h>
 #include <linux/mutex.h>
 #include <linux/smp.h>
 #include <rdma/hroce-abi.h>
@@ -38,6 +39,7 @@ enum hroce_cq_event {
  *	were read [HROCE_CQ_RUNNING]
  * @cpu: the CPU of the completion vector, -1 for whichever completes
  * @call: calls the completion handler there; of who has set HROCE_CQ_RUNNING
+ * @task: goes on calling the handler; likewise
  * @overrun: an entry was lost; nothing is written any more
  * @user: mapped into user space
  * @timestamps: completions carry the time
@@ -63,6 +65,7 @@ struct hroce_cq {
 	u32 nr_events;
 	int cpu;
 	call_single_data_t call;
+	struct tasklet_struct task;
 	bool overrun;
 	bool user;
 	bool timestamps;
