@@ -46,6 +46,28 @@ static void nak_halves_the_window(void)
 	rig_end();
 }
 
+/* The first NAK costs one packet and one retry, the others cost nothing. */
+static void ten_thousand_naks_resend_one_packet(void)
+{
+	u32 i, sent = 0;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	rig.qp.req.retry_cnt = 7;
+	rig.qp.req.retries = 7;
+	rig_post_op(HROCE_WR_WRITE, 200 * 1024);
+	tap_eq(drain(), WINDOW);
+	rig_ack(4, HRP_NAK_PSN_SEQ);
+	tap_eq(drain(), 5);
+	for (i = 0; i < 10000; i++) {
+		rig_ack(4, HRP_NAK_PSN_SEQ);
+		sent += drain() - 5;
+	}
+	tap_eq(sent, 0);
+	tap_eq(rig.counts[HROCE_EV_RETRANSMITS], 1);
+	tap_eq(rig.qp.req.retries, 6);
+	rig_end();
+}
+
 /* What counts is what was in flight, not what could have been. */
 static void few_in_flight_leave_a_small_window(void)
 {
@@ -327,9 +349,10 @@ static void refused_after_an_error(void)
 
 int main(void)
 {
-	tap_plan(15);
+	tap_plan(16);
 	tap_run(window_starts_full);
 	tap_run(nak_halves_the_window);
+	tap_run(ten_thousand_naks_resend_one_packet);
 	tap_run(few_in_flight_leave_a_small_window);
 	tap_run(losses_leave_some_packets);
 	tap_run(small_windows_stay);

@@ -416,6 +416,41 @@ static void one_nak_per_gap(void)
 	tap_eq(rr.counts[HROCE_EV_NAK_SEQ_SENT], 2);
 }
 
+/* Take all answers that wait. Return: how many of them are sequence NAKs. */
+static u32 drain_naks(void)
+{
+	u32 naks = 0;
+
+	while (hrp_resp_next(&rr.qp, &rr.burst))
+		naks += rr.burst.first.syndrome == HRP_NAK_PSN_SEQ;
+	return naks;
+}
+
+/*
+ * Invented requests that alternate between PSNs ahead, far ahead and behind
+ * draw one NAK until the expected PSN arrives.
+ */
+static void invented_requests_draw_one_nak(void)
+{
+	u32 i, round, naks = 0, lcg = 1;
+
+	rr_begin(HRP_TYPE_RC);
+	tap_eq(rr_ask(HRP_OP_SEND_ONLY, 0, 1), HRP_RX_ACCEPT);
+	for (round = 1; round <= 3; round++) {
+		for (i = 0; i < 10000; i++) {
+			lcg = lcg * 1664525 + 1013904223;
+			rr_ask(HRP_OP_SEND_ONLY, round + 1 + lcg % (1 << 18), 1);
+			rr_ask(HRP_OP_SEND_ONLY, (1 << 19) + lcg % (1 << 20), 1);
+			rr_ask(HRP_OP_SEND_ONLY, round - 1, 1);
+			naks += drain_naks();
+		}
+		tap_eq(naks, round);
+		tap_eq(rr.counts[HROCE_EV_NAK_SEQ_SENT], round);
+		tap_eq(rr_ask(HRP_OP_SEND_ONLY, round, 1), HRP_RX_ACCEPT);
+		tap_eq(drain_naks(), 0);
+	}
+}
+
 /*
  * Who guesses PSNs must not be able to ask for a repeat with every other one,
  * while all that a peer may have in flight can show a gap.
@@ -609,7 +644,7 @@ static void memory_cannot_be_fetched(void)
 
 int main(void)
 {
-	tap_plan(28);
+	tap_plan(29);
 	tap_run(send_fills_one_entry);
 	tap_run(send_of_nothing_completes);
 	tap_run(send_inv_takes_the_key_away);
@@ -629,6 +664,7 @@ int main(void)
 	tap_run(opcodes_must_follow_each_other);
 	tap_run(what_is_not_permitted_is_invalid);
 	tap_run(one_nak_per_gap);
+	tap_run(invented_requests_draw_one_nak);
 	tap_run(psns_far_ahead_are_not_believed);
 	tap_run(progress_takes_a_nak_back);
 	tap_run(duplicates_are_acknowledged);
