@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Numbers that cannot be predicted for the indices of a dense table: a Feistel
- * network, that is a permutation, which a secret chooses. It hides numbers from
- * those who cannot see many of them; it is no cipher.
+ * network, that is a permutation, which a secret chooses. It is no
+ * cipher: an observer of many numbers can compute the others.
  */
 #ifndef HROCE_HIDE_H
 #define HROCE_HIDE_H

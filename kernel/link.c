@@ -35,7 +35,7 @@
 static LIST_HEAD(links);
 
 /*
- * Guards @links, and who is the mover of a link. Never taken by callbacks of
+ * Guards @links, and the mover of each link. Never taken by callbacks of
  * ib_core or of netdevs, and never held while a device is registered or
  * unregistered.
  */
@@ -248,7 +248,7 @@ static bool link_begin_move(struct hroce_link *link)
 	return ok;
 }
 
-/* What has been put off meanwhile is done now. */
+/* Events that were put off meanwhile are handled now. */
 static void link_end_move(struct hroce_link *link)
 {
 	mutex_lock(&link_mutex);

@@ -10,8 +10,8 @@
  * one, and who waits has nothing to do but to look, nearly always.
  *
  * A section is short because work within it is charged: the outermost section of a
- * CPU begins with HROCE_SECTION_WORK, and whoever finds that spent leaves the
- * rest to a tasklet, which is a section of its own.
+ * CPU begins with HROCE_SECTION_WORK. When that is spent, the rest is left to a
+ * tasklet, which is a section of its own.
  */
 #ifndef HROCE_SECTION_H
 #define HROCE_SECTION_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What ib_uverbs knows of a CQ of user space and has no interface for: how many
- * of its completion events have been read. The structures are private to
+ * How many completion events of a CQ of user space have been read: ib_uverbs
+ * knows, but has no interface for it. The structures are private to
  * drivers/infiniband/core; their beginning has been the same since 5.8. A later
  * kernel may change them, so compat_cq_object() looks before it believes.
  */

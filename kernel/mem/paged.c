@@ -188,7 +188,7 @@ free_chunk:
 	return ERR_PTR(err);
 }
 
-/* Nobody finds it any more. */
+/* No lookup finds @chunk any more. */
 static void chunk_destroy(struct paged_chunk *chunk)
 {
 	struct hroce_paged *p = chunk->paged;
@@ -238,7 +238,7 @@ static unsigned long paged_max_chunks(void)
 
 /*
  * Forget the next chunk behind the one that was forgotten last, unless there is
- * room. What it describes is fetched again when it is wanted.
+ * room. Its pages are fetched again when they are used.
  */
 static void paged_make_room(struct hroce_paged *p)
 {

@@ -75,11 +75,11 @@ struct hroce_paged_want {
 void hroce_paged_init(struct hroce_paged *p, u64 va, u64 len, rwlock_t *lock);
 
 /**
- * hroce_paged_close - nobody is interested any more
+ * hroce_paged_close - forget all pages
  * @p: may still be fetched, but not be found
  *
- * What is not being fetched just now is forgotten, and a fetch ends when it gets
- * the page that it waits for. Does not wait for that.
+ * A fetch that waits for a page ends when it gets that one, and is not waited
+ * for.
  * Context: process, may sleep.
  */
 void hroce_paged_close(struct hroce_paged *p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the administrator of a namespace has set for packets, and the short ways
- * of this module would pass by: netfilter, IPsec, sources that cannot be.
+ * Checks that the short ways of this module would pass by: netfilter and IPsec
+ * of the namespace, and impossible sources.
  */
 #ifndef HROCE_POLICY_H
 #define HROCE_POLICY_H

@@ -71,9 +71,9 @@ static inline void hroce_tx_frame_grow(struct hroce_tx_frame *f, u32 len)
 }
 
 /*
- * There are page frags whose memory belongs to others: nobody may write there,
- * as decryption in place would. Segmentation of older kernels asks the head
- * alone, others ask each sk_buff of the list.
+ * The frame has page frags whose memory belongs to others: the stack may not
+ * write there, as decryption in place would. Segmentation of older kernels asks
+ * the head alone, others ask each sk_buff of the list.
  */
 static inline void hroce_tx_frame_share(struct hroce_tx_frame *f)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a request comes to, in one byte: a status, or a cause (enum
+ * The result of a request in one byte: a status, or a cause (enum
  * hroce_cause), which implies one. The engine and its surroundings pass the
  * cause where they know it; the completion has both.
  */

@@ -248,7 +248,7 @@ static void comp_answered(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 }
 
 /*
- * What arrives makes the congestion window grow, by a packet in each round trip
+ * Acknowledgements open the congestion window, by a packet in each round trip
  * or, if it is large, by one in GROW_PKTS: in some 200 round trips from the least
  * to 8 MB, while the loss at the end of that costs a few per cent.
  */

@@ -794,7 +794,7 @@ static bool req_take_posted(struct hrp_qp *qp)
 	struct hrp_sq *sq = &qp->req.sq;
 
 	if (sq->posted == sq->head) {
-		/* What is posted after this look comes with a kick. */
+		/* Later posts come with a kick. */
 		hrp_sq_ask_kick(sq);
 		if (hrp_sq_look(sq) != HRP_LOOK_POSTED)
 			return false;

@@ -12,8 +12,8 @@
 
 /*
  * How far ahead of the expected PSN a request is believed to be the peer's. Only
- * some PSNs in 64 are, so that those of somebody who guesses rarely draw a NAK,
- * which sends the peer back. All that a peer may have in flight has to fit:
+ * one PSN in 64 is, so that guesses rarely draw a NAK, which sends the peer
+ * back. All that a peer may have in flight has to fit:
  * 2^18 packets of 1024 bytes are 5 ms at 400 Gbit/s. Behind a READ that asks
  * for more responses (1 GB at 4096 bytes) and was lost, the peer's timeout takes
  * the place of the NAK.
@@ -242,7 +242,7 @@ static void rc_fail(struct hrp_qp *qp, const struct hrp_pkt *pkt, u8 syndrome,
 /*
  * A key that the peer may not invalidate: a fault of class J (9.9.6.3), which
  * has no NAK. The receive request ends with a memory management error (11.6.2).
- * What came before is acknowledged, asked for or not, as a NAK would do.
+ * Earlier requests are acknowledged, asked for or not, as a NAK would do.
  */
 static void rc_fail_invalidate(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 {

@@ -15,7 +15,7 @@
 
 #define RDMA_DRIVER_HROCE ((enum rdma_driver_id)HROCE_DRIVER_ID)
 
-/* What all contexts may have; ib_query_device() tells what one may: quota.c. */
+/* Limits of all contexts; ib_query_device() tells those of one: quota.c. */
 #define HROCE_MAX_AH		(1 << 20)
 #define HROCE_MAX_CQ		(1 << 20)
 #define HROCE_MAX_MCAST_ATTACH	(1 << 16)
@@ -32,7 +32,7 @@
 #define HROCE_MAX_KEYS		((1 << 24) - 1)	/* 24 bits, not 0 */
 #define HROCE_MAX_QPN		0xfffffe	/* the next one means multicast */
 
-/* What ib_query_device() promises; see also HROCE_MAX_* in the ABI. */
+/* Promised by ib_query_device(); see also HROCE_MAX_* in the ABI. */
 #define HROCE_MAX_SRQN		0xffffff	/* XRC; 24 bits on the wire */
 #define HROCE_MAX_WR		(1 << 15)
 #define HROCE_MAX_CQE		(1 << 22)

@@ -26,7 +26,7 @@
  * struct hroce_fault - memory that is being fetched
  * @work: does so
  * @rcu: frees this structure
- * @dev: device; NULL once nobody waits any more
+ * @dev: device; NULL once the queue pair does not wait any more
  * @mr: region, with a reference; or NULL if it was gone by then
  * @qpn: queue pair that waits
  * @who: side of it that waits

@@ -4,7 +4,7 @@
  *
  * A page of user memory may never come: its FUSE server or its handler of
  * userfaultfd may have stopped answering. get_user_pages_remote() then sleeps,
- * for FUSE even unkillably. So nobody waits for such a work item: it holds
+ * for FUSE even unkillably. So such a work item is never waited for: it holds
  * references to all that it needs, and the objects that it was started for are
  * destroyed without it. See "Teardown" in locking.rst.
  */

@@ -48,7 +48,7 @@ struct hroce_mcast {
 /**
  * struct hroce_mcast_table - groups of a link by address
  * @groups: of &struct hroce_mcast, RCU readers; changed with @lock held
- * @secret: part of the hash, so that nobody can choose addresses that collide
+ * @secret: part of the hash, so that colliding addresses cannot be chosen
  * @lock: guards changes of the table and of its groups
  */
 struct hroce_mcast_table {

@@ -502,8 +502,8 @@ int hroce_mr_fetch(struct hroce_mr *mr, u64 pos, u64 len, bool write)
 }
 
 /*
- * The region is gone for everybody else. Who still fetches for it has a
- * reference, and releases it.
+ * The region is found no more. Fetches that go on hold references, and release
+ * them.
  */
 static void mr_close_fetched(struct hroce_mr *mr)
 {

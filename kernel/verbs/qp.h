@@ -58,8 +58,8 @@ enum hroce_qp_pending {
 /**
  * struct hroce_qp - queue pair
  * @ib: what ib_core knows
- * @owner: user context that created it, by identity; NULL: the kernel, or, XRC
- *	target, nobody
+ * @owner: user context that created it, by identity; NULL: the kernel, or
+ *	an XRC target, which has no owner
  * @modify_lock: one modify_qp() at a time
  * @proto: protocol state; @proto.req is guarded by @send.lock, @proto.resp by
  *	@recv.lock
@@ -146,7 +146,7 @@ static inline struct hroce_qp *proto_to_hqp(const struct hrp_qp *proto)
 	return container_of(proto, struct hroce_qp, proto);
 }
 
-/* The context that it belongs to; NULL: the kernel, or, XRC target, nobody. */
+/* The context that owns it; NULL: the kernel's, or an XRC target. */
 static inline struct hroce_ucontext *hroce_qp_ctx(const struct hroce_qp *qp)
 {
 	return qp->owner ? to_hctx((struct ib_ucontext *)qp->owner) : NULL;

@@ -197,7 +197,7 @@ static void change_rate(struct hroce_qp *qp, struct qp_change *c)
 		     c->max_burst_bytes);
 }
 
-/* What was posted before the error is flushed, and not sent later. */
+/* Flush the requests posted before the error: they may not be sent later. */
 static void qp_end_sqe(struct hroce_qp *qp)
 {
 	hroce_qp_stop(qp);

@@ -147,8 +147,8 @@ static void recv_bursts(struct hroce_qp *qp)
 }
 
 /*
- * Complete what is posted, and be told of what will be. What this section cannot
- * do is flushed in a tasklet.
+ * Complete the posted entries, and ask for a kick for later ones. A tasklet
+ * flushes those beyond the work of this section.
  */
 static void recv_flush(struct hroce_qp *qp)
 {

@@ -96,7 +96,7 @@ bool hroce_qp_side_may(struct hroce_side *side)
 	lockdep_assert_held(&side->lock);
 	if (hroce_section_left())
 		return true;
-	/* Who has set it relies on us. */
+	/* The setter of @again relies on us. */
 	tasklet_schedule(&side->task);
 	return false;
 }

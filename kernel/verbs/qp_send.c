@@ -101,7 +101,7 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 		hrp_req_refused(&qp->proto, tx.refused_psn, now_ns);
 }
 
-/* What this section cannot do is flushed in a tasklet. */
+/* A tasklet flushes the requests beyond the work of this section. */
 static void send_flush(struct hroce_qp *qp)
 {
 	u32 n, max = hroce_section_left();

@@ -94,7 +94,7 @@ int hroce_quota_set(struct hroce_dev *dev, const char *kind, u32 each, u32 all)
 		return -EINVAL;
 	WRITE_ONCE(quota->each[i], kinds[i].shared ? all : each);
 	WRITE_ONCE(quota->all[i], all);
-	/* What ib_core has asked for when the device was registered. */
+	/* ib_core queried the attributes when the device was registered. */
 	hroce_quota_query(quota, &dev->ib.attrs);
 	return 0;
 }
@@ -340,7 +340,7 @@ int hroce_quota_pd_dealloc(struct ib_pd *ibpd, struct ib_udata *udata)
 	return err;
 }
 
-/* ib_core creates XRC targets in its own name, for whoever is in the domain. */
+/* ib_core creates XRC targets in its own name, for all users of the domain. */
 static bool qp_is_counted(enum ib_qp_type type, bool user)
 {
 	return user || type == IB_QPT_XRC_TGT;

@@ -452,8 +452,8 @@ static void invented_requests_draw_one_nak(void)
 }
 
 /*
- * Who guesses PSNs must not be able to ask for a repeat with every other one,
- * while all that a peer may have in flight can show a gap.
+ * Only one guessed PSN in 64 draws a NAK, and every PSN that a peer may have in
+ * flight shows a gap.
  */
 static void psns_far_ahead_are_not_believed(void)
 {
