@@ -174,14 +174,16 @@ static struct ib_device *link_device(struct hroce_link *link)
 	return ibdev;
 }
 
-static void link_follow(struct hroce_link *link)
+/* Call @fn for the device of a link in software, if there is one. */
+static void link_tell(struct hroce_link *link,
+		      void (*fn)(struct hroce_dev *dev))
 {
 	struct ib_device *ibdev = link_device(link);
 
 	if (!ibdev)
 		return;
 	if (!hroce_is_facade(ibdev))
-		hroce_dev_follow(to_hdev(ibdev));
+		fn(to_hdev(ibdev));
 	ib_device_put(ibdev);
 }
 
@@ -197,7 +199,7 @@ static bool link_catch_up(struct hroce_link *link)
 	here = link->ndev->reg_state == NETREG_REGISTERED &&
 	       dev_net(link->ndev) == link->net;
 	if (here)
-		link_follow(link);
+		link_tell(link, hroce_dev_follow);
 	rtnl_unlock();
 	return here;
 }
@@ -349,23 +351,12 @@ static void link_reconsider(struct hroce_link *link)
 	link_log(link);
 }
 
-static void link_follow_addrs(struct hroce_link *link)
-{
-	struct ib_device *ibdev = link_device(link);
-
-	if (!ibdev)
-		return;
-	if (!hroce_is_facade(ibdev))
-		hroce_port_follow_addrs(to_hdev(ibdev));
-	ib_device_put(ibdev);
-}
-
 static void link_work(struct work_struct *work)
 {
 	struct hroce_link *link = container_of(work, struct hroce_link, work);
 
 	link_reconsider(link);
-	link_follow_addrs(link);
+	link_tell(link, hroce_port_follow_addrs);
 	link_put(link);
 }
 

@@ -36,9 +36,6 @@ ipv6_only() {
 # usage: has_gid LINK END: does a GID of the link end so?
 has_gid() { grep -qs "$2\$" "/sys/class/infiniband/$1/ports/1/gids/"*; }
 
-# usage: has_gid LINK END: does a GID of the link end so?
-has_gid() { grep -qs "$2\$" "/sys/class/infiniband/$1/ports/1/gids/"*; }
-
 vlan() {
 	ip -n "$nsA" link add link ea name ea.7 type vlan id 7 && ip -n "$nsB" link add link eb name eb.7 type vlan id 7 &&
 		address "$nsA" ea.7 1 91 && address "$nsB" eb.7 2 91 &&
