@@ -26,7 +26,9 @@
  * Charges are counted in units, so that they fit into the low bits of the
  * pointer to the aligned queue: the truesize of a frame may change on its way.
  */
-#define QUEUE_ALIGN	64
+#define QUEUE_ALIGN	256
+#define QUEUE_UNITS	0x3ful	/* low bits of the pointer: units */
+#define QUEUE_CLASS	6	/* ... and the class of the frame, from here on */
 #define QUEUE_UNIT	1024	/* bytes */
 #define QUEUE_HIGH	1024	/* units: full from here on */
 #define QUEUE_LOW	512	/* units: not full any more below this */
@@ -39,11 +41,25 @@
 /* How often hroce_flow_drain() says that it is waiting. */
 #define FLOW_DRAIN_NOTICE	(5 * HZ)
 
+/* Of a frame: does it refer to memory of a region, and for which side? */
+enum queue_class {
+	QUEUE_NONE,		/* it does not, or does not count */
+	QUEUE_ANSWER,		/* READ responses */
+	QUEUE_PHASE,		/* requests, first phase */
+	QUEUE_PHASE_ODD,	/* requests, second phase */
+	QUEUE_NR_CLASSES
+};
+
 /**
  * struct hroce_flow_queue - what frames know of their flow
  * @used: units in frames not yet freed, and one more for the flow itself;
  *	freed when it gets to zero
  * @full: hroce_flow_full() said true since the last wake
+ * @refs: frames of each class not yet freed; that of QUEUE_NONE is not used
+ * @awaited: wake the flow when one of @refs gets to zero
+ * @phase: class of requests that are sent now
+ * @begun: PSN of the first packet in frames of the present phase
+ * @left: PSN of the first packet in frames of the other phase
  * @local: frames have arrived on this host, until @local_until
  * @local_hash: flow_hash() of where the last of them went to
  * @local_until: in jiffies
@@ -55,6 +71,11 @@
 struct hroce_flow_queue {
 	atomic_t used;
 	atomic_t full;
+	atomic_t refs[QUEUE_NR_CLASSES];
+	atomic_t awaited;
+	u32 phase;
+	u32 begun;
+	u32 left;
 	bool local;
 	bool lost;
 	u32 local_hash;
@@ -81,12 +102,19 @@ static struct hroce_flow_queue *queue_of(const struct sk_buff *skb,
 {
 	unsigned long arg = (unsigned long)skb_shinfo(skb)->destructor_arg;
 
-	*units = arg & (QUEUE_ALIGN - 1);
+	*units = arg & QUEUE_UNITS;
 	return (struct hroce_flow_queue *)(arg & ~(QUEUE_ALIGN - 1UL));
 }
 
-/* Wake the flow, if nobody else does and it is still there. */
-static void queue_wake(struct hroce_flow_queue *queue)
+static enum queue_class queue_class_of(const struct sk_buff *skb)
+{
+	unsigned long arg = (unsigned long)skb_shinfo(skb)->destructor_arg;
+
+	return arg >> QUEUE_CLASS & (QUEUE_NR_CLASSES - 1);
+}
+
+/* Wake the flow if it is still there and no other context has done so. */
+static void queue_wake(struct hroce_flow_queue *queue, atomic_t *reason)
 {
 	struct hroce_flow *flow;
 	unsigned long flags;
@@ -97,7 +125,7 @@ static void queue_wake(struct hroce_flow_queue *queue)
 	 */
 	local_irq_save(flags);
 	hroce_section_begin();
-	if (atomic_xchg(&queue->full, 0)) {
+	if (atomic_xchg(reason, 0)) {
 		flow = rcu_dereference(queue->flow);
 		if (flow)
 			flow->wake(flow);
@@ -106,17 +134,29 @@ static void queue_wake(struct hroce_flow_queue *queue)
 	local_irq_restore(flags);
 }
 
+static void queue_put_ref(struct hroce_flow_queue *queue,
+			  enum queue_class class)
+{
+	/* Fully ordered: see hroce_flow_await_refs(). */
+	if (atomic_dec_and_test(&queue->refs[class]) &&
+	    atomic_read(&queue->awaited))
+		queue_wake(queue, &queue->awaited);
+}
+
 static void flow_free_skb(struct sk_buff *skb)
 {
+	enum queue_class class = queue_class_of(skb);
 	struct hroce_flow_queue *queue;
 	unsigned int units;
 	int used;
 
 	queue = queue_of(skb, &units);
 	rcu_read_lock();
+	if (class != QUEUE_NONE)
+		queue_put_ref(queue, class);
 	used = atomic_sub_return(units - 1, &queue->used);
 	if (used < QUEUE_LOW && atomic_read(&queue->full))
-		queue_wake(queue);
+		queue_wake(queue, &queue->full);
 	queue_put(queue, 1);
 	rcu_read_unlock();
 }
@@ -149,6 +189,7 @@ static struct hroce_flow_queue *queue_create(struct hroce_flow *flow,
 		return NULL;
 	atomic_inc(&flow_queues);
 	atomic_set(&queue->used, 1);
+	queue->phase = QUEUE_PHASE;
 	rcu_assign_pointer(queue->flow, flow);
 	return queue;
 }
@@ -223,6 +264,46 @@ bool hroce_flow_full(struct hroce_flow *flow)
 	return !atomic_xchg(&queue->full, 0);
 }
 
+void hroce_flow_refer(struct hroce_flow *flow, bool fresh, u32 psn)
+{
+	struct hroce_flow_queue *queue = flow->queue;
+	u32 other = queue->phase ^ QUEUE_PHASE ^ QUEUE_PHASE_ODD;
+
+	if (!fresh || atomic_read_acquire(&queue->refs[other]))
+		return;
+	queue->left = queue->begun;
+	queue->begun = psn;
+	WRITE_ONCE(queue->phase, other);
+}
+
+u32 hroce_flow_refs_begin(const struct hroce_flow *flow, bool open, u32 end)
+{
+	const struct hroce_flow_queue *queue = flow->queue;
+	u32 other = queue->phase ^ QUEUE_PHASE ^ QUEUE_PHASE_ODD;
+
+	if (atomic_read_acquire(&queue->refs[other]))
+		return queue->left;
+	if (open || atomic_read_acquire(&queue->refs[queue->phase]))
+		return queue->begun;
+	return end;
+}
+
+bool hroce_flow_has_refs(const struct hroce_flow *flow)
+{
+	const struct hroce_flow_queue *queue = flow->queue;
+
+	return atomic_read_acquire(&queue->refs[QUEUE_ANSWER]) ||
+	       atomic_read_acquire(&queue->refs[QUEUE_PHASE]) ||
+	       atomic_read_acquire(&queue->refs[QUEUE_PHASE_ODD]);
+}
+
+void hroce_flow_await_refs(struct hroce_flow *flow)
+{
+	atomic_set(&flow->queue->awaited, 1);
+	/* Pairs with the atomic_dec_and_test() of destructors. */
+	smp_mb__after_atomic();
+}
+
 void hroce_flow_lost(struct hroce_flow *flow)
 {
 	struct hroce_flow_queue *queue = flow->queue;
@@ -264,15 +345,23 @@ bool hroce_flow_is_idle(const struct hroce_flow *flow)
 }
 
 void hroce_flow_charge(struct hroce_flow *flow, struct sk_buff *skb,
-		       bool elided)
+		       bool elided, bool answer)
 {
 	/* One unit holds the queue until the destructor is through. */
 	unsigned int units = 1 + clamp_t(unsigned int,
 					 skb->truesize / QUEUE_UNIT,
-					 1, QUEUE_ALIGN - 2);
+					 1, QUEUE_UNITS - 1);
+	struct hroce_flow_queue *queue = flow->queue;
+	u32 class = QUEUE_NONE;
 
-	atomic_add(units, &flow->queue->used);
-	skb_shinfo(skb)->destructor_arg = (void *)flow->queue + units;
+	BUILD_BUG_ON(QUEUE_NR_CLASSES << QUEUE_CLASS > QUEUE_ALIGN);
+	if (skb_shinfo(skb)->flags & SKBFL_SHARED_FRAG) {
+		class = answer ? QUEUE_ANSWER : queue->phase;
+		atomic_inc(&queue->refs[class]);
+	}
+	atomic_add(units, &queue->used);
+	skb_shinfo(skb)->destructor_arg = (void *)queue +
+					  (class << QUEUE_CLASS | units);
 	skb->destructor = elided ? flow_free_elided_skb : flow_free_skb;
 	/* GRO must not forget the destructor when it takes a frame apart. */
 	skb->slow_gro = 1;

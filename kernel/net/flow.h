@@ -40,8 +40,8 @@ struct hroce_flow_key {
  * @queue: what is queued below; frames refer to it and may outlive the flow.
  *	NULL if no frame is charged to this flow
  * @wake: called, in any context but hard interrupt and under RCU, when enough
- *	of what was queued is gone after hroce_flow_full() said true; NULL if
- *	no frame is charged to this flow
+ *	of what was queued is gone after hroce_flow_full() said true, or as
+ *	hroce_flow_await_refs() says; NULL if no frame is charged to this flow
  */
 struct hroce_flow {
 	struct hroce_port *port;
@@ -116,6 +116,48 @@ bool hroce_flow_is_peer(const struct hroce_flow *flow,
 			const struct in6_addr *saddr,
 			const struct in6_addr *daddr);
 
+/**
+ * hroce_flow_refer - requests are about to be sent that refer to memory
+ * @flow: flow that frames are charged to
+ * @fresh: no frame is open
+ * @psn: of their first packet; not before those of the last call
+ *
+ * Frames of requests that refer to memory are counted in two phases, which
+ * alternate. A phase begins here if no frame of the phase before last is left.
+ *
+ * Context: by the only sender of requests, not concurrent with
+ * hroce_flow_refs_begin().
+ */
+void hroce_flow_refer(struct hroce_flow *flow, bool fresh, u32 psn);
+
+/**
+ * hroce_flow_refs_begin - up to where have requests left?
+ * @flow: flow that frames are charged to
+ * @open: some of the last hroce_flow_refer() may not be in a frame yet
+ * @end: PSN behind all that was sent
+ *
+ * Return: a PSN, @end at most: memory of requests before it is not referred to
+ * by any frame.
+ */
+u32 hroce_flow_refs_begin(const struct hroce_flow *flow, bool open, u32 end);
+
+/**
+ * hroce_flow_has_refs - is there a frame that refers to memory of a region?
+ * @flow: flow that frames are charged to
+ *
+ * Return: true if there is, of requests or of READ responses.
+ */
+bool hroce_flow_has_refs(const struct hroce_flow *flow);
+
+/**
+ * hroce_flow_await_refs - be woken when frames are freed
+ * @flow: flow that frames are charged to
+ *
+ * @flow->wake is called once, when no frame of a phase is left. The caller looks
+ * again afterwards: either it finds that, or the destructor sees this request.
+ */
+void hroce_flow_await_refs(struct hroce_flow *flow);
+
 /* The rest is for net/ only. */
 
 /**
@@ -143,9 +185,10 @@ bool hroce_flow_is_idle(const struct hroce_flow *flow);
  * @flow: flow
  * @skb: complete frame
  * @elided: it has no ICRC; its ip_summed must be CHECKSUM_PARTIAL
+ * @answer: what it refers to is counted as memory of READ responses
  */
 void hroce_flow_charge(struct hroce_flow *flow, struct sk_buff *skb,
-		       bool elided);
+		       bool elided, bool answer);
 
 /**
  * hroce_flow_trusts - is a received frame one of this host without ICRC?

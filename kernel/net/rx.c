@@ -255,14 +255,13 @@ static void rx_seek(struct rx_frame *f, struct hroce_rx *rx, u32 pos)
 	hroce_cursor_skip(&rx->payload, pos - rx->payload.pos);
 }
 
-/* The upcall may take more than one packet. */
+/* The upcall may take more than one packet. In a section. */
 static void rx_frame(struct rx_frame *f, struct hroce_rx *rx)
 {
 	u32 len = ntohs(rx_udp(f)->len) - sizeof(struct udphdr);
 	u32 seg_len = skb_is_gso(f->skb) ? skb_shinfo(f->skb)->gso_size : len;
 	u32 begin = rx->payload.pos, offset = begin;
 
-	hroce_section_begin();
 	rx->skb = f->skb;
 	rx->l3 = f->hdr.bytes;
 	rx->trusted = hroce_flow_trusts(f->skb, &rx->daddr);
@@ -276,9 +275,16 @@ static void rx_frame(struct rx_frame *f, struct hroce_rx *rx)
 	} while (offset < rx->end);
 	hroce_crc_end(rx->vector);
 	hroce_count_add(rx->port, HROCE_EV_RX_PACKETS, rx->seg);
+}
+
+/*
+ * The frame has been freed: a sender on this host may hold back what is answered
+ * now until then.
+ */
+static void rx_end(const struct hroce_rx *rx)
+{
 	if (rx->held)
 		hroce_rx_end(rx->held);
-	hroce_section_end();
 }
 
 /**
@@ -336,6 +342,7 @@ bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb)
 {
 	struct rx_frame f __uninitialized;
 	struct hroce_rx rx __uninitialized;
+	bool good;
 
 	/* A tag that is still there belongs to another netdev. */
 	if (skb->pkt_type == PACKET_OTHERHOST || skb_vlan_tag_get_id(skb) ||
@@ -349,15 +356,18 @@ bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb)
 	if (hroce_policy_in(port, skb, rx.ipv6))
 		return false;
 	/* A frame that a link of this host has handed over has a route. */
-	if ((skb_valid_dst(skb) || rx_source_ok(&rx)) &&
-	    rx_lengths_ok(&f, &rx)) {
-		/* The IP stack counts, and drops, what is wrong there. */
-		if (!rx_udp_sum_ok(&f, rx.ipv6))
-			return false;
+	good = (skb_valid_dst(skb) || rx_source_ok(&rx)) &&
+	       rx_lengths_ok(&f, &rx);
+	/* The IP stack counts, and drops, what is wrong there. */
+	if (good && !rx_udp_sum_ok(&f, rx.ipv6))
+		return false;
+	hroce_section_begin();
+	if (good)
 		rx_frame(&f, &rx);
-	}
 	/* So that its head serves the next transmission of this CPU. */
 	napi_consume_skb(skb, 1);
+	rx_end(&rx);
+	hroce_section_end();
 	return true;
 }
 
@@ -390,6 +400,7 @@ void hroce_rx_from_stack(struct sk_buff *skb)
 	struct hroce_rx rx __uninitialized;
 
 	rx_begin(&f, &rx, skb, skb_network_offset(skb));
+	hroce_section_begin();
 	if (rx_gso_ok(skb) && rx_headers(&f, &rx)) {
 		dev = rx_dev(skb, rx.ipv6);
 		rx.port = rx.mcast ? hroce_port_find_dev(dev) :
@@ -399,4 +410,6 @@ void hroce_rx_from_stack(struct sk_buff *skb)
 			rx_frame(&f, &rx);
 	}
 	consume_skb(skb);
+	rx_end(&rx);
+	hroce_section_end();
 }

@@ -39,9 +39,6 @@
 #include "tx.h"
 #include "tx_frame.h"
 
-/* From this payload on pages are referred to instead of copied. */
-#define TX_REF_MIN	2048
-
 /*
  * A super-packet at most: as much as IP can have. Without a list, 8 packets of
  * 4096 bytes fill the page frags.
@@ -250,7 +247,7 @@ static void tx_finish(struct hroce_tx *tx, struct sk_buff *skb)
 	skb->protocol = tx->hdr.ipv6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP);
 	skb->priority = key->sl;
 	skb_set_hash(skb, hash_32(key->sport, 32), PKT_HASH_TYPE_L4);
-	hroce_flow_charge(tx->sender, skb, tx->elide);
+	hroce_flow_charge(tx->sender, skb, tx->elide, !tx->keep_order);
 }
 
 /* Give back what was not needed, unless another frame took some since. */
@@ -404,8 +401,7 @@ static int tx_packets(struct hroce_tx *tx, struct hroce_mem_iter *it)
 	const struct hrp_burst *b = tx->burst;
 	int err;
 
-	tx->copy = b->copy || b->mem.bytes || !tx->route.sg ||
-		   min(b->mtu, b->mem.len) < TX_REF_MIN;
+	tx->copy = !tx->route.sg || !hroce_tx_may_refer(b);
 	tx_load_packet(tx);
 	while (tx->next < b->nr_pkts) {
 		if (tx->frame.skb && !tx_may_append(tx))

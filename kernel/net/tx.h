@@ -3,16 +3,20 @@
 #ifndef HROCE_TX_H
 #define HROCE_TX_H
 
+#include <linux/minmax.h>
 #include <linux/types.h>
+#include "../proto/burst.h"
 #include "../proto/pkt.h"
 #include "headers.h"
 #include "icrc.h"
 #include "route.h"
 #include "tx_frame.h"
 
-struct hrp_burst;
 struct hroce_flow;
 struct hroce_mem_iter;
+
+/* From this payload on pages are referred to instead of copied. */
+#define HROCE_TX_REF_MIN	2048u
 
 /**
  * struct hroce_tx - a run of transmissions
@@ -73,6 +77,13 @@ struct hroce_tx {
 	bool in_run;
 	struct hroce_icrc_last icrc;
 };
+
+/* May frames refer to the memory of a burst? Otherwise all is copied. */
+static inline bool hroce_tx_may_refer(const struct hrp_burst *b)
+{
+	return !b->copy && !b->mem.bytes &&
+	       min(b->mtu, b->mem.len) >= HROCE_TX_REF_MIN;
+}
 
 /**
  * hroce_tx_begin - begin a run of transmissions

@@ -756,6 +756,14 @@ static void req_excuse_peer(struct hrp_req *req, u64 now_ns)
 				   req->timeout_ns;
 }
 
+void hrp_req_excuse(struct hrp_qp *qp, u64 now_ns)
+{
+	struct hrp_req *req = &qp->req;
+
+	if (req->timer == HRP_TIMER_ACK && now_ns >= req->deadline_ns)
+		req->deadline_ns = now_ns + req->timeout_ns;
+}
+
 bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;

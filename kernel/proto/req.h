@@ -113,6 +113,16 @@ bool hrp_req_mem_ready(struct hrp_qp *qp, u64 now_ns, bool ok);
 u64 hrp_req_deadline(const struct hrp_req *req);
 
 /**
+ * hrp_req_excuse - the peer has answered, but its answer is held back
+ * @qp: queue pair
+ * @now_ns: current time
+ *
+ * If the local ACK timeout has passed it begins anew and uses up no retry.
+ * Context: send lock held.
+ */
+void hrp_req_excuse(struct hrp_qp *qp, u64 now_ns);
+
+/**
  * hrp_req_timeout - the timer expired
  * @qp: queue pair
  * @now_ns: current time

@@ -365,6 +365,7 @@ int hroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	hroce_recent_forget(&dev->recent_qps);
 	xa_unlock(&dev->qps);
 	hroce_qp_stop(qp);
+	hroce_early_drain(qp);
 	hroce_qp_end_flush(qp);
 	hroce_turn_wake(&qp->turn);
 	if (qp->flow_ok) {

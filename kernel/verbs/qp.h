@@ -20,6 +20,7 @@
 #include "../proto/qp.h"
 #include "cq.h"
 #include "device.h"
+#include "early.h"
 #include "turn.h"
 #include "ucontext.h"
 
@@ -78,6 +79,7 @@ enum hroce_qp_pending {
  * @timer: for hrp_req_deadline(); armed lazily, never moved on progress
  * @flow: way to the connected peer (RC, UC); what frames are charged to; valid
  *	if @flow_ok
+ * @early: acknowledgements that come before frames have left [send.lock]
  * @turn: taking turns with the peer's process on one CPU
  * @flow_ok: @flow is initialised
  * @timeout: as last set, for query_qp [modify_lock]
@@ -134,6 +136,7 @@ struct hroce_qp {
 	unsigned long pending;
 	struct hrtimer timer;
 	struct hroce_flow flow;
+	struct hroce_early early;
 };
 
 static inline struct hroce_qp *to_hqp(struct ib_qp *ib)

@@ -272,6 +272,7 @@ static void qp_reset(struct hroce_qp *qp)
 	struct hrp_pace *pace;
 
 	hroce_qp_stop(qp);
+	hroce_early_drain(qp);
 	hroce_qp_end_flush(qp);
 	if (qp->flow_ok && proto->type != HRP_TYPE_UD) {
 		hroce_flow_fini(&qp->flow);
@@ -287,6 +288,7 @@ static void qp_reset(struct hroce_qp *qp)
 	qp->pending = 0;
 	qp_set_state(qp, IB_QPS_RESET);
 	pace = hrp_pace_stop(proto);
+	qp->early = (struct hroce_early) {};
 	hrp_req_reset(proto);
 	hrp_resp_reset(proto);
 	if (qp->rq)

@@ -344,9 +344,11 @@ static int recv_response(struct hroce_qp *qp, struct hroce_rx *rx)
 	drop = HROCE_DROP_ICRC;
 	if (!recv_place(qp, rx, &d, qp->ib.pd, false, &status))
 		goto unlock;
+	drop = -1;
+	if (qp->early.busy && hroce_early_hold(qp, &rx->pkt))
+		goto unlock;
 	if (hrp_comp_commit(&qp->proto, &rx->pkt, &d, ktime_get_ns(), status))
 		set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
-	drop = -1;
 unlock:
 	spin_unlock(&qp->send.lock);
 	return drop;

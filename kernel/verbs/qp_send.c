@@ -42,11 +42,16 @@ static u8 send_burst(struct hroce_qp *qp, struct hroce_tx *tx,
 
 	if (!flow)
 		return HROCE_CAUSE_AH;
+	if (hroce_tx_may_refer(b))
+		hroce_early_begin(qp, !tx->frame.skb, b->first.psn);
 	spin_unlock(&qp->send.lock);
 	trace_hroce_tx(qp->proto.qpn, b);
 	hroce_mem_begin(&it, &hqp_dev(qp)->keys, qp->ib.pd, &b->mem);
 	status = hroce_tx_add(tx, flow, b, &it);
 	hroce_mem_end(&it);
+	/* What is delivered on this host may be acknowledged in hroce_tx_end(). */
+	if (!tx->frame.skb)
+		hroce_early_sent(&qp->early);
 	if (!b->more)
 		hroce_tx_end(tx);
 	spin_lock(&qp->send.lock);
@@ -97,16 +102,26 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 		hroce_tx_end(&tx);
 		spin_lock(&qp->send.lock);
 	}
+	hroce_early_sent(&qp->early);
+	if (unlikely(qp->early.held))
+		hroce_early_go_on(qp);
 	if (unlikely(tx.refused))
 		hrp_req_refused(&qp->proto, tx.refused_psn, now_ns);
 }
 
-/* A tasklet flushes the requests beyond the work of this section. */
-static void send_flush(struct hroce_qp *qp)
+/*
+ * A tasklet flushes the requests beyond the work of this section. None is flushed
+ * before frames have been freed.
+ */
+static void send_flush(struct hroce_qp *qp, u64 now_ns)
 {
 	u32 n, max = hroce_section_left();
 
 	lockdep_assert_held(&qp->send.lock);
+	if (hroce_early_must_wait(qp, now_ns)) {
+		qp->send.flushing = true;
+		return;
+	}
 	n = hrp_req_flush(&qp->proto, max);
 	hroce_section_charge(n);
 	qp->send.flushing = n == max;
@@ -123,7 +138,7 @@ static void send_loop(struct hroce_qp *qp)
 	do {
 		qp->send.again = false;
 		if (qp->proto.state == HRP_ERR || qp->proto.state == HRP_SQE)
-			send_flush(qp);
+			send_flush(qp, now_ns);
 		else
 			send_bursts(qp, now_ns);
 	} while (hroce_qp_side_again(&qp->send));
@@ -135,6 +150,9 @@ static void send_sync_timer(struct hroce_qp *qp)
 	u64 at_ns = hrp_req_deadline(&qp->proto.req);
 
 	lockdep_assert_held(&qp->send.lock);
+	if (hroce_early_waits(&qp->early) &&
+	    (!at_ns || qp->early.until_ns < at_ns))
+		at_ns = qp->early.until_ns;
 	if (!at_ns || qp->dead || (qp->timer_ns && qp->timer_ns <= at_ns))
 		return;
 	qp->timer_ns = at_ns;
@@ -163,12 +181,16 @@ static void send_task(struct tasklet_struct *task)
 static enum hrtimer_restart send_timer(struct hrtimer *timer)
 {
 	struct hroce_qp *qp = container_of(timer, struct hroce_qp, timer);
+	u64 now_ns = ktime_get_ns();
+	bool run;
 
 	spin_lock_bh(&qp->send.lock);
 	qp->timer_ns = 0;
 	if (!qp->dead) {
 		trace_hroce_timeout(&qp->proto);
-		if (hrp_req_timeout(&qp->proto, ktime_get_ns()))
+		run = hroce_early_timeout(qp, now_ns);
+		run |= hrp_req_timeout(&qp->proto, now_ns);
+		if (run)
 			set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
 		send_sync_timer(qp);
 	}

@@ -143,7 +143,9 @@ class Target:
         program = os.path.join(os.environ.get("VT_BUILD", "build/selftests-verbs"), "vt_target")
         env = dict(os.environ, HROCE_DEV="nla", HROCE_DEV2="nlb", HROCE_FAMILY=family)
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
+        self.ns_a = ns_a
         self.socket = self.socket_in(ns_a, "ea")
+        self.socket_b = self.socket_in(ns_b, "eb")
         self.mac_a, self.mac_b = self.mac(ns_a, "ea"), self.mac(ns_b, "eb")
         self.ip_a = self.ip_b = b""
         self.pair = {}
@@ -427,6 +429,73 @@ def unattached_group(target):
         raise Failure("some were counted")
 
 
+def qdisc(target, *words):
+    return subprocess.run(["tc", "-s", "-n", target.ns_a, "qdisc", *words], stdout=subprocess.PIPE, text=True,
+                          check=True).stdout
+
+
+class Waiting:
+    """Four WRITEs of all memory, of which the last three at least wait in a qdisc until it has sent them."""
+
+    def __init__(self, target, rate):
+        self.target, self.rate = target, rate
+
+    def __enter__(self):
+        self.target.new("big")
+        qdisc(self.target, "add", "dev", "ea", "root", "tbf", "rate", self.rate, "burst", "70000", "limit", "1000000")
+        self.target.ask("write 4")
+        self.until(True)
+        return self
+
+    def __exit__(self, *_):
+        qdisc(self.target, "del", "dev", "ea", "root")
+
+    def some(self):
+        return "backlog 0b" not in qdisc(self.target, "show", "dev", "ea")
+
+    def until(self, some):
+        end = time.monotonic() + 10
+        while self.some() != some:
+            if time.monotonic() > end:
+                raise Failure("it still waits" if self.some() else "nothing waits")
+            time.sleep(0.01)
+
+    def answer(self, syndrome):
+        """The peer answers the last packet."""
+        target = self.target
+        packet = Packet(target, RC_ACK, target.psn(4 * 16 - 1), b"", aeth(syndrome))
+        packet.mac_dst, packet.mac_src = target.mac_a, target.mac_b
+        packet.src, packet.dst, packet.qpn = target.ip_b, target.ip_a, target.pair["qpn_a"]
+        target.socket_b.send(packet.frame())
+
+
+def early(syndrome, end, statuses):
+    """What ends requests that wait in a qdisc: nothing that is written into their memory afterwards leaves."""
+    def run(target):
+        with Waiting(target, "4mbit") as waiting:
+            if syndrome is not None:
+                waiting.answer(syndrome)
+            answer = target.ask(end)
+            if statuses and answer != statuses:
+                raise Failure(f"{answer}, expected {statuses}")
+            waiting.until(False)
+            # What has left the qdisc last has arrived before this.
+            target.check("neighbour")
+            target.check("landed")
+    return run
+
+
+def early_and_stuck(target):
+    """Frames that are not freed delay a completion, but not for ever, and it is no error."""
+    with Waiting(target, "8kbit") as waiting:
+        waiting.answer(0x1f)
+        answer = target.ask("reuse 4")
+        if answer != "done 0 0 0 0":
+            raise Failure(answer)
+        if not waiting.some():
+            raise Failure("all has left")
+
+
 def tiny_segments(target):
     """Super-packets as a guest may describe them: no more than 128 packets each, however small those are."""
     target.new("rc")
@@ -555,6 +624,11 @@ DROP = {
     "uc_sequence": uc_sequence,
     "uc_access": uc_access,
     "unattached_group": unattached_group,
+    "early_ack": early(0x1f, "reuse 4", "done 0 0 0 0"),
+    "early_nak": early(0x62, "reuse 4", None),
+    "early_error": early(None, "fail 4", None),
+    "early_reset": early(None, "reset_a", None),
+    "early_and_stuck": early_and_stuck,
     "tiny_segments": tiny_segments,
     "not_for_us": not_for_us,
     "write_wrong_rkey": fatal(

@@ -225,6 +225,31 @@ static void timeouts_are_counted_down(void)
 	rig_end();
 }
 
+/* An answer that the owner holds back: the timeout begins anew. */
+static void excused_timeouts_use_no_retry(void)
+{
+	unsigned int i;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	post_sends(1);
+	rig_drain();
+	hrp_req_excuse(&rig.qp, rig.now_ns + 1);
+	tap_eq(rig.qp.req.deadline_ns, rig.now_ns + RIG_TIMEOUT_NS);
+	for (i = 0; i < 10; i++) {
+		rig.now_ns = rig.qp.req.deadline_ns;
+		hrp_req_excuse(&rig.qp, rig.now_ns);
+		tap_eq(rig.qp.req.deadline_ns, rig.now_ns + RIG_TIMEOUT_NS);
+		tap_ok(!hrp_req_timeout(&rig.qp, rig.now_ns));
+	}
+	tap_eq(rig.counts[HROCE_EV_TIMEOUTS], 0);
+	tap_eq(rig.counts[HROCE_EV_RETRANSMITS], 0);
+	rig_ack(0, ACK);
+	expect_successes(0, 1);
+	hrp_req_excuse(&rig.qp, rig.now_ns);
+	tap_eq(rig.qp.req.timer, HRP_TIMER_OFF);
+	rig_end();
+}
+
 static void progress_restores_retries(void)
 {
 	unsigned int i;
@@ -723,6 +748,7 @@ int main(void)
 	tap_run(ack_jumps_to_the_end_of_what_was_sent);
 	tap_run(nak_ends_the_request_it_names);
 	tap_run(timeouts_are_counted_down);
+	tap_run(excused_timeouts_use_no_retry);
 	tap_run(progress_restores_retries);
 	tap_run(no_timeout_if_the_attribute_is_0);
 	tap_run(rnr_waits_then_sends);

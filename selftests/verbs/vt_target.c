@@ -3,7 +3,8 @@
  * Queue pairs to throw packets at. Reads commands from standard input, one
  * per line, and answers each with one line:
  *
- *	new rc|uc|ud	make a connected pair; answers where it is
+ *	new rc|uc|ud|big	make a connected pair (big: rc, packets of 4096
+ *			bytes); answers where it is
  *	post N		post N receives on b
  *	wc		poll b's receives: "wc STATUS LENGTH", or "wc none"
  *	data		first bytes of b's memory, in hexadecimal
@@ -12,6 +13,12 @@
  *	check		send verified messages over the pair and over a neighbour:
  *			"ok", or "not ok" and why
  *	neighbour	the same over the neighbour alone
+ *	write N		a posts N WRITEs of all of its memory
+ *	reuse N		wait for N completions, change the memory at once, and
+ *			answer with their statuses
+ *	fail N		move a into the error state, then as reuse
+ *	reset_a		move a into RESET, then change the memory at once
+ *	landed		has b what was in the memory before? "ok", or "not ok"
  *
  * Needs HROCE_DEV and HROCE_DEV2, as all verbs tests.
  */
@@ -51,7 +58,8 @@ static void make(struct target *g, const char *type)
 	struct vt_opt o = {
 		.type = !strcmp(type, "uc") ? IBV_QPT_UC :
 			!strcmp(type, "ud") ? IBV_QPT_UD : IBV_QPT_RC,
-		.psn = 1000, .mtu = IBV_MTU_1024, .timeout = 16,
+		.psn = 1000, .timeout = 16,
+		.mtu = strcmp(type, "big") ? IBV_MTU_1024 : IBV_MTU_4096,
 	};
 
 	g->p = vt_pair(&g->t, &o);
@@ -155,6 +163,36 @@ static void reset(struct target *g)
 	printf("done\n");
 }
 
+static void write_all(struct target *g, int n)
+{
+	vt_fill(g->s, 0, TARGET_LEN, 1);
+	memset(g->d->buf, 0, TARGET_LEN);
+	while (n-- > 0)
+		vt_send(g->p->qp[0], &(struct vt_wr){
+			.op = IBV_WR_RDMA_WRITE, .id = 1, .local = g->s,
+			.len = TARGET_LEN, .remote = g->d,
+			.flags = IBV_SEND_SIGNALED });
+	printf("posted\n");
+}
+
+static void reuse(struct target *g, int n)
+{
+	printf("done");
+	while (n-- > 0)
+		printf(" %d", vt_poll(g->p->scq[0]).status);
+	memset(g->s->buf, 0xee, TARGET_LEN);
+	printf("\n");
+}
+
+static void landed(struct target *g)
+{
+	vt_fill(g->s, 0, TARGET_LEN, 1);
+	/* Messages of the neighbour are at the beginning. */
+	printf("%s\n", memcmp(g->s->buf + 4096, g->d->buf + 4096,
+			      TARGET_LEN - 4096) ?
+	       "not ok: other content has left" : "ok sent=0");
+}
+
 int main(void)
 {
 	int family = vt_family();
@@ -173,6 +211,18 @@ int main(void)
 			make(&g, word);
 		else if (sscanf(line, "post %d", &n) == 1)
 			post(&g, n);
+		else if (sscanf(line, "write %d", &n) == 1)
+			write_all(&g, n);
+		else if (sscanf(line, "reuse %d", &n) == 1)
+			reuse(&g, n);
+		else if (sscanf(line, "fail %d", &n) == 1) {
+			vt_to(g.p->qp[0], IBV_QPS_ERR);
+			reuse(&g, n);
+		} else if (!strncmp(line, "reset_a", 7)) {
+			vt_to(g.p->qp[0], IBV_QPS_RESET);
+			reuse(&g, 0);
+		} else if (!strncmp(line, "landed", 6))
+			landed(&g);
 		else if (!strncmp(line, "wc", 2))
 			show_wc(&g);
 		else if (!strncmp(line, "data", 4))

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A peer may acknowledge what waits in a queue below: it can guess PSNs. The
+ * request would complete, its owner would use the memory for something else, and
+ * the frames that refer to it would leave with that. So a request that SENDs or
+ * WRITEs ends only when the frames that refer to its memory have been freed.
+ *
+ * Such frames are counted in two phases that alternate (net/flow.h), so that it
+ * is known up to which PSN all of them are gone. What is copied (payload below
+ * 2048 bytes a packet, all that is sent again) is not counted. At most one
+ * acknowledgement is held back, the last one: it covers those before.
+ */
+#include <linux/jiffies.h>
+#include <linux/lockdep.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/timekeeping.h>
+#include "../net/flow.h"
+#include "../proto/psn.h"
+#include "../proto/req.h"
+#include "../proto/wire.h"
+#include "early.h"
+#include "qp.h"
+
+/*
+ * A frame that is not freed by then is taken for sent. The megabyte that may be
+ * queued leaves at 8 Mbit/s in that time. Drivers have to free frames sooner
+ * (Documentation/networking/driver.rst), as sockets wait for that, too; with one
+ * that does not, requests complete late, but do not fail.
+ */
+#define EARLY_MAX_NS	NSEC_PER_SEC
+
+void hroce_early_begin(struct hroce_qp *qp, bool fresh, u32 psn)
+{
+	struct hroce_early *e = &qp->early;
+
+	lockdep_assert_held(&qp->send.lock);
+	hroce_flow_refer(&qp->flow, fresh || !e->busy, psn);
+	e->busy = true;
+	WRITE_ONCE(e->open, true);
+}
+
+/* Memory of requests before this PSN is not referred to. */
+static u32 early_end(struct hroce_qp *qp)
+{
+	struct hroce_early *e = &qp->early;
+	u32 max = qp->proto.req.psn_max, end;
+	bool open;
+
+	if (!e->busy)
+		return max;
+	/* Pairs with hroce_early_sent(). */
+	open = smp_load_acquire(&e->open);
+	end = hroce_flow_refs_begin(&qp->flow, open, max);
+	e->busy = open || end != max;
+	return end;
+}
+
+/* One after the last PSN whose request would end. */
+static u32 early_needs(const struct hroce_qp *qp, u32 psn, u8 syndrome)
+{
+	const struct hrp_req *req = &qp->proto.req;
+	bool ends_all = true;
+
+	switch (syndrome & HRP_SYN_TYPE_MASK) {
+	case HRP_SYN_ACK:
+		return hrp_psn_add(psn, 1);
+	case HRP_SYN_RNR:
+		ends_all = req->rnr_retry != HRP_INFINITE_RNR_RETRY &&
+			   !req->rnr_retries;
+		break;
+	case HRP_SYN_NAK:
+		ends_all = syndrome != HRP_NAK_PSN_SEQ || !req->retries;
+		break;
+	}
+	return ends_all ? req->psn_max : psn;
+}
+
+bool hroce_early_hold(struct hroce_qp *qp, const struct hrp_pkt *pkt)
+{
+	struct hroce_early *e = &qp->early;
+	u32 needs;
+
+	lockdep_assert_held(&qp->send.lock);
+	if (pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC))
+		return false;
+	needs = early_needs(qp, pkt->psn, pkt->syndrome);
+	if (hrp_psn_diff(needs, early_end(qp)) <= 0)
+		return false;
+	if (!e->held) {
+		e->held = true;
+		e->until_ns = ktime_get_ns() + EARLY_MAX_NS;
+		/* The requester arms the timer if it would be too late. */
+		if (!qp->timer_ns || qp->timer_ns > e->until_ns)
+			set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
+	} else if (hrp_psn_diff(pkt->psn, e->psn) < 0) {
+		return true;
+	}
+	e->psn = pkt->psn;
+	e->syndrome = pkt->syndrome;
+	hroce_early_go_on(qp);
+	return true;
+}
+
+/* Return: true if it says something new. */
+static bool early_commit(struct hroce_qp *qp, u32 psn, u8 syndrome, u64 now_ns)
+{
+	struct hrp_pkt pkt = {
+		.opcode = hrp_qp_service(&qp->proto) | HRP_OP_ACK,
+		.psn = psn & HRP_PSN_MASK,
+		.syndrome = syndrome,
+	};
+	struct hrp_rx rx __uninitialized;
+
+	pkt.info = hrp_opcode_info(pkt.opcode);
+	hrp_comp_begin(&qp->proto, &pkt, &rx);
+	if (rx.verdict == HRP_RX_DROP)
+		return false;
+	if (hrp_comp_commit(&qp->proto, &pkt, &rx, now_ns, HROCE_WC_SUCCESS))
+		set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
+	return true;
+}
+
+void hroce_early_go_on(struct hroce_qp *qp)
+{
+	struct hroce_early *e = &qp->early;
+	u64 now_ns;
+	u32 end;
+
+	lockdep_assert_held(&qp->send.lock);
+	hroce_flow_await_refs(&qp->flow);
+	end = early_end(qp);
+	now_ns = ktime_get_ns();
+	if (hrp_psn_diff(early_needs(qp, e->psn, e->syndrome), end) <= 0) {
+		e->held = false;
+		early_commit(qp, e->psn, e->syndrome, now_ns);
+	} else if (early_commit(qp, end - 1, HRP_SYN_CREDIT_INVALID,
+				now_ns)) {
+		e->until_ns = now_ns + EARLY_MAX_NS;
+	}
+}
+
+bool hroce_early_must_wait(struct hroce_qp *qp, u64 now_ns)
+{
+	struct hroce_early *e = &qp->early;
+	u32 max = qp->proto.req.psn_max;
+	bool must = false;
+
+	lockdep_assert_held(&qp->send.lock);
+	e->held = false;
+	if (early_end(qp) != max) {
+		hroce_flow_await_refs(&qp->flow);
+		must = early_end(qp) != max;
+	}
+	if (must && !e->error)
+		e->until_ns = now_ns + EARLY_MAX_NS;
+	e->error = must;
+	return must;
+}
+
+/* Is a request about to fail although frames refer to its memory? */
+static bool early_fails(struct hroce_qp *qp, u64 now_ns)
+{
+	const struct hrp_req *req = &qp->proto.req;
+
+	return req->timer == HRP_TIMER_ACK && now_ns >= req->deadline_ns &&
+	       !req->retries && early_end(qp) != req->psn_max;
+}
+
+bool hroce_early_timeout(struct hroce_qp *qp, u64 now_ns)
+{
+	struct hroce_early *e = &qp->early;
+
+	lockdep_assert_held(&qp->send.lock);
+	if (!hroce_early_waits(e)) {
+		if (!early_fails(qp, now_ns))
+			return false;
+		e->error = true;
+		e->until_ns = now_ns + EARLY_MAX_NS;
+	}
+	if (now_ns < e->until_ns) {
+		hrp_req_excuse(&qp->proto, now_ns);
+		return false;
+	}
+	e->error = false;
+	e->busy = false;
+	if (e->held)
+		hroce_early_go_on(qp);
+	return true;
+}
+
+void hroce_early_drain(struct hroce_qp *qp)
+{
+	unsigned long end = jiffies + nsecs_to_jiffies(EARLY_MAX_NS);
+
+	while (qp->flow_ok && hroce_flow_has_refs(&qp->flow) &&
+	       time_before(jiffies, end) && !READ_ONCE(hqp_dev(qp)->leaving) &&
+	       !(current->flags & PF_EXITING) && !fatal_signal_pending(current))
+		schedule_timeout_uninterruptible(1);
+}
