@@ -17,7 +17,8 @@ limit=100000
 
 [ -d "$debugfs/failslab" ] || { echo "1..0 # SKIP the kernel cannot inject faults"; exit 0; }
 
-# Only allocations with a frame of hroce on the stack may fail.
+# Only allocations with a function of hroce among the innermost FRAMES of the stack may fail.
+# usage: aim FRAMES
 aim() {
 	local start size attribute
 
@@ -28,7 +29,7 @@ aim() {
 		cd "$debugfs/$attribute" || return
 		echo "$start" >require-start
 		echo "$((start + size))" >require-end
-		echo 32 >stacktrace-depth
+		echo "$1" >stacktrace-depth
 		echo N >ignore-gfp-wait
 		echo 0 >verbose
 		cd - >/dev/null || return
@@ -54,14 +55,15 @@ fail_nth() {
 arm() { tee "$debugfs"/{failslab,fail_page_alloc}/times <<<1000 >/dev/null; }
 has_fired() { [ "$(cat "$debugfs"/{failslab,fail_page_alloc}/times | tr -d '\n')" != 10001000 ]; }
 
-# Adding a link takes thousands of allocations, most of them in the RDMA core for its GID table, so the steps grow
-# with n from 20 on. There are allocations that can be done without: the good status is no surprise then.
+# Some calls take thousands of allocations, most of them in the RDMA core, so the steps grow with n from $every on.
+# There are allocations that can be done without: the good status is no surprise then.
+every=20
 # usage: each_allocation GOOD-STATUS CLEAN-UP COMMAND...
 each_allocation() {
 	local good=$1 clean=$2 n status failures=0
 
 	shift 2
-	for ((n = 1; n < limit; n += 1 + (n > 20 ? (n - 20) / 3 : 0))); do
+	for ((n = 1; n < limit; n += 1 + (n > every ? (n - every) / 3 : 0))); do
 		status=0
 		arm
 		fail_nth "$n" "$@" || status=$?
@@ -121,10 +123,17 @@ status=0
 trap 'probability 0' EXIT
 rdma link del hroce0 2>/dev/null
 exec 3>&1
-tap_case faults.aim aim
+tap_case faults.aim aim 8
 [ "$tap_failures" = 0 ] || { tap_done; exit 1; }
 ip link add f0 type veth peer name f1
+# Its own allocations, and those of its queues for MADs: the RDMA core adds the link without MADs if those fail.
+every=$limit
+tap_case faults.link_add_own each_allocation 0 link_clean rdma link add fault0 type hroce netdev f0
+# With those of the RDMA core for its GID table, of which each takes seconds.
+every=4
+aim 32 || status=1
 tap_case faults.link_add each_allocation 0 link_clean rdma link add fault0 type hroce netdev f0
+every=20
 tap_case faults.links_at_random links_under_faults
 tap_case faults.one_link one_link
 gid=$(gid_index vta 0000:0000:0000:0000:0000:ffff)
