@@ -20,23 +20,29 @@ struct rdma_hw_stats *hroce_stats_alloc(struct ib_device *ibdev, u32 port_num)
 					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
 }
 
+void hroce_counters_sum(const struct hroce_counters __percpu *counters,
+			u64 *values)
+{
+	int cpu, i;
+
+	memset(values, 0, sizeof(*values) * HROCE_COUNT_NR);
+	for_each_possible_cpu(cpu) {
+		const struct hroce_counters *c = per_cpu_ptr(counters, cpu);
+
+		for (i = 0; i < HROCE_COUNT_NR; i++)
+			values[i] += READ_ONCE(c->v[i]);
+	}
+}
+
 int hroce_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		    u32 port_num, int index)
 {
 	const struct hroce_port *port = &to_hdev(ibdev)->port;
-	int cpu, i;
 
 	/* The counters of the device as a whole: there are none. */
 	if (!port_num)
 		return -EINVAL;
 
-	memset(stats->value, 0, sizeof(stats->value[0]) * HROCE_COUNT_NR);
-	for_each_possible_cpu(cpu) {
-		const struct hroce_counters *c;
-
-		c = per_cpu_ptr(port->counters, cpu);
-		for (i = 0; i < HROCE_COUNT_NR; i++)
-			stats->value[i] += READ_ONCE(c->v[i]);
-	}
+	hroce_counters_sum(port->counters, stats->value);
 	return HROCE_COUNT_NR;
 }

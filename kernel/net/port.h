@@ -11,14 +11,9 @@
 #include <linux/list.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
-#include <linux/percpu.h>
 #include <linux/spinlock.h>
 #include <net/ipv6.h>
-#include "../drop.h"
-
-struct hroce_counters {
-	u64 v[HROCE_COUNT_NR];
-};
+#include "../counters.h"
 
 /* How many addresses, one per GID, a port has at most. */
 #define HROCE_PORT_ADDRS	1024
@@ -28,7 +23,7 @@ struct hroce_counters {
  * @dev: the netdev; a reference is held
  * @dev_tracker: of that reference
  * @net: its namespace
- * @counters: per CPU; see hroce_count_add()
+ * @counters: of the link; see hroce_count_add()
  * @addrs: addresses by GID index, IPv4 as ::ffff:a.b.c.d, :: where unused.
  *	Written under @addr_lock; readers tolerate a torn entry
  * @nr_addrs: one past the highest index in use
@@ -65,7 +60,7 @@ struct hroce_port {
 static inline void hroce_count_add(const struct hroce_port *port,
 				   enum hroce_count what, u64 n)
 {
-	this_cpu_add(port->counters->v[what], n);
+	hroce_counters_add(port->counters, what, n);
 }
 
 static inline void hroce_count(const struct hroce_port *port,

@@ -312,7 +312,7 @@ static void comp_rnr(struct hrp_qp *qp, u8 code, u64 now_ns)
 
 	if (req->timer == HRP_TIMER_RNR)
 		return;
-	hrp_env_count(qp, HROCE_EV_RNR_RCVD);
+	hrp_count(qp, HROCE_EV_RNR_RCVD);
 	if (req->rnr_retry != HRP_INFINITE_RNR_RETRY) {
 		if (!req->rnr_retries) {
 			hrp_req_fail(qp, HROCE_CAUSE_PEER | HRP_SYN_RNR |
@@ -335,7 +335,7 @@ static void comp_nak(struct hrp_qp *qp, u8 syndrome, u64 now_ns)
 {
 	switch (syndrome) {
 	case HRP_NAK_PSN_SEQ:
-		hrp_env_count(qp, HROCE_EV_NAK_SEQ_RCVD);
+		hrp_count(qp, HROCE_EV_NAK_SEQ_RCVD);
 		comp_go_back(qp, now_ns);
 		break;
 	case HRP_NAK_INV_REQ:

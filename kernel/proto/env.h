@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the engine asks of its surroundings. Each function is supplied once by
- * the module and once by the simulator; none may sleep, all are called with
- * the lock of the calling side held (send lock or receive lock).
+ * What the engine asks of its surroundings, and has to know at once. Each
+ * function is supplied once by the module and once by the simulator; none may
+ * sleep, all are called with the lock of the calling side held (send lock or
+ * receive lock). For what is only told see enum hrp_pending.
  */
 #ifndef HRP_ENV_H
 #define HRP_ENV_H
@@ -10,19 +11,8 @@
 #include <linux/compiler.h>
 #include <linux/types.h>
 #include <uapi/rdma/hroce-abi.h>
-#include "../drop.h"
 #include "cause.h"
 #include "qp.h"
-
-/* Asynchronous events about a queue pair (IBTA 11.6.3). */
-enum hrp_event {
-	HRP_EVENT_COMM_EST,
-	HRP_EVENT_SQ_DRAINED,
-	HRP_EVENT_QP_FATAL,
-	HRP_EVENT_QP_REQ_ERR,
-	HRP_EVENT_QP_ACCESS_ERR,
-	HRP_EVENT_LAST_WQE,
-};
 
 /**
  * hrp_cqe_begin - begin to fill a completion in
@@ -154,47 +144,5 @@ bool hrp_env_invalidate(struct hrp_qp *qp, u32 rkey);
  * Return: HROCE_WC_SUCCESS or enum hroce_cause.
  */
 u8 hrp_env_local_op(struct hrp_qp *qp, const struct hrp_wqe *wqe);
-
-/**
- * hrp_env_error - the engine put the queue pair into the error state
- * @qp: queue pair; @qp->state is already ERR, or SQE
- *
- * The caller holds only one of the two locks: it must see to it that, later
- * and with the right locks, hrp_req_flush() and (ERR) hrp_resp_flush() run.
- */
-void hrp_env_error(struct hrp_qp *qp);
-
-/**
- * hrp_env_event - raise an asynchronous event
- * @qp: queue pair
- * @event: which
- */
-void hrp_env_event(struct hrp_qp *qp, enum hrp_event event);
-
-/**
- * hrp_env_count - count
- * @qp: queue pair
- * @what: which counter
- */
-void hrp_env_count(struct hrp_qp *qp, enum hroce_count what);
-
-/**
- * hrp_env_user_queue - is the send queue mapped into user space?
- * @qp: queue pair
- *
- * Return: true if so: REG_MR is then refused.
- */
-bool hrp_env_user_queue(const struct hrp_qp *qp);
-
-/**
- * hrp_env_polled - does somebody look into the send queue all the time?
- * @qp: queue pair
- *
- * Whoever says so calls hrp_req_next() when the producer's index has moved on
- * a queue that was left empty, and once after ceasing to look.
- *
- * Return: true if so: an empty queue then asks for no kick.
- */
-bool hrp_env_polled(const struct hrp_qp *qp);
 
 #endif /* HRP_ENV_H */

@@ -9,7 +9,9 @@
 #ifndef HRP_QP_H
 #define HRP_QP_H
 
+#include <linux/bitops.h>
 #include <linux/types.h>
+#include "../counters.h"
 #include "mem.h"
 #include "opcode.h"
 #include "sq.h"
@@ -34,6 +36,34 @@ enum hrp_state {
 	HRP_SQE,
 	HRP_ERR,
 };
+
+/*
+ * Bit numbers of hrp_qp.pending: what the engine leaves to the owner, who clears
+ * a bit and does what it says when no lock is held.
+ */
+enum hrp_pending {
+	/*
+	 * The engine has put the queue pair into the error state: @state is ERR,
+	 * or SQE. The owner sees to it that, with the right locks,
+	 * hrp_req_flush() and (ERR) hrp_resp_flush() run.
+	 */
+	HRP_PENDING_ERROR,
+	/* The requester has gone back. */
+	HRP_PENDING_RETRANSMIT,
+	/* Asynchronous events (IBTA 11.6.3). */
+	HRP_PENDING_COMM_EST,
+	HRP_PENDING_SQ_DRAINED,
+	HRP_PENDING_QP_FATAL,
+	HRP_PENDING_QP_REQ_ERR,
+	HRP_PENDING_QP_ACCESS_ERR,
+	HRP_PENDING_LAST_WQE,
+	/* From here on bits are the owner's. */
+	HRP_PENDING_NR,
+};
+
+#define HRP_PENDING_FIRST_EVENT	HRP_PENDING_COMM_EST
+#define HRP_PENDING_EVENTS	GENMASK(HRP_PENDING_LAST_WQE, \
+					HRP_PENDING_FIRST_EVENT)
 
 /* Bits of hrp_qp.access: what the peer may do */
 #define HRP_QP_REMOTE_WRITE	(1u << 0)
@@ -258,8 +288,12 @@ struct hrp_resp {
  * @qpn: own number
  * @dest_qpn: peer (RC, UC, XRC)
  * @qkey: UD
+ * @counters: of the link, or those that the queue pair is bound to; change
+ *	with both locks held
  * @req: requester
  * @resp: responder
+ * @pending: bits of enum hrp_pending, set with either lock held. The owner has
+ *	those from HRP_PENDING_NR on
  */
 struct hrp_qp {
 	u8 type;
@@ -271,9 +305,23 @@ struct hrp_qp {
 	u32 qpn;
 	u32 dest_qpn;
 	u32 qkey;
+	struct hroce_counters __percpu *counters;
 	struct hrp_req req;
 	struct hrp_resp resp;
+	unsigned long pending;
 };
+
+/* Leave something to the owner. Context: either lock held. */
+static inline void hrp_set_pending(struct hrp_qp *qp, enum hrp_pending what)
+{
+	set_bit(what, &qp->pending);
+}
+
+/* Context: either lock held. */
+static inline void hrp_count(const struct hrp_qp *qp, enum hroce_count what)
+{
+	hroce_counters_add(qp->counters, what, 1);
+}
 
 /* Upper three bits of the opcodes that the queue pair sends and receives. */
 static inline u8 hrp_qp_service(const struct hrp_qp *qp)

@@ -173,7 +173,7 @@ static void req_stop(struct hrp_qp *qp, u8 state)
 {
 	qp->state = state;
 	req_stop_timers(&qp->req);
-	hrp_env_error(qp);
+	hrp_set_pending(qp, HRP_PENDING_ERROR);
 }
 
 void hrp_req_fail(struct hrp_qp *qp, u8 result)
@@ -202,7 +202,8 @@ bool hrp_req_retry(struct hrp_qp *qp, u64 now_ns)
 	req->retries--;
 	req->went_back = 1;
 	hrp_req_shrink(req, hrp_req_dist(req) / 2);
-	hrp_env_count(qp, HROCE_EV_RETRANSMITS);
+	hrp_count(qp, HROCE_EV_RETRANSMITS);
+	hrp_set_pending(qp, HRP_PENDING_RETRANSMIT);
 	hrp_req_rewind(req);
 	hrp_req_rearm(req, now_ns);
 	return true;
@@ -572,7 +573,7 @@ static void req_check_drained(struct hrp_qp *qp)
 	if (!req->drained_event || req->sq.tail != req->sq.next)
 		return;
 	req->drained_event = 0;
-	hrp_env_event(qp, HRP_EVENT_SQ_DRAINED);
+	hrp_set_pending(qp, HRP_PENDING_SQ_DRAINED);
 }
 
 /* The entry to go on with; NULL: none, @ret says what to return. */
@@ -597,7 +598,7 @@ static struct hrp_wqe *req_entry(struct hrp_qp *qp, enum hrp_next *ret)
 	*ret = HRP_NEXT_IDLE;
 	look = hrp_sq_look(sq);
 	if (look == HRP_LOOK_EMPTY && !sq->kick_asked) {
-		WRITE_ONCE(sq->polled, hrp_env_polled(qp));
+		WRITE_ONCE(sq->polled, sq->watched);
 		if (!sq->polled) {
 			hrp_sq_ask_kick(sq);
 			look = hrp_sq_look(sq);
@@ -607,7 +608,7 @@ static struct hrp_wqe *req_entry(struct hrp_qp *qp, enum hrp_next *ret)
 		return hrp_sq_take(qp);
 	if (look == HRP_LOOK_CORRUPT) {
 		req_stop(qp, HRP_ERR);
-		hrp_env_event(qp, HRP_EVENT_QP_FATAL);
+		hrp_set_pending(qp, HRP_PENDING_QP_FATAL);
 	}
 	return NULL;
 }
@@ -792,7 +793,7 @@ bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns)
 		hrp_req_rearm(req, now_ns);
 		return true;
 	}
-	hrp_env_count(qp, HROCE_EV_TIMEOUTS);
+	hrp_count(qp, HROCE_EV_TIMEOUTS);
 	return hrp_req_retry(qp, now_ns);
 }
 

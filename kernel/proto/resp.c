@@ -56,7 +56,7 @@ void hrp_resp_to_error(struct hrp_qp *qp)
 	if (qp->state == HRP_ERR)
 		return;
 	qp->state = HRP_ERR;
-	hrp_env_error(qp);
+	hrp_set_pending(qp, HRP_PENDING_ERROR);
 }
 
 void hrp_resp_reset(struct hrp_qp *qp)
@@ -199,7 +199,7 @@ static bool resp_next_ack(struct hrp_qp *qp, struct hrp_burst *b)
 	}
 	resp->nak_due = 0;
 	resp->ack_due = 0;
-	hrp_env_count(qp, HROCE_EV_ACKS_SENT);
+	hrp_count(qp, HROCE_EV_ACKS_SENT);
 	return true;
 }
 
@@ -239,8 +239,8 @@ void hrp_resp_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
 	resp->nak_msn = hrp_psn_add(b->first.msn, HRP_PSN_MASK);
 	if (qp->state == HRP_ERR)
 		return;
-	hrp_env_count(qp, HROCE_EV_RESP_ERRORS);
-	hrp_env_event(qp, HRP_EVENT_QP_ACCESS_ERR);
+	hrp_count(qp, HROCE_EV_RESP_ERRORS);
+	hrp_set_pending(qp, HRP_PENDING_QP_ACCESS_ERR);
 	hrp_resp_to_error(qp);
 }
 
@@ -276,7 +276,7 @@ u32 hrp_resp_flush(struct hrp_qp *qp, u32 max)
 	}
 	if (n < max && resp->srq && !resp->last_wqe) {
 		resp->last_wqe = 1;
-		hrp_env_event(qp, HRP_EVENT_LAST_WQE);
+		hrp_set_pending(qp, HRP_PENDING_LAST_WQE);
 	}
 	return n;
 }

@@ -21,7 +21,7 @@ static const u16 dgram_drop_reason[] = {
 /* The memory of the receive entry cannot be written. */
 static void dgram_fail(struct hrp_qp *qp, const struct hrp_pkt *pkt, u8 status)
 {
-	hrp_env_count(qp, HROCE_EV_RESP_ERRORS);
+	hrp_count(qp, HROCE_EV_RESP_ERRORS);
 	hrp_resp_recv_done(qp, pkt, status, HROCE_WC_RECV, 0);
 	hrp_resp_to_error(qp);
 }
@@ -67,18 +67,18 @@ void hrp_resp_uc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	hrp_resp_established(qp);
 	resp->psn = hrp_psn_add(pkt->psn, 1);
 	if (rx->verdict != HRP_RX_ACCEPT) {
-		hrp_env_count(qp, rx->drop);
+		hrp_count(qp, rx->drop);
 		uc_abort(resp);
 		return;
 	}
 	if (unlikely(status != HROCE_WC_SUCCESS)) {
 		uc_abort(resp);
 		if (status == HRP_MEM_FAULT)
-			hrp_env_count(qp, HROCE_DROP_MEMORY);
+			hrp_count(qp, HROCE_DROP_MEMORY);
 		else if (pkt->info & HRP_OI_SEND)
 			dgram_fail(qp, pkt, status);
 		else
-			hrp_env_count(qp, HROCE_DROP_ACCESS);
+			hrp_count(qp, HROCE_DROP_ACCESS);
 		return;
 	}
 	if (pkt->info & HRP_OI_FIRST)
@@ -121,7 +121,7 @@ void hrp_resp_ud_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 {
 	/* The receive entry serves the next one. */
 	if (unlikely(status == HRP_MEM_FAULT)) {
-		hrp_env_count(qp, HROCE_DROP_MEMORY);
+		hrp_count(qp, HROCE_DROP_MEMORY);
 		return;
 	}
 	if (unlikely(status != HROCE_WC_SUCCESS)) {

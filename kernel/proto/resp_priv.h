@@ -46,7 +46,7 @@ static inline void hrp_resp_established(struct hrp_qp *qp)
 		return;
 	qp->resp.comm_est = 1;
 	if (qp->state == HRP_RTR)
-		hrp_env_event(qp, HRP_EVENT_COMM_EST);
+		hrp_set_pending(qp, HRP_PENDING_COMM_EST);
 }
 
 /**

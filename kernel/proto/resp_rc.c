@@ -222,7 +222,7 @@ static void rc_fail(struct hrp_qp *qp, const struct hrp_pkt *pkt, u8 syndrome,
 {
 	struct hrp_resp *resp = &qp->resp;
 
-	hrp_env_count(qp, HROCE_EV_RESP_ERRORS);
+	hrp_count(qp, HROCE_EV_RESP_ERRORS);
 	resp->nak_due = syndrome;
 	resp->nak_psn = resp->psn;
 	resp->nak_msn = resp->msn;
@@ -233,9 +233,9 @@ static void rc_fail(struct hrp_qp *qp, const struct hrp_pkt *pkt, u8 syndrome,
 		hrp_resp_recv_done(qp, pkt, HROCE_CAUSE_RECV_KEY,
 				   HROCE_WC_RECV_WRITE_IMM, 0);
 	else if (syndrome == HRP_NAK_REM_ACCESS)
-		hrp_env_event(qp, HRP_EVENT_QP_ACCESS_ERR);
+		hrp_set_pending(qp, HRP_PENDING_QP_ACCESS_ERR);
 	else
-		hrp_env_event(qp, HRP_EVENT_QP_REQ_ERR);
+		hrp_set_pending(qp, HRP_PENDING_QP_REQ_ERR);
 	hrp_resp_to_error(qp);
 }
 
@@ -248,7 +248,7 @@ static void rc_fail_invalidate(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 {
 	struct hrp_resp *resp = &qp->resp;
 
-	hrp_env_count(qp, HROCE_EV_RESP_ERRORS);
+	hrp_count(qp, HROCE_EV_RESP_ERRORS);
 	/* About a request that came before its turn: void. */
 	resp->nak_due = 0;
 	/* Otherwise the answer to a READ or the like does. */
@@ -265,7 +265,7 @@ static void rc_retry(struct hrp_qp *qp, u8 syndrome)
 {
 	struct hrp_resp *resp = &qp->resp;
 
-	hrp_env_count(qp, syndrome == HRP_NAK_PSN_SEQ ?
+	hrp_count(qp, syndrome == HRP_NAK_PSN_SEQ ?
 			  HROCE_EV_NAK_SEQ_SENT : HROCE_EV_RNR_SENT);
 	resp->nak_due = syndrome;
 	resp->nak_psn = resp->psn;
@@ -360,7 +360,7 @@ static void rc_rdatomic_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 
 static void rc_duplicate(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 {
-	hrp_env_count(qp, HROCE_EV_DUPLICATES);
+	hrp_count(qp, HROCE_EV_DUPLICATES);
 	if (pkt->info & HRP_OI_RESOURCE)
 		hrp_rdres_replay(qp, pkt);
 	else

@@ -163,7 +163,7 @@ static u8 sq_check_op(const struct hrp_qp *qp, const struct hroce_sq_wqe *wqe)
 	op = OP_BIT(wqe->opcode);
 	if (!(ops_offered[qp->type] & op))
 		return HROCE_CAUSE_OPCODE;
-	if (wqe->opcode == HROCE_WR_REG_MR && hrp_env_user_queue(qp))
+	if (wqe->opcode == HROCE_WR_REG_MR && !qp->req.sq.reg_mr)
 		return HROCE_CAUSE_OPCODE;
 	if (op & OPS_RESOURCE && !qp->req.max_rd_atomic)
 		return HROCE_CAUSE_NO_RD_ATOMIC;

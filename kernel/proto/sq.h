@@ -66,6 +66,10 @@ struct hrp_wqe {
  * @kick_asked: @hdr->need_kick is 1
  * @polled: was empty, and did not ask for a kick, as a poller looks; read by
  *	that without the lock
+ * @watched: a poller looks into the queue all the time: an empty queue asks for
+ *	no kick. hrp_req_next() is then called when the producer's index of a queue
+ *	with @polled has moved, and once after the poller has ceased to look
+ * @reg_mr: REG_MR is permitted: a queue of the kernel
  *
  * Guarded by the send lock.
  */
@@ -84,6 +88,8 @@ struct hrp_sq {
 	u32 tail;
 	bool kick_asked;
 	bool polled;
+	bool watched;
+	bool reg_mr;
 };
 
 /* What hrp_sq_look() found in the ring. */

@@ -7,9 +7,9 @@
  * What the engine counts for a queue pair is counted here. Packets and bytes are
  * not: frames know none.
  *
- * ib_qp.counter is set here, and read with one of the locks of the queue pair
- * held. It is cleared with both held, so that the counter is there as long as
- * anybody has seen it.
+ * hrp_qp.counters is the set in use. It is changed with both locks of the queue
+ * pair held, and used with one of them, so the set of a counter is not used any
+ * more once the queue pair is unbound.
  */
 #include <linux/slab.h>
 #include <linux/xarray.h>
@@ -18,15 +18,7 @@
 #include "device.h"
 #include "qp.h"
 
-/**
- * struct hroce_counter - what one counter has counted
- * @v: by enum hroce_count
- */
-struct hroce_counter {
-	atomic64_t v[HROCE_COUNT_NR];
-};
-
-/* Those that hrp_env_count() is called with. */
+/* Those that hrp_count() is called with. */
 static bool counter_is_offered(enum hroce_count what)
 {
 	switch (what) {
@@ -51,41 +43,39 @@ static bool counter_is_offered(enum hroce_count what)
 	}
 }
 
-static struct hroce_counter *counter_find(struct ib_device *ibdev, u32 id)
+static struct hroce_counters __percpu *
+counter_find(const struct rdma_counter *counter)
 {
-	return xa_load(&to_hdev(ibdev)->counters, id);
-}
-
-bool hroce_counter_add(const struct hroce_qp *qp, enum hroce_count what)
-{
-	const struct rdma_counter *counter = READ_ONCE(qp->ib.counter);
-	struct hroce_counter *c;
-
-	lockdep_assert(lockdep_is_held(&qp->recv.lock) ||
-		       lockdep_is_held(&qp->send.lock));
-	c = counter ? counter_find(qp->ib.device, counter->id) : NULL;
-	if (!c)
-		return false;
-	atomic64_inc(&c->v[what]);
-	return true;
+	return (__force void __percpu *)
+		xa_load(&to_hdev(counter->device)->counters, counter->id);
 }
 
 /* The first queue pair of a counter brings it to life. */
 static int counter_create(struct rdma_counter *counter)
 {
-	struct hroce_counter *c;
+	struct hroce_counters __percpu *c;
 	int err;
 
-	c = kzalloc(sizeof(*c), GFP_KERNEL);
+	c = alloc_percpu(struct hroce_counters);
 	if (!c)
 		return -ENOMEM;
-	err = xa_alloc(&to_hdev(counter->device)->counters, &counter->id, c,
-		       xa_limit_31b, GFP_KERNEL);
+	err = xa_alloc(&to_hdev(counter->device)->counters, &counter->id,
+		       (__force void *)c, xa_limit_31b, GFP_KERNEL);
 	if (err) {
 		counter->id = 0;
-		kfree(c);
+		free_percpu(c);
 	}
 	return err;
+}
+
+static void counter_use(struct hroce_qp *qp,
+			struct hroce_counters __percpu *counters)
+{
+	spin_lock_bh(&qp->recv.lock);
+	spin_lock(&qp->send.lock);
+	qp->proto.counters = counters;
+	spin_unlock(&qp->send.lock);
+	spin_unlock_bh(&qp->recv.lock);
 }
 
 int hroce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
@@ -97,7 +87,8 @@ int hroce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
 		if (err)
 			return err;
 	}
-	WRITE_ONCE(ibqp->counter, counter);
+	counter_use(to_hqp(ibqp), counter_find(counter));
+	ibqp->counter = counter;
 	return 0;
 }
 
@@ -105,17 +96,15 @@ int hroce_counter_unbind_qp(struct ib_qp *ibqp)
 {
 	struct hroce_qp *qp = to_hqp(ibqp);
 
-	spin_lock_bh(&qp->recv.lock);
-	spin_lock(&qp->send.lock);
-	WRITE_ONCE(ibqp->counter, NULL);
-	spin_unlock(&qp->send.lock);
-	spin_unlock_bh(&qp->recv.lock);
+	counter_use(qp, hqp_dev(qp)->port.counters);
+	ibqp->counter = NULL;
 	return 0;
 }
 
 int hroce_counter_dealloc(struct rdma_counter *counter)
 {
-	kfree(xa_erase(&to_hdev(counter->device)->counters, counter->id));
+	free_percpu((__force void __percpu *)
+		    xa_erase(&to_hdev(counter->device)->counters, counter->id));
 	return 0;
 }
 
@@ -136,12 +125,10 @@ struct rdma_hw_stats *hroce_counter_alloc_stats(struct rdma_counter *counter)
 
 int hroce_counter_update_stats(struct rdma_counter *counter)
 {
-	struct hroce_counter *c = counter_find(counter->device, counter->id);
-	int i;
+	const struct hroce_counters __percpu *c = counter_find(counter);
 
 	if (!c)
 		return -ENOENT;
-	for (i = 0; i < HROCE_COUNT_NR; i++)
-		counter->stats->value[i] = atomic64_read(&c->v[i]);
+	hroce_counters_sum(c, counter->stats->value);
 	return 0;
 }

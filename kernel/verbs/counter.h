@@ -5,19 +5,6 @@
 
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_counter.h>
-#include "../drop.h"
-
-struct hroce_qp;
-
-/**
- * hroce_counter_add - count for a queue pair that is bound to a counter
- * @qp: queue pair
- * @what: which
- *
- * Context: one of the queue pair's locks held.
- * Return: false if it is not bound any more: the port is to count.
- */
-bool hroce_counter_add(const struct hroce_qp *qp, enum hroce_count what);
 
 /* ib_device_ops. Context: process. */
 int hroce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp);

@@ -92,7 +92,7 @@ bool hroce_early_hold(struct hroce_qp *qp, const struct hrp_pkt *pkt)
 		e->until_ns = ktime_get_ns() + EARLY_MAX_NS;
 		/* The requester arms the timer if it would be too late. */
 		if (!qp->timer_ns || qp->timer_ns > e->until_ns)
-			set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
+			set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
 	} else if (hrp_psn_diff(pkt->psn, e->psn) < 0) {
 		return true;
 	}
@@ -117,7 +117,7 @@ static bool early_commit(struct hroce_qp *qp, u32 psn, u8 syndrome, u64 now_ns)
 	if (rx.verdict == HRP_RX_DROP)
 		return false;
 	if (hrp_comp_commit(&qp->proto, &pkt, &rx, now_ns, HROCE_WC_SUCCESS))
-		set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
+		set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
 	return true;
 }
 

@@ -67,7 +67,7 @@ static void fault_tell_requester(struct hroce_qp *qp,
 	spin_lock(&qp->send.lock);
 	if (fault_take(hqp_dev(qp), fault) &&
 	    hrp_req_mem_ready(&qp->proto, ktime_get_ns(), ok))
-		set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
+		set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
 	spin_unlock(&qp->send.lock);
 }
 
@@ -79,7 +79,7 @@ static void fault_tell_responder(struct hroce_qp *qp,
 		goto unlock;
 	if (fault->who == HROCE_FAULT_READ) {
 		hrp_resp_read_ready(&qp->proto, ok);
-		set_bit(HROCE_PENDING_RECV_RUN, &qp->pending);
+		set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
 	} else if (!ok) {
 		hrp_resp_place_failed(&qp->proto);
 	}

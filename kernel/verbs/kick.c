@@ -56,9 +56,9 @@ static void kick_qp(struct hroce_qp *qp, struct hroce_turn_mark *mark)
 	trace_hroce_kick(qp->proto.qpn);
 	hroce_turn_begin(qp, mark);
 	if (READ_ONCE(qp->proto.state) == HRP_ERR)
-		set_bit(HROCE_PENDING_FLUSH, &qp->pending);
+		set_bit(HRP_PENDING_ERROR, &qp->proto.pending);
 	else
-		set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
+		set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
 	hroce_qp_settle_bh(qp);
 	hroce_poller_wake(&dev->poller);
 }

@@ -5,7 +5,7 @@
  *	off --poll_us--> asleep --kick--> awake --nothing to do--> asleep
  *
  * While it is awake, the engine leaves need_kick at 0 as it finds a queue empty
- * (hrp_env_polled()), and notes that it relies on us. Then we look at the
+ * (hrp_sq.watched), and notes that it relies on us. Then we look at the
  * producer's index of that queue again and again, and run the requester when it
  * has moved. Before we sleep, the engine looks at each queue once more, and
  * asks for kicks.

@@ -141,7 +141,7 @@ static int send_fill_masks(const struct hroce_qp *qp, void *dst,
 {
 	size_t at = wr->wr.num_sge * sizeof(struct hroce_sge);
 
-	if (at + sizeof(struct hroce_masks) > qp->max_inline)
+	if (at + sizeof(struct hroce_masks) > qp->proto.req.sq.max_inline)
 		return -EINVAL;
 	*(struct hroce_masks *)(dst + at) = (struct hroce_masks){
 		.compare_add = wr->compare_add_mask,
@@ -166,7 +166,7 @@ static int send_fill_inline(const struct hroce_qp *qp, void *dst,
 	for (i = 0; i < wr->num_sge; i++) {
 		const struct ib_sge *sge = &wr->sg_list[i];
 
-		if (sge->length > qp->max_inline - len)
+		if (sge->length > qp->proto.req.sq.max_inline - len)
 			return -EINVAL;
 		memcpy(dst + len, (void *)(uintptr_t)sge->addr, sge->length);
 		len += sge->length;
@@ -180,7 +180,7 @@ static int send_fill(const struct hroce_qp *qp, struct hroce_sq_wqe *wqe,
 	int opcode = send_opcode(wr->opcode);
 	int n;
 
-	if (opcode < 0 || wr->num_sge < 0 || wr->num_sge > qp->max_send_sge)
+	if (opcode < 0 || wr->num_sge < 0 || wr->num_sge > qp->proto.req.sq.max_sges)
 		return -EINVAL;
 	memset(wqe, 0, sizeof(*wqe));
 	wqe->wr_id = wr->wr_id;

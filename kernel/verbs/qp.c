@@ -104,6 +104,8 @@ static void qp_setup(struct hroce_qp *qp, const struct ib_qp_init_attr *init,
 	qp->proto.state = HRP_RESET;
 	qp->proto.pkey = hroce_pkey_at(hqp_dev(qp), 0);
 	qp->proto.gsi = qp->is_gsi;
+	qp->proto.counters = hqp_dev(qp)->port.counters;
+	qp->proto.req.sq.reg_mr = !udata;
 	qp->proto.mtu_shift = ilog2(ib_mtu_enum_to_int(hqp_dev(qp)->mtu));
 	qp->proto.req.window_pkts = WINDOW_PKTS;
 	qp->proto.req.burst_pkts = BURST_PKTS;
@@ -156,8 +158,6 @@ static int qp_create_sq(struct hroce_qp *qp, struct ib_qp_cap *cap)
 		hroce_ring_destroy(qp->sq);
 		return -ENOMEM;
 	}
-	qp->max_send_sge = cap->max_send_sge;
-	qp->max_inline = cap->max_inline_data;
 	cap->max_send_wr = qp->sq->nr_entries;
 	return 0;
 }

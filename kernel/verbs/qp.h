@@ -46,14 +46,12 @@ struct hroce_side {
 	struct tasklet_struct task;
 };
 
-/* Bit numbers of hroce_qp.pending: see hroce_qp_settle() */
+/* Bit numbers of hrp_qp.pending that are ours: see hroce_qp_settle() */
 enum hroce_qp_pending {
-	HROCE_PENDING_SEND_CQ,		/* call the send CQ's handler */
+	HROCE_PENDING_SEND_CQ = HRP_PENDING_NR,	/* call the send CQ's handler */
 	HROCE_PENDING_RECV_CQ,		/* call the receive CQ's handler */
 	HROCE_PENDING_SEND_RUN,		/* an acknowledgement opened the window */
 	HROCE_PENDING_RECV_RUN,		/* something is to be answered */
-	HROCE_PENDING_FLUSH,		/* the engine entered the error state */
-	HROCE_PENDING_EVENT,		/* first of enum hrp_event */
 };
 
 /**
@@ -75,7 +73,6 @@ enum hroce_qp_pending {
  * @srq: shared receive queue or NULL; XRC: NULL, found by number
  * @send_cq: completions of the requester; XRC target: NULL
  * @recv_cq: completions of the responder; XRC: NULL, each SRQ has its own
- * @pending: bits of enum hroce_qp_pending, set under a lock, handled without
  * @timer: for hrp_req_deadline(); armed lazily, never moved on progress
  * @flow: way to the connected peer (RC, UC); what frames are charged to; valid
  *	if @flow_ok
@@ -86,8 +83,6 @@ enum hroce_qp_pending {
  * @access_flags: likewise
  * @sgid_index: likewise
  * @pkey_index: of @proto.pkey in the table of the port [both locks]
- * @max_send_sge: granted
- * @max_inline: granted
  * @max_recv_sge: granted
  * @user: queues are mapped into user space
  * @sig_all: each request of the kernel is signaled
@@ -104,7 +99,6 @@ enum hroce_qp_pending {
  */
 struct hroce_qp {
 	struct ib_qp ib;
-	const struct ib_ucontext *owner;
 	struct mutex modify_lock;
 	struct hrp_qp proto;
 	struct hroce_turn turn;
@@ -117,8 +111,6 @@ struct hroce_qp {
 	u8 pkey_index;
 	bool user;
 	bool sig_all;
-	u32 max_send_sge;
-	u32 max_inline;
 	u32 max_recv_sge;
 	bool is_gsi;
 	bool dead;
@@ -133,7 +125,7 @@ struct hroce_qp {
 	spinlock_t post_lock;
 
 	struct hroce_srq *srq;
-	unsigned long pending;
+	const struct ib_ucontext *owner;
 	struct hrtimer timer;
 	struct hroce_flow flow;
 	struct hroce_early early;
@@ -300,7 +292,7 @@ void hroce_qp_fatal(struct hroce_qp *qp);
  * hroce_qp_settle - do what was put off until the locks are dropped
  * @qp: queue pair
  *
- * Runs the sides, calls completion and event handlers as @qp->pending says.
+ * Runs the sides, calls completion and event handlers as @qp->proto.pending says.
  * Context: process or softirq, no QP lock held, in a section or owner of @qp.
  */
 void hroce_qp_settle(struct hroce_qp *qp);
@@ -323,14 +315,14 @@ void hroce_qp_complete(struct hroce_qp *qp, const struct hroce_cqe *cqe,
 /* Entries were posted: send what can be sent. Context: as hroce_qp_settle(). */
 static inline void hroce_qp_send_run(struct hroce_qp *qp)
 {
-	set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
+	set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
 	hroce_qp_settle(qp);
 }
 
 /* Something may have to be answered or flushed. As hroce_qp_settle(). */
 static inline void hroce_qp_recv_run(struct hroce_qp *qp)
 {
-	set_bit(HROCE_PENDING_RECV_RUN, &qp->pending);
+	set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
 	hroce_qp_settle(qp);
 }
 

@@ -225,9 +225,9 @@ int hroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		.cap = {
 			.max_send_wr = qp->sq ? qp->sq->nr_entries : 0,
 			.max_recv_wr = qp->rq ? qp->rq->nr_entries : 0,
-			.max_send_sge = qp->max_send_sge,
+			.max_send_sge = qp->proto.req.sq.max_sges,
 			.max_recv_sge = qp->max_recv_sge,
-			.max_inline_data = qp->max_inline,
+			.max_inline_data = qp->proto.req.sq.max_inline,
 		},
 	};
 	attr_query(qp, attr);

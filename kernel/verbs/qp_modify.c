@@ -285,7 +285,7 @@ static void qp_reset(struct hroce_qp *qp)
 
 	qp_lock(qp);
 	qp->flow_ok = proto->type == HRP_TYPE_UD;
-	qp->pending = 0;
+	proto->pending = 0;
 	qp_set_state(qp, IB_QPS_RESET);
 	pace = hrp_pace_stop(proto);
 	qp->early = (struct hroce_early) {};

@@ -318,8 +318,8 @@ static int recv_request(struct hroce_qp *qp, struct hroce_rx *rx)
 		goto unlock;
 	hrp_resp_commit(&qp->proto, &rx->pkt, &d, status);
 	/* Who clears it will take the lock before looking. */
-	if (!test_bit(HROCE_PENDING_RECV_RUN, &qp->pending))
-		set_bit(HROCE_PENDING_RECV_RUN, &qp->pending);
+	if (!test_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending))
+		set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
 	if (qp->user)
 		hroce_turn_heard(&qp->turn);
 	drop = -1;
@@ -348,7 +348,7 @@ static int recv_response(struct hroce_qp *qp, struct hroce_rx *rx)
 	if (qp->early.busy && hroce_early_hold(qp, &rx->pkt))
 		goto unlock;
 	if (hrp_comp_commit(&qp->proto, &rx->pkt, &d, ktime_get_ns(), status))
-		set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
+		set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
 unlock:
 	spin_unlock(&qp->send.lock);
 	return drop;

@@ -4,21 +4,25 @@
  * what must not happen under a lock, errors, and stopping.
  */
 #include <linux/rcupdate.h>
-#include "../proto/env.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
 #include "../section.h"
+#include "../trace.h"
 #include "fault.h"
 #include "qp.h"
 
+#define EVENT(name)	(HRP_PENDING_##name - HRP_PENDING_FIRST_EVENT)
+
 static const enum ib_event_type event_type[] = {
-	[HRP_EVENT_COMM_EST]	  = IB_EVENT_COMM_EST,
-	[HRP_EVENT_SQ_DRAINED]	  = IB_EVENT_SQ_DRAINED,
-	[HRP_EVENT_QP_FATAL]	  = IB_EVENT_QP_FATAL,
-	[HRP_EVENT_QP_REQ_ERR]	  = IB_EVENT_QP_REQ_ERR,
-	[HRP_EVENT_QP_ACCESS_ERR] = IB_EVENT_QP_ACCESS_ERR,
-	[HRP_EVENT_LAST_WQE]	  = IB_EVENT_QP_LAST_WQE_REACHED,
+	[EVENT(COMM_EST)]	= IB_EVENT_COMM_EST,
+	[EVENT(SQ_DRAINED)]	= IB_EVENT_SQ_DRAINED,
+	[EVENT(QP_FATAL)]	= IB_EVENT_QP_FATAL,
+	[EVENT(QP_REQ_ERR)]	= IB_EVENT_QP_REQ_ERR,
+	[EVENT(QP_ACCESS_ERR)]	= IB_EVENT_QP_ACCESS_ERR,
+	[EVENT(LAST_WQE)]	= IB_EVENT_QP_LAST_WQE_REACHED,
 };
+
+#undef EVENT
 
 static void qp_raise_events(struct hroce_qp *qp)
 {
@@ -31,7 +35,8 @@ static void qp_raise_events(struct hroce_qp *qp)
 			.event = event_type[i],
 		};
 
-		if (test_and_clear_bit(HROCE_PENDING_EVENT + i, &qp->pending) &&
+		if (test_and_clear_bit(HRP_PENDING_FIRST_EVENT + i,
+				       &qp->proto.pending) &&
 		    qp->ib.event_handler)
 			qp->ib.event_handler(&event, qp->ib.qp_context);
 	}
@@ -49,15 +54,15 @@ static void qp_set_error(struct hroce_qp *qp)
 	}
 	spin_unlock(&qp->send.lock);
 	spin_unlock_bh(&qp->recv.lock);
-	set_bit(HROCE_PENDING_RECV_RUN, &qp->pending);
-	set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
+	set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
+	set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
 }
 
 /* Most bits are clear most of the time, and atomic operations cost. */
-static bool qp_take_pending(struct hroce_qp *qp, enum hroce_qp_pending bit)
+static bool qp_take_pending(struct hroce_qp *qp, unsigned int bit)
 {
-	return test_bit(bit, &qp->pending) &&
-	       test_and_clear_bit(bit, &qp->pending);
+	return test_bit(bit, &qp->proto.pending) &&
+	       test_and_clear_bit(bit, &qp->proto.pending);
 }
 
 void hroce_qp_settle_bh(struct hroce_qp *qp)
@@ -66,10 +71,12 @@ void hroce_qp_settle_bh(struct hroce_qp *qp)
 	 * Each pass can only add what the engine decides because of it, or what
 	 * other CPUs ask for.
 	 */
-	if (!READ_ONCE(qp->pending))
+	if (!READ_ONCE(qp->proto.pending))
 		return;
 	for (;;) {
-		if (qp_take_pending(qp, HROCE_PENDING_FLUSH))
+		if (qp_take_pending(qp, HRP_PENDING_RETRANSMIT))
+			trace_hroce_retransmit(&qp->proto);
+		if (qp_take_pending(qp, HRP_PENDING_ERROR))
 			qp_set_error(qp);
 		if (qp_take_pending(qp, HROCE_PENDING_RECV_RUN))
 			hroce_qp_recv_work(qp);
@@ -79,9 +86,9 @@ void hroce_qp_settle_bh(struct hroce_qp *qp)
 			hroce_cq_notify(qp->recv_cq);
 		if (qp_take_pending(qp, HROCE_PENDING_SEND_CQ))
 			hroce_cq_notify(qp->send_cq);
-		if (READ_ONCE(qp->pending) >> HROCE_PENDING_EVENT)
+		if (READ_ONCE(qp->proto.pending) & HRP_PENDING_EVENTS)
 			qp_raise_events(qp);
-		if (likely(!READ_ONCE(qp->pending)))
+		if (likely(!READ_ONCE(qp->proto.pending)))
 			return;
 		if (unlikely(!hroce_section_left())) {
 			tasklet_schedule(&qp->send.task);
@@ -103,7 +110,7 @@ bool hroce_qp_side_may(struct hroce_side *side)
 
 void hroce_qp_settle(struct hroce_qp *qp)
 {
-	if (!READ_ONCE(qp->pending))
+	if (!READ_ONCE(qp->proto.pending))
 		return;
 	local_bh_disable();
 	rcu_read_lock();
@@ -124,7 +131,7 @@ void hroce_qp_complete(struct hroce_qp *qp, const struct hroce_cqe *cqe,
 	if (cqe->status != HROCE_WC_SUCCESS)
 		solicited = true;
 	if (hroce_cq_push(cq, cqe, solicited))
-		set_bit(which, &qp->pending);
+		set_bit(which, &qp->proto.pending);
 	/* Who cannot be told of its requests any more must not make others. */
 	if (unlikely(READ_ONCE(cq->overrun)))
 		hroce_qp_fatal(qp);
@@ -132,7 +139,7 @@ void hroce_qp_complete(struct hroce_qp *qp, const struct hroce_cqe *cqe,
 
 void hroce_qp_error(struct hroce_qp *qp)
 {
-	set_bit(HROCE_PENDING_FLUSH, &qp->pending);
+	set_bit(HRP_PENDING_ERROR, &qp->proto.pending);
 	hroce_qp_settle(qp);
 }
 
@@ -141,8 +148,8 @@ void hroce_qp_fatal(struct hroce_qp *qp)
 	if (READ_ONCE(qp->proto.state) == HRP_ERR)
 		return;
 	WRITE_ONCE(qp->proto.state, HRP_ERR);
-	set_bit(HROCE_PENDING_EVENT + HRP_EVENT_QP_FATAL, &qp->pending);
-	set_bit(HROCE_PENDING_FLUSH, &qp->pending);
+	hrp_set_pending(&qp->proto, HRP_PENDING_QP_FATAL);
+	hrp_set_pending(&qp->proto, HRP_PENDING_ERROR);
 }
 
 void hroce_qp_visit_all(struct hroce_dev *dev,

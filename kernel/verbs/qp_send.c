@@ -11,7 +11,6 @@
 #include "../section.h"
 #include "../trace.h"
 #include "ah.h"
-#include "counter.h"
 #include "fault.h"
 #include "mr.h"
 #include "mw.h"
@@ -82,6 +81,8 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 	u8 status;
 
 	lockdep_assert_held(&qp->send.lock);
+	qp->proto.req.sq.watched = qp->user &&
+				   READ_ONCE(hqp_dev(qp)->poller.awake);
 	hroce_tx_begin(&tx, &qp->flow, hrp_qp_is_reliable(&qp->proto));
 	while (!tx.refused && !qp->dead && !send_must_pause(qp)) {
 		next = hrp_req_next(&qp->proto, now_ns, &b);
@@ -191,7 +192,7 @@ static enum hrtimer_restart send_timer(struct hrtimer *timer)
 		run = hroce_early_timeout(qp, now_ns);
 		run |= hrp_req_timeout(&qp->proto, now_ns);
 		if (run)
-			set_bit(HROCE_PENDING_SEND_RUN, &qp->pending);
+			set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
 		send_sync_timer(qp);
 	}
 	spin_unlock_bh(&qp->send.lock);
@@ -222,7 +223,7 @@ void hrp_env_send_done(struct hrp_qp *proto, const struct hroce_cqe *cqe)
 			  HROCE_PENDING_SEND_CQ);
 	if (cqe->status != HROCE_WC_SUCCESS &&
 	    cqe->status != HROCE_WC_WR_FLUSH_ERR)
-		hrp_env_count(proto, HROCE_EV_REQ_ERRORS);
+		hrp_count(proto, HROCE_EV_REQ_ERRORS);
 }
 
 u8 hrp_env_local_op(struct hrp_qp *proto, const struct hrp_wqe *wqe)
@@ -237,37 +238,4 @@ u8 hrp_env_local_op(struct hrp_qp *proto, const struct hrp_wqe *wqe)
 	return hroce_mr_invalidate(qp->ib.pd, proto->qpn, wqe->wqe.imm_data,
 				   false) ?
 	       HROCE_WC_SUCCESS : HROCE_CAUSE_INVALIDATE;
-}
-
-void hrp_env_error(struct hrp_qp *proto)
-{
-	set_bit(HROCE_PENDING_FLUSH, &proto_to_hqp(proto)->pending);
-}
-
-void hrp_env_event(struct hrp_qp *proto, enum hrp_event event)
-{
-	set_bit(HROCE_PENDING_EVENT + event, &proto_to_hqp(proto)->pending);
-}
-
-void hrp_env_count(struct hrp_qp *proto, enum hroce_count what)
-{
-	struct hroce_qp *qp = proto_to_hqp(proto);
-
-	if (what == HROCE_EV_RETRANSMITS)
-		trace_hroce_retransmit(proto);
-	if (unlikely(READ_ONCE(qp->ib.counter)) && hroce_counter_add(qp, what))
-		return;
-	hroce_count(&hqp_dev(qp)->port, what);
-}
-
-bool hrp_env_user_queue(const struct hrp_qp *proto)
-{
-	return proto_to_hqp(proto)->user;
-}
-
-bool hrp_env_polled(const struct hrp_qp *proto)
-{
-	const struct hroce_qp *qp = proto_to_hqp(proto);
-
-	return qp->user && READ_ONCE(hqp_dev(qp)->poller.awake);
 }

@@ -110,10 +110,13 @@ static void check_state(void)
 		    resp->offset <= resp->rwqe->length);
 	fuzz_demand(resp->in_msg != HRP_OI_WRITE ||
 		    resp->offset <= resp->write_len);
-	fuzz_demand(fuzz.qp.state == fuzz.state_seen ||
-		    fuzz.errors != fuzz.errors_seen);
+	if (test_and_clear_bit(HRP_PENDING_ERROR, &fuzz.qp.pending))
+		fuzz_demand(fuzz.qp.state == HRP_ERR ||
+			    fuzz.qp.state == HRP_SQE);
+	else
+		fuzz_demand(fuzz.qp.state == fuzz.state_seen);
+	fuzz_demand(!(fuzz.qp.pending >> HRP_PENDING_NR));
 	fuzz.state_seen = fuzz.qp.state;
-	fuzz.errors_seen = fuzz.errors;
 }
 
 static u8 take_status(void)

@@ -30,8 +30,7 @@
  * @rq_taken: receive entries taken so far
  * @taken_from: XRC: SRQ that the last one belongs to
  * @env_calls: calls of the surroundings since the last check
- * @errors: calls of hrp_env_error()
- * @errors_seen: its value at the last check
+ * @counts: counters
  * @state_seen: state of the queue pair at the last check
  */
 struct fuzz {
@@ -45,8 +44,7 @@ struct fuzz {
 	u32 rq_taken;
 	u32 taken_from;
 	u32 env_calls;
-	u32 errors;
-	u32 errors_seen;
+	struct hroce_counters counts;
 	u8 state_seen;
 };
 

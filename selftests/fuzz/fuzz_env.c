@@ -33,6 +33,7 @@ void fuzz_setup(u8 kind, u8 size)
 	qp->qpn = 0x11;
 	qp->dest_qpn = 0x22;
 	qp->qkey = 0x33;
+	qp->counters = &fuzz.counts;
 	sq->nr_entries = FUZZ_SQ_ENTRIES;
 	sq->max_sges = FUZZ_MAX_SGES;
 	sq->max_inline = FUZZ_MAX_INLINE;
@@ -153,31 +154,4 @@ u8 hrp_env_local_op(struct hrp_qp *qp, const struct hrp_wqe *wqe)
 	fuzz.env_calls++;
 	return (wqe->wqe.imm_data & 7) == 7 ? HROCE_WC_LOC_QP_OP_ERR :
 					      HROCE_WC_SUCCESS;
-}
-
-void hrp_env_error(struct hrp_qp *qp)
-{
-	fuzz.env_calls++;
-	fuzz.errors++;
-	fuzz_demand(qp->state == HRP_ERR || qp->state == HRP_SQE);
-}
-
-void hrp_env_event(struct hrp_qp *qp, enum hrp_event event)
-{
-	fuzz.env_calls++;
-}
-
-void hrp_env_count(struct hrp_qp *qp, enum hroce_count what)
-{
-	fuzz_demand(what < HROCE_COUNT_NR);
-}
-
-bool hrp_env_user_queue(const struct hrp_qp *qp)
-{
-	return true;
-}
-
-bool hrp_env_polled(const struct hrp_qp *qp)
-{
-	return false;
 }

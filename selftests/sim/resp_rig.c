@@ -80,29 +80,18 @@ u8 hrp_env_local_op(struct hrp_qp *qp, const struct hrp_wqe *wqe)
 	return HROCE_WC_LOC_QP_OP_ERR;
 }
 
-void hrp_env_error(struct hrp_qp *qp)
+static void rr_take_pending(void)
 {
-	rr.nr_errors++;
+	unsigned int i;
+
+	for (i = 0; i < HRP_PENDING_NR; i++)
+		rr.pending[i] += test_and_clear_bit(i, &rr.qp.pending);
 }
 
-void hrp_env_event(struct hrp_qp *qp, enum hrp_event event)
+u32 rr_pending(enum hrp_pending what)
 {
-	rr.events[event]++;
-}
-
-void hrp_env_count(struct hrp_qp *qp, enum hroce_count what)
-{
-	rr.counts[what]++;
-}
-
-bool hrp_env_user_queue(const struct hrp_qp *qp)
-{
-	return true;
-}
-
-bool hrp_env_polled(const struct hrp_qp *qp)
-{
-	return false;
+	rr_take_pending();
+	return rr.pending[what];
 }
 
 void rr_begin(enum hrp_type type)
@@ -112,6 +101,7 @@ void rr_begin(enum hrp_type type)
 	rr.qp.qpn = QPN;
 	rr.qp.dest_qpn = PEER_QPN;
 	rr.qp.qkey = 0x80010000;
+	rr.qp.counters = &rr.counts;
 	rr.qp.mtu_shift = 10;
 	rr.qp.access = HRP_QP_REMOTE_WRITE | HRP_QP_REMOTE_READ |
 		      HRP_QP_REMOTE_ATOMIC | HRP_QP_FLUSH_GLOBAL;
@@ -153,6 +143,7 @@ u8 rr_arrive_status(const struct hrp_pkt *pkt, u8 status)
 	hrp_resp_begin(&rr.qp, pkt, &rr.rx);
 	if (rr.rx.verdict != HRP_RX_DROP)
 		hrp_resp_commit(&rr.qp, pkt, &rr.rx, status);
+	rr_take_pending();
 	return rr.rx.verdict;
 }
 
@@ -207,8 +198,8 @@ void rr_expect_read(u32 n, u32 nr_pkts, u8 op, u32 offset, u32 len)
 void rr_expect_end(u32 n, u8 syndrome, u32 msn)
 {
 	tap_eq(rr.qp.state, HRP_ERR);
-	tap_eq(rr.nr_errors, 1);
-	tap_eq(rr.counts[HROCE_EV_RESP_ERRORS], 1);
+	tap_eq(rr_pending(HRP_PENDING_ERROR), 1);
+	tap_eq(rr.counts.v[HROCE_EV_RESP_ERRORS], 1);
 	rr_expect_ack(n, syndrome, msn);
 	rr_expect_nothing();
 	tap_eq(rr_ask(HRP_OP_SEND_ONLY, n, 1), HRP_RX_DROP);

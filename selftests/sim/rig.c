@@ -26,6 +26,7 @@ void rig_begin(enum hrp_type type, u32 psn)
 	rig.qp.qpn = RIG_QPN;
 	rig.qp.dest_qpn = RIG_PEER_QPN;
 	rig.qp.qkey = 0x11111111;
+	rig.qp.counters = &rig.counts;
 
 	sq->hdr = &rig.hdr;
 	sq->nr_entries = NR_ENTRIES;
@@ -94,6 +95,7 @@ enum hrp_next rig_next(void)
 {
 	enum hrp_next ret = hrp_req_next(&rig.qp, rig.now_ns, &rig.burst);
 
+	rig_take_pending();
 	if (ret == HRP_NEXT_BURST)
 		hrp_req_sent(&rig.qp, &rig.burst, HROCE_WC_SUCCESS);
 	return ret;
@@ -111,6 +113,7 @@ u32 rig_drain(void)
 static bool rig_receive(struct hrp_pkt *pkt, u8 opcode, u32 psn, u8 *verdict)
 {
 	struct hrp_rx rx;
+	bool progress;
 
 	pkt->opcode = opcode;
 	pkt->info = hrp_opcode_info(opcode);
@@ -118,13 +121,15 @@ static bool rig_receive(struct hrp_pkt *pkt, u8 opcode, u32 psn, u8 *verdict)
 	hrp_comp_begin(&rig.qp, pkt, &rx);
 	*verdict = rx.verdict;
 	if (rx.verdict == HRP_RX_DROP) {
-		rig.counts[rx.drop]++;
+		rig.counts.v[rx.drop]++;
 		return false;
 	}
 	if (rx.mem.len)
 		tap_eq(rx.mem.access, HRP_ACCESS_LOCAL_WRITE);
-	return hrp_comp_commit(&rig.qp, pkt, &rx, rig.now_ns,
-			       HROCE_WC_SUCCESS);
+	progress = hrp_comp_commit(&rig.qp, pkt, &rx, rig.now_ns,
+				   HROCE_WC_SUCCESS);
+	rig_take_pending();
+	return progress;
 }
 
 bool rig_ack(u32 psn, u8 syndrome)
@@ -186,27 +191,16 @@ u8 hrp_env_local_op(struct hrp_qp *qp, const struct hrp_wqe *wqe)
 	return rig.local_status;
 }
 
-void hrp_env_error(struct hrp_qp *qp)
+void rig_take_pending(void)
 {
-	rig.errors++;
+	unsigned int i;
+
+	for (i = 0; i < HRP_PENDING_NR; i++)
+		rig.pending[i] += test_and_clear_bit(i, &rig.qp.pending);
 }
 
-void hrp_env_event(struct hrp_qp *qp, enum hrp_event event)
+u32 rig_pending(enum hrp_pending what)
 {
-	rig.events[event]++;
-}
-
-void hrp_env_count(struct hrp_qp *qp, enum hroce_count what)
-{
-	rig.counts[what]++;
-}
-
-bool hrp_env_user_queue(const struct hrp_qp *qp)
-{
-	return !rig.kernel_queue;
-}
-
-bool hrp_env_polled(const struct hrp_qp *qp)
-{
-	return rig.polled;
+	rig_take_pending();
+	return rig.pending[what];
 }

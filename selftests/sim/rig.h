@@ -25,13 +25,10 @@
  * @cqes: completions so far
  * @nr_cqes: how many
  * @seen_cqes: how many rig_expect_cqe() has looked at
- * @events: how often each event was raised
+ * @pending: how often the engine has left what to its owner; see rig_pending()
  * @counts: counters
- * @errors: calls of hrp_env_error()
  * @local_ops: calls of hrp_env_local_op()
  * @local_status: what that returns
- * @kernel_queue: REG_MR is permitted
- * @polled: somebody looks into the send queue all the time
  * @posts_left: local operations that the application posts in response to one
  */
 struct rig {
@@ -43,13 +40,10 @@ struct rig {
 	struct hroce_cqe cqes[RIG_MAX_CQES];
 	u32 nr_cqes;
 	u32 seen_cqes;
-	u32 events[HRP_EVENT_LAST_WQE + 1];
-	u32 counts[HROCE_COUNT_NR];
-	u32 errors;
+	u32 pending[HRP_PENDING_NR];
+	struct hroce_counters counts;
 	u32 local_ops;
 	u8 local_status;
-	bool kernel_queue;
-	bool polled;
 	u32 posts_left;
 };
 
@@ -90,5 +84,11 @@ void rig_expect_cqe(u64 wr_id, u8 status);
 
 /* There are no completions but those expected so far. */
 void rig_expect_no_cqe(void);
+
+/* Note what the engine leaves to its owner. */
+void rig_take_pending(void);
+
+/* How often was it left? Several times between two calls of the rig are one. */
+u32 rig_pending(enum hrp_pending what);
 
 #endif /* RIG_H */

@@ -204,7 +204,6 @@ struct sim_qp {
 	struct hrp_pace *pace;
 	u64 paced_ns;
 	double paced_bytes;
-	u32 nr_events[HRP_EVENT_LAST_WQE + 1];
 };
 
 struct sim_event {
@@ -229,7 +228,7 @@ struct sim {
 	u64 nr_frames;
 	u64 nr_sent;
 	bool stopped;		/* all work is done: let everything run dry */
-	u64 count[HROCE_COUNT_NR];
+	struct hroce_counters counts;
 };
 
 /* sim_core.c */

@@ -332,13 +332,13 @@ static void check_timeouts(struct sim *sim)
 		if (qp->work.fault_status == HROCE_WC_RETRY_EXC_ERR)
 			expected += qp->hrp.req.retry_cnt + 1;
 	}
-	sim_check(sim, sim->count[HROCE_EV_TIMEOUTS] == expected);
+	sim_check(sim, sim->counts.v[HROCE_EV_TIMEOUTS] == expected);
 }
 
 /* Short queues must not make requesters send all again and again. */
 static void check_waste(struct sim *sim)
 {
-	u64 waste = sim->count[HROCE_DROP_PSN] + sim->count[HROCE_EV_DUPLICATES];
+	u64 waste = sim->counts.v[HROCE_DROP_PSN] + sim->counts.v[HROCE_EV_DUPLICATES];
 
 	if (sim->opts.verbose)
 		printf("# %llu of %llu frames wasted\n",

@@ -243,9 +243,9 @@ static void sim_report(const struct sim *sim)
 	       (unsigned long long)sim->nr_frames,
 	       (unsigned long long)(sim->now_ns / SIM_US));
 	for (i = 0; sim->opts.verbose && i < HROCE_COUNT_NR; i++)
-		if (sim->count[i])
+		if (sim->counts.v[i])
 			printf("#  %s %llu\n", name[i],
-			       (unsigned long long)sim->count[i]);
+			       (unsigned long long)sim->counts.v[i]);
 }
 
 static void run_to_end(struct sim *sim)

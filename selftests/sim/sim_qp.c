@@ -13,6 +13,23 @@
 #define SQ_MAX_INLINE	256
 
 static void run_requester(struct sim_qp *qp);
+static void flush(struct sim_qp *qp);
+
+static void error_work(void *ctx)
+{
+	flush(ctx);
+}
+
+/* After each call of the engine that may end with an error. */
+static void take_pending(struct sim_qp *qp)
+{
+	struct sim *sim = qp->node->sim;
+
+	if (!test_and_clear_bit(HRP_PENDING_ERROR, &qp->hrp.pending))
+		return;
+	sim_check(sim, qp->hrp.state == HRP_ERR || qp->hrp.state == HRP_SQE);
+	sim_at(sim, 2 * SIM_US, error_work, qp);
+}
 
 static void timer_fired(void *ctx)
 {
@@ -26,6 +43,7 @@ static void timer_fired(void *ctx)
 	if (hrp_req_deadline(req) && hrp_req_deadline(req) <= sim->now_ns &&
 	    hrp_req_timeout(&qp->hrp, sim->now_ns))
 		run_requester(qp);
+	take_pending(qp);
 	if (hrp_req_deadline(req) && !qp->timer_ns) {
 		u64 at = max(hrp_req_deadline(req), sim->now_ns + 1);
 
@@ -142,6 +160,7 @@ static void read_memory_is_back(void *ctx)
 	struct sim_qp *qp = ctx;
 
 	hrp_resp_read_ready(&qp->hrp, true);
+	take_pending(qp);
 	answer(qp);
 }
 
@@ -242,6 +261,7 @@ static void run_requester(struct sim_qp *qp)
 	do {
 		next = hrp_req_next(&qp->hrp, sim->now_ns, &qp->req_burst);
 	} while (next == HRP_NEXT_AGAIN);
+	take_pending(qp);
 	plan_timer(qp);
 	sim_check(sim, next != HRP_NEXT_WAIT ||
 		       qp->hrp.req.timer != HRP_TIMER_OFF ||
@@ -277,6 +297,7 @@ static void answer_sent(void *ctx)
 	if (qp->resp_status == HROCE_WC_SUCCESS)
 		sim_net_send(qp, &qp->resp_burst, qp->resp_bytes);
 	hrp_resp_sent(&qp->hrp, &qp->resp_burst, qp->resp_status);
+	take_pending(qp);
 	if (qp->resp_status == HRP_MEM_FAULT)
 		fetch(qp, read_memory_is_back);
 	qp->resp_busy = false;
@@ -287,9 +308,14 @@ static void answer(void *ctx)
 {
 	struct sim_qp *qp = ctx;
 	struct sim *sim = qp->node->sim;
+	bool more;
 
 	qp->answer_planned = false;
-	if (qp->resp_busy || !hrp_resp_next(&qp->hrp, &qp->resp_burst))
+	if (qp->resp_busy)
+		return;
+	more = hrp_resp_next(&qp->hrp, &qp->resp_burst);
+	take_pending(qp);
+	if (!more)
 		return;
 	sim_check(sim, qp->resp_burst.nr_pkts &&
 		       qp->resp_burst.nr_pkts <= qp->hrp.resp.burst_pkts);
@@ -323,7 +349,7 @@ void sim_qp_receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 	struct hrp_rx rx;
 
 	if (damaged && !response && hrp_resp_is_delicate(pkt)) {
-		sim->count[HROCE_DROP_ICRC]++;
+		sim->counts.v[HROCE_DROP_ICRC]++;
 		return;
 	}
 	if (response)
@@ -331,11 +357,11 @@ void sim_qp_receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 	else
 		hrp_resp_begin(&qp->hrp, pkt, &rx);
 	if (rx.verdict == HRP_RX_DROP) {
-		sim->count[rx.drop]++;
+		sim->counts.v[rx.drop]++;
 		return;
 	}
 	if (damaged && !rx.fuse) {
-		sim->count[HROCE_DROP_ICRC]++;
+		sim->counts.v[HROCE_DROP_ICRC]++;
 		return;
 	}
 	if (rx.mem.len && pkt->info & HRP_OI_ATOMIC) {
@@ -351,7 +377,7 @@ void sim_qp_receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 	if (rx.mem.len && status == HROCE_WC_SUCCESS)
 		status = sim_mem_copy(qp->node, &rx.mem, payload, true);
 	if (damaged) {
-		sim->count[HROCE_DROP_ICRC]++;
+		sim->counts.v[HROCE_DROP_ICRC]++;
 		return;
 	}
 	if (rx.grh) {
@@ -368,11 +394,7 @@ void sim_qp_receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 	} else if (hrp_comp_commit(&qp->hrp, pkt, &rx, sim->now_ns, status)) {
 		run_requester(qp);
 	}
-}
-
-static void error_work(void *ctx)
-{
-	flush(ctx);
+	take_pending(qp);
 }
 
 void sim_qp_error(struct sim_qp *qp)
@@ -381,35 +403,6 @@ void sim_qp_error(struct sim_qp *qp)
 		return;
 	qp->hrp.state = HRP_ERR;
 	sim_at(qp->node->sim, 2 * SIM_US, error_work, qp);
-}
-
-void hrp_env_error(struct hrp_qp *hrp)
-{
-	struct sim_qp *qp = to_sim_qp(hrp);
-
-	sim_check(qp->node->sim, hrp->state == HRP_ERR ||
-				 hrp->state == HRP_SQE);
-	sim_at(qp->node->sim, 2 * SIM_US, error_work, qp);
-}
-
-void hrp_env_event(struct hrp_qp *hrp, enum hrp_event event)
-{
-	to_sim_qp(hrp)->nr_events[event]++;
-}
-
-void hrp_env_count(struct hrp_qp *hrp, enum hroce_count what)
-{
-	to_sim_qp(hrp)->node->sim->count[what]++;
-}
-
-bool hrp_env_user_queue(const struct hrp_qp *hrp)
-{
-	return true;
-}
-
-bool hrp_env_polled(const struct hrp_qp *hrp)
-{
-	return false;
 }
 
 u8 hrp_env_local_op(struct hrp_qp *hrp, const struct hrp_wqe *wqe)
@@ -522,6 +515,7 @@ struct sim_qp *sim_qp_new(struct sim_node *node, enum hrp_type type, u32 qpn,
 	qp->hrp.type = type;
 	qp->hrp.qpn = qpn;
 	qp->hrp.qkey = 0x1234;
+	qp->hrp.counters = &sim->counts;
 	qp->hrp.pkey = 0xffff;
 	qp->hrp.mtu_shift = sim->opts.mtu_shift;
 	qp->hrp.access = HRP_QP_REMOTE_WRITE | HRP_QP_REMOTE_READ |

@@ -42,7 +42,7 @@ static void nak_halves_the_window(void)
 	tap_eq(drain(), 5);
 	rig_ack(4, ACK);
 	tap_eq(drain(), 5 + (WINDOW - 4) / 2);
-	tap_eq(rig.counts[HROCE_EV_RETRANSMITS], 1);
+	tap_eq(rig.counts.v[HROCE_EV_RETRANSMITS], 1);
 	rig_end();
 }
 
@@ -63,7 +63,7 @@ static void ten_thousand_naks_resend_one_packet(void)
 		sent += drain() - 5;
 	}
 	tap_eq(sent, 0);
-	tap_eq(rig.counts[HROCE_EV_RETRANSMITS], 1);
+	tap_eq(rig.counts.v[HROCE_EV_RETRANSMITS], 1);
 	tap_eq(rig.qp.req.retries, 6);
 	rig_end();
 }
@@ -191,8 +191,8 @@ static void refused_packets_are_not_sent(void)
 	tap_eq(rig_next(), HRP_NEXT_BURST);
 	tap_eq(rig.burst.first.psn, 4);
 	tap_eq(rig.burst.mem.offset, 20 * 1024);
-	tap_eq(rig.counts[HROCE_EV_RETRANSMITS], 0);
-	tap_eq(rig.counts[HROCE_EV_TIMEOUTS], 0);
+	tap_eq(rig.counts.v[HROCE_EV_RETRANSMITS], 0);
+	tap_eq(rig.counts.v[HROCE_EV_TIMEOUTS], 0);
 	/* Not much more is in flight than there was room for, to begin with. */
 	tap_eq(req->cwnd_pkts, 20 + CWND_MIN);
 	tap_eq(rig.burst.nr_pkts, CWND_MIN);
@@ -221,7 +221,7 @@ static void refused_frame_holds_many(void)
 	const struct hrp_req *req = &rig.qp.req;
 
 	rig_begin(HRP_TYPE_RC, 0);
-	rig.kernel_queue = true;
+	rig.qp.req.sq.reg_mr = true;
 	rig_post_op(HROCE_WR_SEND, 1);
 	rig_post_op(HROCE_WR_SEND, 3 * 1024);
 	rig_post_op(HROCE_WR_READ, 5 * 1024);
@@ -291,7 +291,7 @@ static void refused_for_ever(void)
 		hrp_req_timeout(&rig.qp, rig.now_ns);
 	}
 	rig_expect_cqe(0, HROCE_WC_RETRY_EXC_ERR);
-	tap_eq(rig.counts[HROCE_EV_TIMEOUTS], 4);
+	tap_eq(rig.counts.v[HROCE_EV_TIMEOUTS], 4);
 	tap_ok(rig.now_ns >= 4 * RIG_TIMEOUT_NS);
 	tap_ok(rig.now_ns <= 8 * RIG_TIMEOUT_NS);
 	tap_ok(tries < 40);

@@ -238,11 +238,11 @@ static void begun_before_sqd(void)
 	rig.qp.req.drained_event = 1;
 	tap_eq(rig_atomic_resp(0, 3), HRP_RX_ACCEPT);
 	expect_ask(1);
-	tap_eq(rig.events[HRP_EVENT_SQ_DRAINED], 0);
+	tap_eq(rig_pending(HRP_PENDING_SQ_DRAINED), 0);
 	tap_eq(rig_atomic_resp(1, 3), HRP_RX_ACCEPT);
 	rig_expect_cqe(0, HROCE_WC_SUCCESS);
 	tap_eq(rig_next(), HRP_NEXT_WAIT);
-	tap_eq(rig.events[HRP_EVENT_SQ_DRAINED], 1);
+	tap_eq(rig_pending(HRP_PENDING_SQ_DRAINED), 1);
 	rig_end();
 }
 

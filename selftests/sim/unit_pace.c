@@ -286,8 +286,8 @@ static void resending_costs_again(void)
 			wait();
 	}
 	tap_eq(rig.qp.req.retries, retries - 1);
-	tap_eq(rig.counts[HROCE_EV_RETRANSMITS], 1);
-	tap_eq(rig.errors, 0);
+	tap_eq(rig.counts.v[HROCE_EV_RETRANSMITS], 1);
+	tap_eq(rig_pending(HRP_PENDING_ERROR), 0);
 	/* One packet's worth was missing, but for what had been left. */
 	tap_ok(rig.now_ns - sent_ns >= (cost - most) * 8000ull);
 	tap_eq(rig.burst.first.psn, 0);
@@ -411,7 +411,7 @@ static void drained_without_credit(void)
 	rig.qp.req.drained_event = 1;
 	rig_post_op(HROCE_WR_SEND, MTU);
 	tap_eq(rig_next(), HRP_NEXT_WAIT);
-	tap_eq(rig.events[HRP_EVENT_SQ_DRAINED], 1);
+	tap_eq(rig_pending(HRP_PENDING_SQ_DRAINED), 1);
 	rig_end();
 }
 

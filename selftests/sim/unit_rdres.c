@@ -120,7 +120,7 @@ static void read_whose_memory_went_away(void)
 	hrp_resp_sent(&rr.qp, &rr.burst, HROCE_WC_SUCCESS);
 	rr_expect_read(2, 1, HRP_OP_READ_RESP_ONLY, 0, 4);
 	hrp_resp_sent(&rr.qp, &rr.burst, HROCE_WC_REM_ACCESS_ERR);
-	tap_eq(rr.events[HRP_EVENT_QP_ACCESS_ERR], 1);
+	tap_eq(rr_pending(HRP_PENDING_QP_ACCESS_ERR), 1);
 	rr_expect_end(2, HRP_NAK_REM_ACCESS, 2);
 }
 
@@ -162,7 +162,7 @@ static void read_whose_memory_cannot_be_fetched(void)
 	rr_expect_read(2, 1, HRP_OP_READ_RESP_LAST, 2048, 1024);
 	hrp_resp_sent(&rr.qp, &rr.burst, HRP_MEM_FAULT);
 	hrp_resp_read_ready(&rr.qp, false);
-	tap_eq(rr.events[HRP_EVENT_QP_ACCESS_ERR], 1);
+	tap_eq(rr_pending(HRP_PENDING_QP_ACCESS_ERR), 1);
 	rr_expect_end(2, HRP_NAK_REM_ACCESS, 0);
 	/* Told twice, or to nobody. */
 	hrp_resp_read_ready(&rr.qp, false);
@@ -222,7 +222,7 @@ static void atomic_must_be_aligned_and_permitted(void)
 	pkt = rr_request(HRP_OP_CMP_SWAP, 0, 0);
 	pkt.rkey = BAD_KEY;
 	rr_arrive(&pkt);
-	tap_eq(rr.events[HRP_EVENT_QP_ACCESS_ERR], 1);
+	tap_eq(rr_pending(HRP_PENDING_QP_ACCESS_ERR), 1);
 	tap_eq(rr.nr_atomics, 0);
 	rr_expect_end(0, HRP_NAK_REM_ACCESS, 0);
 }
@@ -365,7 +365,7 @@ static void flush_of_what_is_volatile(void)
 			pkt.feth |= HRW_FETH_GLOBAL;
 		rr_arrive(&pkt);
 		tap_eq(rr.flushes[HRP_ACCESS_FLUSH_PERSISTENT], 0);
-		tap_eq(rr.events[HRP_EVENT_QP_ACCESS_ERR], 1);
+		tap_eq(rr_pending(HRP_PENDING_QP_ACCESS_ERR), 1);
 		rr_expect_end(0, HRP_NAK_REM_ACCESS, 0);
 	}
 }
@@ -392,7 +392,7 @@ static void flush_is_limited_and_checked(void)
 	pkt.rkey = BAD_KEY;
 	rr_arrive(&pkt);
 	tap_eq(rr.flushes[HRP_ACCESS_FLUSH_GLOBAL], 0);
-	tap_eq(rr.events[HRP_EVENT_QP_ACCESS_ERR], 1);
+	tap_eq(rr_pending(HRP_PENDING_QP_ACCESS_ERR), 1);
 	rr_expect_end(0, HRP_NAK_REM_ACCESS, 0);
 
 	/* They count like READs. */

@@ -297,7 +297,7 @@ static void local_invalidate_waits_for_all(void)
 static void registration_is_done_once(void)
 {
 	rig_begin(HRP_TYPE_RC, 0);
-	rig.kernel_queue = true;
+	rig.qp.req.sq.reg_mr = true;
 	rig_post_op(HROCE_WR_SEND, 1);
 	rig_post_op(HROCE_WR_REG_MR, 0);
 	rig_post_op(HROCE_WR_SEND, 1);
@@ -321,7 +321,7 @@ static void registration_is_done_once(void)
 static void registration_completes_while_resending(void)
 {
 	rig_begin(HRP_TYPE_RC, 0);
-	rig.kernel_queue = true;
+	rig.qp.req.sq.reg_mr = true;
 	rig_post_op(HROCE_WR_SEND, 1);
 	rig_post_op(HROCE_WR_REG_MR, 0);
 	tap_eq(rig_drain(), 1);
@@ -512,13 +512,13 @@ static void drain_begins_nothing(void)
 	tap_eq(rig_next(), HRP_NEXT_WAIT);
 	tap_ok(rig_ack(63, 0));
 	tap_eq(rig_drain(), 36);
-	tap_eq(rig.events[HRP_EVENT_SQ_DRAINED], 0);
+	tap_eq(rig_pending(HRP_PENDING_SQ_DRAINED), 0);
 	tap_ok(rig_ack(99, 0));
 	rig_expect_cqe(0, HROCE_WC_SUCCESS);
 	tap_eq(rig_next(), HRP_NEXT_WAIT);
-	tap_eq(rig.events[HRP_EVENT_SQ_DRAINED], 1);
+	tap_eq(rig_pending(HRP_PENDING_SQ_DRAINED), 1);
 	tap_eq(rig_next(), HRP_NEXT_WAIT);
-	tap_eq(rig.events[HRP_EVENT_SQ_DRAINED], 1);
+	tap_eq(rig_pending(HRP_PENDING_SQ_DRAINED), 1);
 	rig.qp.state = HRP_RTS;
 	expect_burst(HRP_OP_SEND_ONLY, 100, 1);
 	rig_end();
@@ -601,7 +601,7 @@ static void list_asks_again_before_a_failure(void)
 	rig_expect_cqe(0, HROCE_WC_SUCCESS);
 	rig_expect_cqe(1, HROCE_WC_SUCCESS);
 	rig_expect_cqe(2, HROCE_WC_LOC_PROT_ERR);
-	tap_eq(rig.counts[HROCE_EV_RETRANSMITS], 0);
+	tap_eq(rig.counts.v[HROCE_EV_RETRANSMITS], 0);
 	rig_end();
 }
 
@@ -620,7 +620,7 @@ static void drain_asks_again(void)
 	tap_ok(rig_ack(0, 0));
 	rig_expect_cqe(0, HROCE_WC_SUCCESS);
 	tap_eq(rig_next(), HRP_NEXT_WAIT);
-	tap_eq(rig.events[HRP_EVENT_SQ_DRAINED], 1);
+	tap_eq(rig_pending(HRP_PENDING_SQ_DRAINED), 1);
 	rig_end();
 }
 
@@ -714,7 +714,7 @@ static void no_state_but_rts_sends(void)
 		tap_ok(!rig_ack(0, 0));
 		tap_ok(!hrp_req_timeout(&rig.qp, ~0ull));
 	}
-	tap_eq(rig.counts[HROCE_DROP_QP_STATE], ARRAY_SIZE(states));
+	tap_eq(rig.counts.v[HROCE_DROP_QP_STATE], ARRAY_SIZE(states));
 	rig_end();
 }
 

@@ -14,7 +14,7 @@ static void expect_refused(u8 status)
 
 	tap_eq(rig_next(), HRP_NEXT_IDLE);
 	rig_expect_cqe(wr_id, status);
-	tap_eq(rig.errors, 1);
+	tap_eq(rig_pending(HRP_PENDING_ERROR), 1);
 	tap_eq(rig.qp.state, hrp_qp_is_reliable(&rig.qp) ? HRP_ERR : HRP_SQE);
 	tap_eq(rig.hdr.cons, rig.hdr.prod);
 	rig_end();
@@ -208,8 +208,8 @@ static void index_out_of_range(void)
 		rig.hdr.prod += leaps[i];
 		tap_eq(rig_next(), HRP_NEXT_IDLE);
 		tap_eq(rig.qp.state, HRP_ERR);
-		tap_eq(rig.errors, 1);
-		tap_eq(rig.events[HRP_EVENT_QP_FATAL], 1);
+		tap_eq(rig_pending(HRP_PENDING_ERROR), 1);
+		tap_eq(rig_pending(HRP_PENDING_QP_FATAL), 1);
 		hrp_req_flush(&rig.qp, U32_MAX);
 		rig_end();
 	}
@@ -277,7 +277,7 @@ static void polled_queue_asks_for_no_kick(void)
 	const struct hrp_sq *sq = &rig.qp.req.sq;
 
 	rig_begin(HRP_TYPE_RC, 0);
-	rig.polled = true;
+	rig.qp.req.sq.watched = true;
 	/* Not yet: the next post kicks in any case. */
 	tap_eq(rig_next(), HRP_NEXT_IDLE);
 	tap_eq(rig.hdr.need_kick, 1);
@@ -298,7 +298,7 @@ static void polled_queue_asks_for_no_kick(void)
 	tap_eq(rig_next(), HRP_NEXT_IDLE);
 	tap_ok(sq->polled);
 
-	rig.polled = false;
+	rig.qp.req.sq.watched = false;
 	tap_eq(rig_next(), HRP_NEXT_IDLE);
 	tap_eq(rig.hdr.need_kick, 1);
 	tap_ok(!sq->polled);
@@ -409,7 +409,7 @@ static void ring_scribbled_over(void)
 
 	for (round = 0; round < 20000; round++) {
 		rig_begin(round % 3, round);
-		rig.kernel_queue = round & 4;
+		rig.qp.req.sq.reg_mr = round & 4;
 		words = rig.ring;
 		for (i = 0; i < 16 * rig.qp.req.sq.stride / 4; i++)
 			words[i] = scribble() & scribble() & 0x80ff0f07;

@@ -59,7 +59,7 @@ static void unknown_srq_ends_the_connection(void)
 		tap_eq(rr_arrive(&pkt), HRP_RX_NAK);
 		tap_eq(rr.nr_recvs, 100);
 		tap_eq(rr.nr_cqes, 0);
-		tap_eq(rr.events[HRP_EVENT_QP_REQ_ERR], 1);
+		tap_eq(rr_pending(HRP_PENDING_QP_REQ_ERR), 1);
 		rr_expect_end(0, HRP_NAK_INV_REQ, 0);
 	}
 }
@@ -174,7 +174,7 @@ static void flush_returns_what_was_begun(void)
 	tap_eq(rr.cqe.status, HROCE_WC_WR_FLUSH_ERR);
 	tap_eq(rr.qp.resp.srqn, SRQN);
 	tap_eq(rr.nr_recvs, 99);
-	tap_eq(rr.events[HRP_EVENT_LAST_WQE], 1);
+	tap_eq(rr_pending(HRP_PENDING_LAST_WQE), 1);
 }
 
 /* A target sends nothing of its own accord, an initiator takes nothing. */
@@ -195,7 +195,7 @@ static void each_end_has_one_side(void)
 	rr.qp.state = HRP_ERR;
 	hrp_resp_flush(&rr.qp, U32_MAX);
 	tap_eq(rr.nr_cqes, 0);
-	tap_eq(rr.events[HRP_EVENT_LAST_WQE], 0);
+	tap_eq(rr_pending(HRP_PENDING_LAST_WQE), 0);
 }
 
 int main(void)

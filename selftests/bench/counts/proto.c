@@ -64,6 +64,7 @@ struct wire {
 };
 
 static struct end sender, receiver;
+static struct hroce_counters counters;
 static u64 now_ns;
 static u32 completed;
 
@@ -123,29 +124,6 @@ bool hrp_env_invalidate(struct hrp_qp *qp, u32 rkey)
 u8 hrp_env_local_op(struct hrp_qp *qp, const struct hrp_wqe *wqe)
 {
 	return HROCE_WC_LOC_QP_OP_ERR;
-}
-
-void hrp_env_error(struct hrp_qp *qp)
-{
-	errx(1, "a queue pair is in error");
-}
-
-void hrp_env_event(struct hrp_qp *qp, enum hrp_event event)
-{
-}
-
-void hrp_env_count(struct hrp_qp *qp, enum hroce_count what)
-{
-}
-
-bool hrp_env_user_queue(const struct hrp_qp *qp)
-{
-	return true;
-}
-
-bool hrp_env_polled(const struct hrp_qp *qp)
-{
-	return false;
 }
 
 /* What is counted. */
@@ -218,6 +196,7 @@ static void end_init(struct end *end, u32 qpn, u32 peer_qpn)
 	end->qp.access = HRP_QP_REMOTE_WRITE | HRP_QP_REMOTE_READ;
 	end->qp.mtu_shift = MTU_SHIFT;
 	end->qp.pkey = 0xffff;
+	end->qp.counters = &counters;
 	end->qp.qpn = qpn;
 	end->qp.dest_qpn = peer_qpn;
 
@@ -342,6 +321,8 @@ static void run(const struct scenario *s)
 		exchange(s);
 	if (completed != COUNT_MSGS / s->list)
 		errx(1, "%s: %u completions", s->name, completed);
+	if ((sender.qp.pending | receiver.qp.pending) & BIT(HRP_PENDING_ERROR))
+		errx(1, "%s: a queue pair is in error", s->name);
 	snprintf(name, sizeof(name), "%s %u %u", s->name, s->size, COUNT_MSGS);
 	CALLGRIND_DUMP_STATS_AT(name);
 	end_free(&sender);

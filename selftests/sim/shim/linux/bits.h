@@ -5,5 +5,6 @@
 
 #define BIT(n)		(1UL << (n))
 #define BIT_ULL(n)	(1ULL << (n))
+#define GENMASK(h, l)	((2UL << (h)) - (1UL << (l)))
 
 #endif /* SHIM_LINUX_BITS_H */
