@@ -29,4 +29,14 @@ static inline void hroce_counters_add(struct hroce_counters __percpu *counters,
 	this_cpu_add(counters->v[what], n);
 }
 
+/**
+ * hroce_counters_sum - what all CPUs have counted
+ * @counters: set
+ * @values: the sums, HROCE_COUNT_NR of them
+ *
+ * Context: any.
+ */
+void hroce_counters_sum(const struct hroce_counters __percpu *counters,
+			u64 *values);
+
 #endif /* HROCE_COUNTERS_H */

@@ -28,8 +28,9 @@
 #include <net/net_namespace.h>
 #include <rdma/rdma_netlink.h>
 #include "link.h"
-#include "offload/facade.h"
+#include "link_sysfs.h"
 #include "verbs/device.h"
+#include "verbs/facade.h"
 #include "verbs/port.h"
 
 static LIST_HEAD(links);
@@ -51,7 +52,8 @@ static DECLARE_WORK(links_reconsider_work, links_work);
 static struct workqueue_struct *links_wq;
 static DEFINE_SPINLOCK(links_wq_lock);
 
-void hroce_links_reconsider(void)
+/* Context: any that may not sleep as well; any lock may be held. */
+static void links_reconsider(void)
 {
 	unsigned long flags;
 
@@ -72,10 +74,15 @@ static struct workqueue_struct *links_wq_swap(struct workqueue_struct *next)
 	return last;
 }
 
+static struct hroce_link *owner_link(struct hroce_owner *owner)
+{
+	return container_of(owner, struct hroce_link, owner);
+}
+
 struct hroce_link *hroce_link_of(struct ib_device *ibdev)
 {
-	return hroce_is_facade(ibdev) ? to_hfacade(ibdev)->link :
-					to_hdev(ibdev)->link;
+	return owner_link(hroce_is_facade(ibdev) ? to_hfacade(ibdev)->owner :
+						   to_hdev(ibdev)->owner);
 }
 
 void hroce_link_choice(struct hroce_link *link, struct hroce_choice *choice)
@@ -102,26 +109,26 @@ int hroce_link_set_policy(struct hroce_link *link, enum hroce_policy policy)
 	char remedy[HROCE_REMEDY_LEN];
 
 	if (policy == HROCE_POLICY_SOFTWARE &&
-	    hroce_lower_find(link->ndev, NULL, &lower)) {
+	    hroce_lower_find(link->owner.ndev, NULL, &lower)) {
 		hroce_lower_remedy(&lower, remedy, sizeof(remedy));
 		pr_warn("hroce: the link on %s cannot be software while %s takes UDP port 4791: %s\n",
-			link->ndev->name, lower.name, remedy);
+			link->owner.ndev->name, lower.name, remedy);
 		return -EBUSY;
 	}
 	spin_lock(&link->lock);
 	link->choice.policy = policy;
 	spin_unlock(&link->lock);
-	pr_info("hroce: the link on %s has policy %s\n", link->ndev->name,
+	pr_info("hroce: the link on %s has policy %s\n", link->owner.ndev->name,
 		hroce_policy_names[policy]);
-	hroce_links_reconsider();
+	links_reconsider();
 	return 0;
 }
 
 static void link_net_put(struct hroce_link *link)
 {
-	if (link->rdma_net)
-		put_net(link->rdma_net);
-	link->rdma_net = NULL;
+	if (link->owner.rdma_net)
+		put_net(link->owner.rdma_net);
+	link->owner.rdma_net = NULL;
 }
 
 /* A namespace on its way out gives its devices to the initial one. */
@@ -133,12 +140,14 @@ static void link_net_get(struct hroce_link *link, const possible_net_t *pnet)
 	net = maybe_get_net(read_pnet(pnet));
 	rcu_read_unlock();
 	link_net_put(link);
-	link->rdma_net = net ?: get_net(&init_net);
+	link->owner.rdma_net = net ?: get_net(&init_net);
 }
 
-void hroce_link_device_gone(struct hroce_link *link,
-			    const struct ib_device *ibdev)
+static void link_device_gone(struct hroce_owner *owner,
+			     const struct ib_device *ibdev)
 {
+	struct hroce_link *link = owner_link(owner);
+
 	if (READ_ONCE(link->mover) == current) {
 		link->moved = true;
 		/* ib_core's lock keeps it from moving any more. */
@@ -147,8 +156,30 @@ void hroce_link_device_gone(struct hroce_link *link,
 	}
 	/* Nothing of the link is touched after this; see links_reap(). */
 	smp_store_release(&link->gone, true);
-	hroce_links_reconsider();
+	links_reconsider();
 }
+
+static bool link_lower(struct hroce_owner *owner,
+		       struct hroce_alloc_ucontext_resp *resp)
+{
+	struct hroce_choice choice;
+
+	hroce_link_choice(owner_link(owner), &choice);
+	if (!choice.has_lower || !hroce_lower_exists(&choice.lower))
+		return false;
+	resp->lower_index = choice.lower.index;
+	resp->lower_port = choice.lower.port;
+	resp->lower_driver_id = choice.lower.driver_id;
+	static_assert(sizeof(resp->lower_name) >= sizeof(choice.lower.name));
+	strscpy(resp->lower_name, choice.lower.name, sizeof(resp->lower_name));
+	return true;
+}
+
+static const struct hroce_owner_ops link_owner_ops = {
+	.group = &hroce_link_group,
+	.gone = link_device_gone,
+	.lower = link_lower,
+};
 
 static struct ib_device *netdev_device(struct net_device *ndev)
 {
@@ -163,7 +194,7 @@ static struct ib_device *link_device(struct hroce_link *link)
 {
 	struct ib_device *ibdev;
 
-	ibdev = netdev_device(link->ndev);
+	ibdev = netdev_device(link->owner.ndev);
 	if (!ibdev)
 		return NULL;
 	if (hroce_link_of(ibdev) != link) {
@@ -196,8 +227,8 @@ static bool link_catch_up(struct hroce_link *link)
 	bool here;
 
 	rtnl_lock();
-	here = link->ndev->reg_state == NETREG_REGISTERED &&
-	       dev_net(link->ndev) == link->net;
+	here = link->owner.ndev->reg_state == NETREG_REGISTERED &&
+	       dev_net(link->owner.ndev) == link->net;
 	if (here)
 		link_tell(link, hroce_dev_follow);
 	rtnl_unlock();
@@ -209,14 +240,14 @@ static void link_put(struct hroce_link *link)
 	if (!refcount_dec_and_test(&link->users))
 		return;
 	link_net_put(link);
-	netdev_put(link->ndev, &link->dev_tracker);
+	netdev_put(link->owner.ndev, &link->dev_tracker);
 	put_user_ns(link->user_ns);
 	kfree(link);
 }
 
 static bool link_is_gone(const struct hroce_link *link)
 {
-	/* Pairs with hroce_link_device_gone(). */
+	/* Pairs with link_device_gone(). */
 	return smp_load_acquire(&link->gone);
 }
 
@@ -257,7 +288,7 @@ static void link_end_move(struct hroce_link *link)
 	WRITE_ONCE(link->mover, NULL);
 	links_reap();
 	mutex_unlock(&link_mutex);
-	hroce_links_reconsider();
+	links_reconsider();
 }
 
 /*
@@ -281,9 +312,9 @@ static int link_create_device(struct hroce_link *link)
 	int err;
 
 	if (link->choice.mode == HROCE_MODE_FACADE)
-		err = hroce_facade_create(link, link->name);
+		err = hroce_facade_create(&link->owner, link->name);
 	else
-		err = hroce_dev_create(link, link->name);
+		err = hroce_dev_create(&link->owner, link->name);
 	link_net_put(link);
 	return err;
 }
@@ -302,7 +333,7 @@ static void link_log(const struct hroce_link *link)
 {
 	char reason[HROCE_REASON_LEN];
 
-	hroce_choice_reason(&link->choice, link->ndev, reason, sizeof(reason));
+	hroce_choice_reason(&link->choice, link->owner.ndev, reason, sizeof(reason));
 	pr_info("hroce: %s: %s (%s)\n", link->name,
 		hroce_mode_names[link->choice.mode], reason);
 }
@@ -336,7 +367,7 @@ static void link_reconsider(struct hroce_link *link)
 	struct ib_device *ibdev;
 
 	hroce_link_choice(link, &next);
-	hroce_choice_make(&next, link->ndev);
+	hroce_choice_make(&next, link->owner.ndev);
 	if (!hroce_choice_differs(&next, &link->choice))
 		return;
 	if (next.mode != link->choice.mode) {
@@ -412,7 +443,8 @@ static struct hroce_link *link_alloc(const char *name, struct net_device *ndev)
 	INIT_WORK(&link->work, link_work);
 	refcount_set(&link->users, 1);
 	strscpy(link->name, name, sizeof(link->name));
-	link->ndev = ndev;
+	link->owner.ops = &link_owner_ops;
+	link->owner.ndev = ndev;
 	link->net = dev_net(ndev);
 	link->user_ns = get_user_ns(link->net->user_ns);
 	netdev_hold(ndev, &link->dev_tracker, GFP_KERNEL);
@@ -427,7 +459,7 @@ static bool netdev_is_taken(struct net_device *ndev)
 
 	lockdep_assert_held(&link_mutex);
 	list_for_each_entry(link, &links, node)
-		if (link->ndev == ndev && link->mover && !link_is_gone(link))
+		if (link->owner.ndev == ndev && link->mover && !link_is_gone(link))
 			return true;
 	ibdev = netdev_device(ndev);
 	if (ibdev)
@@ -443,7 +475,7 @@ static bool link_claim(struct hroce_link *link)
 	link->mover = current;
 	mutex_lock(&link_mutex);
 	links_reap();
-	ok = !netdev_is_taken(link->ndev);
+	ok = !netdev_is_taken(link->owner.ndev);
 	if (ok)
 		list_add_tail(&link->node, &links);
 	mutex_unlock(&link_mutex);
@@ -513,7 +545,7 @@ static int link_event(struct notifier_block *nb, unsigned long event,
 	else if (!hroce_is_facade(ibdev))
 		hroce_dev_follow(to_hdev(ibdev));
 	if (event == NETDEV_UP || event == NETDEV_CHANGEUPPER)
-		hroce_links_reconsider();
+		links_reconsider();
 	ib_device_put(ibdev);
 	return NOTIFY_OK;
 }
@@ -533,7 +565,7 @@ static int link_addr_changed(struct net_device *ndev)
 	if (!ibdev)
 		return NOTIFY_DONE;
 	ib_device_put(ibdev);
-	hroce_links_reconsider();
+	links_reconsider();
 	return NOTIFY_OK;
 }
 
@@ -600,7 +632,7 @@ int hroce_link_init(void)
 	if (!wq)
 		return -ENOMEM;
 	links_wq_swap(wq);
-	err = hroce_lower_init();
+	err = hroce_lower_init(links_reconsider);
 	if (err)
 		goto destroy_wq;
 	err = link_notifiers_register();

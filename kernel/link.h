@@ -9,6 +9,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include "offload/choice.h"
+#include "verbs/owner.h"
 
 struct task_struct;
 
@@ -17,13 +18,11 @@ struct task_struct;
  * @node: in the list of all links [link_mutex]
  * @work: reconsiders the mode
  * @users: the list, and @work while it is queued or runs
- * @ndev: netdev; a reference is held
- * @dev_tracker: of that reference
- * @net: namespace of @ndev when the link was made
+ * @owner: what devices know of the link; its rdma_net [mover]
+ * @dev_tracker: of the reference to the netdev
+ * @net: namespace of the netdev when the link was made
  * @user_ns: owner of @net; a reference is held, as @net may go before the device
  * @name: of the device, when it was registered last [mover, @work]
- * @rdma_net: namespace in which the next device is to be seen, if RDMA devices
- *	belong to one; NULL while there is a device [mover]
  * @lock: guards @choice; process context
  * @choice: software or hardware, and why
  * @flips: changes of the mode since the link was made
@@ -36,12 +35,11 @@ struct hroce_link {
 	struct list_head node;
 	struct work_struct work;
 	refcount_t users;
-	struct net_device *ndev;
+	struct hroce_owner owner;
 	netdevice_tracker dev_tracker;
 	struct net *net;
 	struct user_namespace *user_ns;
 	char name[IB_DEVICE_NAME_MAX];
-	struct net *rdma_net;
 	spinlock_t lock;
 	struct hroce_choice choice;
 	u32 flips;
@@ -58,16 +56,6 @@ struct hroce_link {
  */
 struct hroce_link *hroce_link_of(struct ib_device *ibdev);
 
-/**
- * hroce_link_device_gone - a device of the link is being freed
- * @link: link; not to be used any more
- * @ibdev: device; where it was seen, the next one is
- *
- * Context: process, may hold locks of ib_core.
- */
-void hroce_link_device_gone(struct hroce_link *link,
-			    const struct ib_device *ibdev);
-
 /* What the link is just now. Context: process. */
 void hroce_link_choice(struct hroce_link *link, struct hroce_choice *choice);
 
@@ -83,13 +71,6 @@ void hroce_link_choice(struct hroce_link *link, struct hroce_choice *choice);
  * Return: 0, or -EBUSY if software is wanted and hardware has port 4791.
  */
 int hroce_link_set_policy(struct hroce_link *link, enum hroce_policy policy);
-
-/**
- * hroce_links_reconsider - hardware may have come or gone: look, soon
- *
- * Context: any that may not sleep as well; any lock may be held.
- */
-void hroce_links_reconsider(void);
 
 /**
  * hroce_link_init - offer links of type hroce and follow network devices

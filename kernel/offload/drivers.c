@@ -9,8 +9,8 @@
 #include <linux/string.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/hroce-abi.h>
-#include "../link.h"
 #include "drivers.h"
+#include "lower.h"
 
 /* Those that can do RoCEv2. */
 static const struct {
@@ -106,7 +106,7 @@ static int drivers_set(const char *val, const struct kernel_param *kp)
 	spin_lock(&drivers_lock);
 	drivers = next;
 	spin_unlock(&drivers_lock);
-	hroce_links_reconsider();
+	hroce_lower_changed();
 	return 0;
 }
 

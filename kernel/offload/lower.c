@@ -9,7 +9,7 @@
  * RoCEv2, or has no GIDs.
  *
  * Callbacks of ib_core come with its locks held. They change the list and no
- * more; the links are looked at by a work item (link.c).
+ * more; links are looked at later.
  */
 #include <linux/if_vlan.h>
 #include <linux/list.h>
@@ -17,7 +17,6 @@
 #include <linux/slab.h>
 #include <rdma/hroce-abi.h>
 #include <rdma/ib_cache.h>
-#include "../link.h"
 #include "drivers.h"
 #include "lower.h"
 
@@ -39,6 +38,15 @@ static LIST_HEAD(candidates);
 
 /* Guards @candidates; innermost, so that callbacks may take it. */
 static DEFINE_MUTEX(candidates_lock);
+
+/* Set once, and not cleared. Module parameters may be written before. */
+static void (*lower_told)(void);
+
+void hroce_lower_changed(void)
+{
+	if (READ_ONCE(lower_told))
+		lower_told();
+}
 
 /* A VLAN belongs to whom the device below belongs to, even without address. */
 static bool netdev_is_on(const struct net_device *ndev,
@@ -161,7 +169,7 @@ static void lower_event(struct ib_event_handler *handler,
 			struct ib_event *event)
 {
 	if (event->event == IB_EVENT_GID_CHANGE)
-		hroce_links_reconsider();
+		hroce_lower_changed();
 }
 
 static struct ib_client lower_client;
@@ -175,7 +183,7 @@ static int lower_add(struct ib_device *ibdev)
 	 * link that was to change then could not.
 	 */
 	if (ibdev->ops.driver_id == (enum rdma_driver_id)HROCE_DRIVER_ID) {
-		hroce_links_reconsider();
+		hroce_lower_changed();
 		return -EOPNOTSUPP;
 	}
 	it = kzalloc(sizeof(*it), GFP_KERNEL);
@@ -189,7 +197,7 @@ static int lower_add(struct ib_device *ibdev)
 	mutex_unlock(&candidates_lock);
 	INIT_IB_EVENT_HANDLER(&it->handler, ibdev, lower_event);
 	ib_register_event_handler(&it->handler);
-	hroce_links_reconsider();
+	hroce_lower_changed();
 	return 0;
 }
 
@@ -207,7 +215,7 @@ static void lower_remove(struct ib_device *ibdev, void *client_data)
 	list_del(&it->node);
 	mutex_unlock(&candidates_lock);
 	kfree(it);
-	hroce_links_reconsider();
+	hroce_lower_changed();
 }
 
 static void lower_rename(struct ib_device *ibdev, void *client_data)
@@ -217,7 +225,7 @@ static void lower_rename(struct ib_device *ibdev, void *client_data)
 	mutex_lock(&candidates_lock);
 	strscpy(it->name, dev_name(&ibdev->dev), sizeof(it->name));
 	mutex_unlock(&candidates_lock);
-	hroce_links_reconsider();
+	hroce_lower_changed();
 }
 
 static struct ib_client lower_client = {
@@ -228,8 +236,9 @@ static struct ib_client lower_client = {
 	.no_kverbs_req = true,
 };
 
-int hroce_lower_init(void)
+int hroce_lower_init(void (*changed)(void))
 {
+	WRITE_ONCE(lower_told, changed);
 	return ib_register_client(&lower_client);
 }
 

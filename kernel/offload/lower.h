@@ -57,8 +57,20 @@ bool hroce_lower_exists(struct hroce_lower *lower);
 void hroce_lower_remedy(const struct hroce_lower *lower, char *buf,
 			size_t len);
 
-/* Follow RDMA devices; tells by hroce_links_reconsider(). */
-int hroce_lower_init(void);
+/**
+ * hroce_lower_init - follow RDMA devices
+ * @changed: called when a device, its addresses or what counts as hardware has
+ *	changed, and whenever a device of this driver has come. Any context that
+ *	may not sleep as well; any lock may be held. May be called until the module
+ *	is gone
+ *
+ * Context: process, may sleep.
+ * Return: 0 or negative errno.
+ */
+int hroce_lower_init(void (*changed)(void));
 void hroce_lower_exit(void);
+
+/* For drivers.c: another answer of hroce_driver_is_eligible(). */
+void hroce_lower_changed(void);
 
 #endif /* HROCE_OFFLOAD_LOWER_H */

@@ -13,10 +13,10 @@
  */
 #include <linux/slab.h>
 #include <linux/xarray.h>
-#include "../stats.h"
 #include "counter.h"
 #include "device.h"
 #include "qp.h"
+#include "stats.h"
 
 /* Those that hrp_count() is called with. */
 static bool counter_is_offered(enum hroce_count what)

@@ -8,9 +8,6 @@
 #include <linux/dma-mapping.h>
 #include <linux/if_vlan.h>
 #include <net/addrconf.h>
-#include "../link.h"
-#include "../offload/show.h"
-#include "../stats.h"
 #include "ah.h"
 #include "counter.h"
 #include "cq.h"
@@ -20,6 +17,7 @@
 #include "mcast.h"
 #include "mr.h"
 #include "mw.h"
+#include "owner.h"
 #include "pd.h"
 #include "pkey.h"
 #include "port.h"
@@ -27,6 +25,7 @@
 #include "qp.h"
 #include "ring.h"
 #include "srq.h"
+#include "stats.h"
 #include "ucontext.h"
 #include "xrcd.h"
 
@@ -119,17 +118,18 @@ static const struct ib_device_ops dev_vlan_ops = {
 	.get_netdev = hroce_port_vlan_netdev,
 };
 
-void hroce_ibdev_setup(struct ib_device *ibdev, const struct hroce_link *link)
+void hroce_ibdev_setup(struct ib_device *ibdev,
+		       const struct hroce_owner *owner)
 {
-	const struct net_device *ndev = link->ndev;
+	const struct net_device *ndev = owner->ndev;
 	u8 *guid = (u8 *)&ibdev->node_guid;
 
 	/*
 	 * In exclusive mode a device is seen in one namespace, which ib_core
 	 * takes to be the initial one until it is told otherwise.
 	 */
-	if (!rdma_dev_access_netns(ibdev, link->rdma_net))
-		write_pnet(&ibdev->coredev.rdma_net, link->rdma_net);
+	if (!rdma_dev_access_netns(ibdev, owner->rdma_net))
+		write_pnet(&ibdev->coredev.rdma_net, owner->rdma_net);
 
 	ibdev->node_type = RDMA_NODE_IB_CA;
 	ibdev->phys_port_cnt = 1;
@@ -153,7 +153,7 @@ void hroce_ibdev_setup(struct ib_device *ibdev, const struct hroce_link *link)
 /* Everything that holds no memory and needs no undoing. */
 static void dev_setup(struct hroce_dev *dev)
 {
-	hroce_ibdev_setup(&dev->ib, dev->link);
+	hroce_ibdev_setup(&dev->ib, dev->owner);
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
 	xa_init_flags(&dev->xrc_srqs, XA_FLAGS_ALLOC1);
 	xa_init_flags(&dev->faults, XA_FLAGS_LOCK_BH);
@@ -191,19 +191,19 @@ static void hroce_dev_dealloc(struct ib_device *ibdev)
 	xa_destroy(&dev->ahs);
 	xa_destroy(&dev->counters);
 	hroce_keys_fini(&dev->keys);
-	hroce_link_device_gone(dev->link, ibdev);
+	dev->owner->ops->gone(dev->owner, ibdev);
 }
 
-int hroce_dev_create(struct hroce_link *link, const char *name)
+int hroce_dev_create(struct hroce_owner *owner, const char *name)
 {
-	struct net_device *ndev = link->ndev;
+	struct net_device *ndev = owner->ndev;
 	struct hroce_dev *dev;
 	int err;
 
 	dev = ib_alloc_device(hroce_dev, ib);
 	if (!dev)
 		return -ENOMEM;
-	dev->link = link;
+	dev->owner = owner;
 	dev_setup(dev);
 	/* Exporters of dma-bufs may map for the device that attaches. */
 	err = dma_coerce_mask_and_coherent(&dev->ib.dev, DMA_BIT_MASK(64));
@@ -236,7 +236,7 @@ int hroce_dev_create(struct hroce_link *link, const char *name)
 	if (err)
 		goto dealloc;
 	/* The second is .device_group; the directory is there in all namespaces. */
-	dev->ib.groups[2] = &hroce_show_group;
+	dev->ib.groups[2] = owner->ops->group;
 	ib_mark_name_assigned_by_user(&dev->ib);
 	err = ib_register_device(&dev->ib, name, NULL);
 	if (err)

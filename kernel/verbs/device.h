@@ -46,12 +46,12 @@
 
 static_assert(HROCE_GID_TABLE_LEN <= HROCE_PORT_ADDRS);
 
-struct hroce_link;
+struct hroce_owner;
 
 /**
  * struct hroce_dev - one link in software
  * @ib: what ib_core knows
- * @link: link
+ * @owner: the link
  * @port: network side
  * @keys: memory keys
  * @qps: queue pairs by what @qpn_hide reveals of their QPN; looked up in
@@ -81,7 +81,7 @@ struct hroce_link;
  */
 struct hroce_dev {
 	struct ib_device ib;
-	struct hroce_link *link;
+	struct hroce_owner *owner;
 	struct hroce_port port;
 	struct hroce_keys keys;
 	struct xarray qps;
@@ -119,20 +119,21 @@ static inline struct hroce_dev *port_to_hdev(struct hroce_port *port)
 /**
  * hroce_ibdev_setup - tell ib_core who we are
  * @ibdev: device with one port, not registered yet
- * @link: link that it is to serve
+ * @owner: the link that it is to serve
  */
-void hroce_ibdev_setup(struct ib_device *ibdev, const struct hroce_link *link);
+void hroce_ibdev_setup(struct ib_device *ibdev,
+		       const struct hroce_owner *owner);
 
 /**
  * hroce_dev_create - register the software device of a link
- * @link: link
+ * @owner: the link
  * @name: name of the device
  *
  * The device goes by ib_unregister_device*(), which frees it.
  * Context: process; RTNL must not be held, as ib_core takes it.
  * Return: 0 or negative errno.
  */
-int hroce_dev_create(struct hroce_link *link, const char *name);
+int hroce_dev_create(struct hroce_owner *owner, const char *name);
 
 /**
  * hroce_dev_follow - the netdev changed: MTU, carrier, up or down

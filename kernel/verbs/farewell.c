@@ -10,8 +10,8 @@
  * before, comes later. It waits for verbs that are being called, so those that
  * wait for user memory are sent home before, too.
  */
-#include "../offload/facade.h"
 #include "device.h"
+#include "facade.h"
 #include "farewell.h"
 #include "mr.h"
 #include "qp.h"

@@ -4,7 +4,6 @@
 #define HROCE_STATS_H
 
 #include <rdma/ib_verbs.h>
-#include "counters.h"
 
 /* ib_device_ops.alloc_hw_port_stats. Context: process. */
 struct rdma_hw_stats *hroce_stats_alloc(struct ib_device *ibdev, u32 port_num);
@@ -12,15 +11,5 @@ struct rdma_hw_stats *hroce_stats_alloc(struct ib_device *ibdev, u32 port_num);
 /* ib_device_ops.get_hw_stats: sums over all CPUs. Context: process. */
 int hroce_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		    u32 port_num, int index);
-
-/**
- * hroce_counters_sum - what all CPUs have counted
- * @counters: set
- * @values: the sums, HROCE_COUNT_NR of them
- *
- * Context: any.
- */
-void hroce_counters_sum(const struct hroce_counters __percpu *counters,
-			u64 *values);
 
 #endif /* HROCE_STATS_H */

@@ -11,13 +11,11 @@
 #include <linux/netdevice.h>
 #include <net/addrconf.h>
 #include <rdma/ib_mad.h>
-#include "../link.h"
-#include "../verbs/device.h"
-#include "../verbs/port.h"
-#include "../verbs/ucontext.h"
-#include "choice.h"
+#include "device.h"
 #include "facade.h"
-#include "show.h"
+#include "owner.h"
+#include "port.h"
+#include "ucontext.h"
 
 /* There are no queues to map, and no memory to fetch: not a hroce_ucontext. */
 struct facade_ucontext {
@@ -27,24 +25,17 @@ struct facade_ucontext {
 static int facade_ucontext_alloc(struct ib_ucontext *ibctx,
 				 struct ib_udata *udata)
 {
-	struct hroce_facade *facade = to_hfacade(ibctx->device);
+	struct hroce_owner *owner = to_hfacade(ibctx->device)->owner;
 	struct hroce_alloc_ucontext_resp resp = {
 		.mode = HROCE_MODE_FACADE,
 	};
-	struct hroce_choice choice;
 	int err;
 
 	err = hroce_ucontext_check(udata);
 	if (err)
 		return err;
-	hroce_link_choice(facade->link, &choice);
-	if (!choice.has_lower || !hroce_lower_exists(&choice.lower))
+	if (!owner->ops->lower(owner, &resp))
 		return -ENODEV;
-	resp.lower_index = choice.lower.index;
-	resp.lower_port = choice.lower.port;
-	resp.lower_driver_id = choice.lower.driver_id;
-	static_assert(sizeof(resp.lower_name) >= sizeof(choice.lower.name));
-	strscpy(resp.lower_name, choice.lower.name, sizeof(resp.lower_name));
 	return hroce_udata_answer(udata, &resp, sizeof(resp));
 }
 
@@ -62,7 +53,7 @@ static int facade_query_device(struct ib_device *ibdev,
 		return -EINVAL;
 	memset(attr, 0, sizeof(*attr));
 	addrconf_addr_eui48((u8 *)&attr->sys_image_guid,
-			    facade->link->ndev->dev_addr);
+			    facade->owner->ndev->dev_addr);
 	attr->device_cap_flags = IB_DEVICE_SYS_IMAGE_GUID;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	attr->max_pkeys = 1;
@@ -72,7 +63,7 @@ static int facade_query_device(struct ib_device *ibdev,
 static int facade_query_port(struct ib_device *ibdev, u32 port_num,
 			     struct ib_port_attr *attr)
 {
-	hroce_port_describe(ibdev, to_hfacade(ibdev)->link->ndev, attr);
+	hroce_port_describe(ibdev, to_hfacade(ibdev)->owner->ndev, attr);
 	attr->gid_tbl_len = 1;
 	attr->pkey_tbl_len = 1;
 	return 0;
@@ -104,19 +95,21 @@ static int facade_port_immutable(struct ib_device *ibdev, u32 port_num,
 /* `rdma dev` shows it, without options. */
 static void facade_fw_str(struct ib_device *ibdev, char *str)
 {
-	struct hroce_choice choice;
+	struct hroce_owner *owner = to_hfacade(ibdev)->owner;
+	struct hroce_alloc_ucontext_resp lower;
 
-	hroce_link_choice(to_hfacade(ibdev)->link, &choice);
-	if (choice.has_lower)
+	if (owner->ops->lower(owner, &lower))
 		snprintf(str, IB_FW_VERSION_NAME_MAX, "of-%.20s/%u",
-			 choice.lower.name, choice.lower.port);
+			 lower.lower_name, lower.lower_port);
 	else
 		snprintf(str, IB_FW_VERSION_NAME_MAX, "of-nothing");
 }
 
 static void facade_dealloc(struct ib_device *ibdev)
 {
-	hroce_link_device_gone(to_hfacade(ibdev)->link, ibdev);
+	struct hroce_owner *owner = to_hfacade(ibdev)->owner;
+
+	owner->ops->gone(owner, ibdev);
 }
 
 static const struct ib_device_ops facade_ops = {
@@ -127,7 +120,6 @@ static const struct ib_device_ops facade_ops = {
 	.alloc_ucontext = facade_ucontext_alloc,
 	.dealloc_driver = facade_dealloc,
 	.dealloc_ucontext = facade_ucontext_dealloc,
-	.device_group = &hroce_show_group,
 	.disassociate_ucontext = hroce_ucontext_disassociate,
 	.get_dev_fw_str = facade_fw_str,
 	.get_link_layer = hroce_port_link_layer,
@@ -145,7 +137,7 @@ bool hroce_is_facade(const struct ib_device *ibdev)
 	return ibdev->ops.alloc_ucontext == facade_ucontext_alloc;
 }
 
-int hroce_facade_create(struct hroce_link *link, const char *name)
+int hroce_facade_create(struct hroce_owner *owner, const char *name)
 {
 	struct hroce_facade *facade;
 	int err;
@@ -153,10 +145,11 @@ int hroce_facade_create(struct hroce_link *link, const char *name)
 	facade = ib_alloc_device(hroce_facade, ib);
 	if (!facade)
 		return -ENOMEM;
-	facade->link = link;
-	hroce_ibdev_setup(&facade->ib, link);
+	facade->owner = owner;
+	hroce_ibdev_setup(&facade->ib, owner);
 	ib_set_device_ops(&facade->ib, &facade_ops);
-	err = ib_device_set_netdev(&facade->ib, link->ndev, 1);
+	facade->ib.ops.device_group = owner->ops->group;
+	err = ib_device_set_netdev(&facade->ib, owner->ndev, 1);
 	if (err)
 		goto dealloc;
 	ib_mark_name_assigned_by_user(&facade->ib);

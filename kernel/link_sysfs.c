@@ -6,9 +6,9 @@
 #include <linux/capability.h>
 #include <linux/device.h>
 #include <linux/string.h>
-#include "../link.h"
-#include "choice.h"
-#include "show.h"
+#include "link.h"
+#include "link_sysfs.h"
+#include "offload/choice.h"
 
 static struct hroce_link *show_link(struct device *device)
 {
@@ -44,7 +44,7 @@ static ssize_t reason_show(struct device *device,
 	char reason[HROCE_REASON_LEN];
 
 	hroce_link_choice(link, &choice);
-	hroce_choice_reason(&choice, link->ndev, reason, sizeof(reason));
+	hroce_choice_reason(&choice, link->owner.ndev, reason, sizeof(reason));
 	return sysfs_emit(buf, "%s\n", reason);
 }
 
@@ -96,7 +96,7 @@ static struct attribute *show_attrs[] = {
 	NULL,
 };
 
-const struct attribute_group hroce_show_group = {
+const struct attribute_group hroce_link_group = {
 	.name = "offload",
 	.attrs = show_attrs,
 };

@@ -7,11 +7,11 @@
  *   policy	auto, software or hardware; may be written
  *   flips	how often the mode has changed
  */
-#ifndef HROCE_OFFLOAD_SHOW_H
-#define HROCE_OFFLOAD_SHOW_H
+#ifndef HROCE_LINK_SYSFS_H
+#define HROCE_LINK_SYSFS_H
 
 #include <linux/sysfs.h>
 
-extern const struct attribute_group hroce_show_group;
+extern const struct attribute_group hroce_link_group;
 
-#endif /* HROCE_OFFLOAD_SHOW_H */
+#endif /* HROCE_LINK_SYSFS_H */

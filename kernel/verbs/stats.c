@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters: one list in drop.h, counted per CPU by all layers, summed here.
+ * Counters of a link: one list in drop.h, counted by all layers.
  */
+#include "device.h"
 #include "stats.h"
-#include "verbs/device.h"
 
 static const struct rdma_stat_desc stats_descs[] = {
 #define HROCE_STAT_DESC(count, str, proves) { .name = str },
@@ -18,20 +18,6 @@ struct rdma_hw_stats *hroce_stats_alloc(struct ib_device *ibdev, u32 port_num)
 {
 	return rdma_alloc_hw_stats_struct(stats_descs, ARRAY_SIZE(stats_descs),
 					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
-}
-
-void hroce_counters_sum(const struct hroce_counters __percpu *counters,
-			u64 *values)
-{
-	int cpu, i;
-
-	memset(values, 0, sizeof(*values) * HROCE_COUNT_NR);
-	for_each_possible_cpu(cpu) {
-		const struct hroce_counters *c = per_cpu_ptr(counters, cpu);
-
-		for (i = 0; i < HROCE_COUNT_NR; i++)
-			values[i] += READ_ONCE(c->v[i]);
-	}
 }
 
 int hroce_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats,

@@ -3,33 +3,33 @@
  * The ib_device of a link that stands for hardware: user space opens it, learns
  * which device it stands for, and opens that.
  */
-#ifndef HROCE_OFFLOAD_FACADE_H
-#define HROCE_OFFLOAD_FACADE_H
+#ifndef HROCE_FACADE_H
+#define HROCE_FACADE_H
 
 #include <rdma/ib_verbs.h>
 
-struct hroce_link;
+struct hroce_owner;
 
 /**
  * struct hroce_facade - facade of a link
  * @ib: what ib_core knows
- * @link: link
+ * @owner: the link
  */
 struct hroce_facade {
 	struct ib_device ib;
-	struct hroce_link *link;
+	struct hroce_owner *owner;
 };
 
 /**
  * hroce_facade_create - register the facade of a link
- * @link: link
+ * @owner: the link
  * @name: name of the device
  *
  * The device goes by ib_unregister_device*(), which frees it.
  * Context: process; RTNL must not be held, as ib_core takes it.
  * Return: 0 or negative errno.
  */
-int hroce_facade_create(struct hroce_link *link, const char *name);
+int hroce_facade_create(struct hroce_owner *owner, const char *name);
 
 /* Is a device of this driver a facade, or else a struct hroce_dev? */
 bool hroce_is_facade(const struct ib_device *ibdev);
@@ -39,4 +39,4 @@ static inline struct hroce_facade *to_hfacade(struct ib_device *ib)
 	return container_of(ib, struct hroce_facade, ib);
 }
 
-#endif /* HROCE_OFFLOAD_FACADE_H */
+#endif /* HROCE_FACADE_H */

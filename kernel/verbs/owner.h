@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a device has above it: the link that it serves. */
+#ifndef HROCE_OWNER_H
+#define HROCE_OWNER_H
+
+#include <linux/types.h>
+
+struct attribute_group;
+struct hroce_alloc_ucontext_resp;
+struct ib_device;
+struct net;
+struct net_device;
+struct hroce_owner;
+
+/**
+ * struct hroce_owner_ops - what a device asks of its owner
+ * @group: files to be shown in the directory of the device
+ * @gone: the device is being freed; the owner is not used any more. Process
+ *	context, may hold locks of ib_core
+ * @lower: fill in the fields lower_* with the hardware that the owner stands for.
+ *	Process context, may hold locks of ib_core. Returns false if there is none
+ */
+struct hroce_owner_ops {
+	const struct attribute_group *group;
+	void (*gone)(struct hroce_owner *owner, const struct ib_device *ibdev);
+	bool (*lower)(struct hroce_owner *owner,
+		      struct hroce_alloc_ucontext_resp *resp);
+};
+
+/**
+ * struct hroce_owner - owner of a device
+ * @ops: callbacks
+ * @ndev: netdev; the owner holds a reference
+ * @rdma_net: namespace in which the next device is to be seen, if RDMA devices
+ *	belong to one; NULL while there is a device
+ *
+ * Stays as long as the device.
+ */
+struct hroce_owner {
+	const struct hroce_owner_ops *ops;
+	struct net_device *ndev;
+	struct net *rdma_net;
+};
+
+#endif /* HROCE_OWNER_H */
