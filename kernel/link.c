@@ -219,7 +219,7 @@ static void link_tell(struct hroce_link *link,
 }
 
 /*
- * What link_event() was told of before there was a device for it.
+ * Handle the events that link_event() got before the device was there.
  * Return: false if that is the netdev's unregistration.
  */
 static bool link_catch_up(struct hroce_link *link)
@@ -319,7 +319,7 @@ static int link_create_device(struct hroce_link *link)
 	return err;
 }
 
-/* The caller is the mover. What somebody else deletes at once has been there. */
+/* Deletion by others at once is no error. The caller is the mover. */
 static int link_register(struct hroce_link *link)
 {
 	int err = link_create_device(link);

@@ -56,7 +56,7 @@ struct hroce_link {
  */
 struct hroce_link *hroce_link_of(struct ib_device *ibdev);
 
-/* What the link is just now. Context: process. */
+/* Present mode, policy and lower device. Context: process. */
 void hroce_link_choice(struct hroce_link *link, struct hroce_choice *choice);
 
 /**

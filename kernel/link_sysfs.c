@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What links say about themselves in sysfs. The files go and come with the
- * registration; what is written outlives it.
+ * Files of a link in sysfs. They go and come with the registration of the
+ * device; values that were written stay.
  */
 #include <linux/capability.h>
 #include <linux/device.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What each CPU has lately found in a table: a look-up of a few instructions in
- * front of one that walks a tree.
+ * Look-up cache of each CPU, in front of a table: a few instructions instead of
+ * walking a tree.
  *
  * A slot is believed as long as nothing has been taken out of the table since
- * it was filled. Who takes something out calls hroce_recent_forget() before
- * hroce_section_wait(): at the end of that everyone has noticed.
+ * it was filled. After taking something out, call hroce_recent_forget() before
+ * hroce_section_wait(): at the end of that all CPUs have noticed.
  */
 #ifndef HROCE_RECENT_H
 #define HROCE_RECENT_H

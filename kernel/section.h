@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Sections of the datapath: from the look-up of queue pairs, regions and SRQs
- * to their last use. Who destroys one of those takes it out of its table, and
- * waits until no section can have found it before.
+ * to their last use. To destroy one of those, take it out of its table, and
+ * wait until all sections that can have found it have ended.
  *
- * Each section is one of RCU, too, as nobody is preempted in it. But a grace period of
- * RCU takes milliseconds where a CPU is busy, as it has to get to a place that
- * RCU knows, however short its sections are. So each CPU says whether it is in
- * one, and who waits has nothing to do but to look, nearly always.
+ * Each section is one of RCU, too, as nobody is preempted in it. But a grace
+ * period of RCU takes milliseconds where a CPU is busy, as it has to get to a
+ * place that RCU knows, however short its sections are. So each CPU says
+ * whether it is in one, and waiting usually is no more than a look.
  *
- * A section is short because work within it is charged: the outermost section of a
- * CPU begins with HROCE_SECTION_WORK. When that is spent, the rest is left to a
- * tasklet, which is a section of its own.
+ * A section is short because work within it is charged: the outermost section
+ * of a CPU begins with HROCE_SECTION_WORK. When that is spent, the rest is left
+ * to a tasklet, which is a section of its own.
  */
 #ifndef HROCE_SECTION_H
 #define HROCE_SECTION_H
@@ -74,7 +74,7 @@ static inline void hroce_section_begin(void)
 	smp_mb();
 }
 
-/* What has been looked up is not used any more. Context: as for the begin. */
+/* Looked-up objects are not used after this. Context: as for the begin. */
 static inline void hroce_section_end(void)
 {
 	struct hroce_section *section = this_cpu_ptr(&hroce_section);

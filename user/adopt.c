@@ -7,8 +7,8 @@
  *
  * Nothing public tells which free_context a context has. It is read from what
  * libibverbs keeps for itself, after a comparison of some members with their
- * public copies. If they differ, nothing is taken over, and the anchor is closed
- * at once.
+ * public copies. If they differ, nothing is taken over, and the anchor is
+ * closed at once.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -120,7 +120,7 @@ static void complain(const struct verbs_context *anchor,
 		answer->lower_name, answer->lower_port, why);
 }
 
-/* Whatever is wrong with a node, libibverbs goes on looking for others. */
+/* libibverbs goes on with other nodes after any error. */
 static int node_errno(const struct ibv_device *device, int err)
 {
 	char path[32 + sizeof(device->dev_name)];

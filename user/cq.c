@@ -179,7 +179,7 @@ static int cq_resize_locked(struct hroce_cq *cq, int nr_cqes)
 	struct hroce_map map = {};
 	int ret;
 
-	/* What was polled, and in an extended CQ forgotten, is given back. */
+	/* Give polled entries back, those of an extended CQ as well. */
 	hroce_cons_publish(&cq->ring);
 	ret = cq_resize_step(cq, nr_cqes, HROCE_RESIZE_PREPARE, &info);
 	if (ret)

@@ -116,7 +116,7 @@ struct ibv_qp *hroce_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	return ibqp;
 }
 
-/* What another process has made: its queues, if any, are not ours. */
+/* Open a QP of another process, whose queues are not mapped here. */
 struct ibv_qp *hroce_open_qp(struct ibv_context *context,
 			     struct ibv_qp_open_attr *attr)
 {

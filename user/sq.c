@@ -18,7 +18,7 @@
 #define QPT(type)	(1U << IBV_QPT_##type)
 #define RELIABLE	(QPT(RC) | QPT(XRC_SEND))
 
-/* What a request has besides its wr_id and its data */
+/* Parts of a request besides its wr_id and its data */
 #define HAS_REMOTE	(1U << 0)	/* address and key at the peer */
 #define HAS_ATOMIC	(1U << 1)	/* the same with operands */
 #define HAS_IMM		(1U << 2)	/* immediate data */

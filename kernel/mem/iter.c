@@ -26,7 +26,7 @@ static void region_drop(struct hroce_region *region)
 	read_unlock(&region->lock);
 }
 
-/* What was given out last has been written by now. */
+/* The extent that was given out last has been written by now. */
 static void iter_write_back(struct hroce_mem_iter *it)
 {
 	if (it->dirty_len)
@@ -94,8 +94,8 @@ static u8 iter_cause(const struct hroce_mem_iter *it,
 }
 
 /*
- * What is wanted of a region that may fetch it is not there. The rest of the
- * element will be wanted, too.
+ * The pages are not there, and the region can fetch them. Ask for the rest of
+ * the element as well.
  */
 static u32 iter_lack(struct hroce_mem_iter *it)
 {
@@ -107,8 +107,8 @@ static u32 iter_lack(struct hroce_mem_iter *it)
 }
 
 /*
- * What is within the window has been checked, and so have its parent's rights
- * when it was bound; that one stays as it is while the window is held.
+ * The range has been checked against the window, and the rights of its parent
+ * when it was bound; the parent stays as it is while the window is held.
  */
 static void iter_look_through_window(struct hroce_mem_iter *it)
 {

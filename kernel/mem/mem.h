@@ -4,7 +4,7 @@
  * turn a &struct hrp_mem into pages. Knows neither verbs objects nor sk_buff.
  *
  * Lifetime: a region found by its key is used within one section of the
- * datapath only. Who removes a region unlinks its key and waits for sections
+ * datapath only. To remove a region, unlink its key and wait for sections
  * before its pages are released, so nothing here takes references. FRWR regions
  * come and go where nobody may wait, and have a lock instead, see &struct
  * hroce_region.
@@ -441,7 +441,7 @@ static inline struct page *hroce_mem_next_page(struct hroce_mem_iter *it,
  * @it: iterator; no piece that it gave out may be touched any more, unless by
  *	reference to its page
  *
- * What was written to persistent memory is persistent after return. May be
+ * Data written to persistent memory is persistent after return. May be
  * called more than once. Must be called before frames are sent.
  */
 void hroce_mem_end(struct hroce_mem_iter *it);

@@ -9,9 +9,9 @@
  * the notifier returns nobody uses the page any more, as users hold the lock
  * of the region for reading and the notifier takes it for writing.
  *
- * What is fetched for writing is dirty from then on, in the page table of the
- * process or as a page: get_user_pages_remote() sees to that, and nobody cleans
- * it without the notifier being called first.
+ * Pages fetched for writing are dirty from then on, in the page table of the
+ * process or themselves: get_user_pages_remote() sees to that, and nobody
+ * cleans them without the notifier being called first.
  */
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
@@ -208,7 +208,7 @@ static void chunk_remove(struct paged_chunk *chunk)
 	lockdep_assert_held(&p->mutex);
 	xa_erase(&p->chunks, chunk->start >> CHUNK_SHIFT);
 	p->nr_chunks--;
-	/* Who has found it holds the lock. */
+	/* Contexts that have found it hold the lock. */
 	write_lock_bh(p->lock);
 	list_del_init(&chunk->idle);
 	write_unlock_bh(p->lock);

@@ -36,7 +36,7 @@ static __always_inline u64 load(bool copy, u8 *d, const u8 *s, size_t i)
 	return v;
 }
 
-/* What a word gets from those that are five, four, three and two before it. */
+/* Contribution to a word of the words five, four, three and two before it. */
 static __always_inline u64 moved(u64 w5, u64 w4, u64 w3, u64 w2)
 {
 	return w5 >> 20 ^ w4 << 44 ^		/* 300 = 4 * 64 + 44 */

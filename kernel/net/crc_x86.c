@@ -94,7 +94,7 @@ static __always_inline target_128 u32 reduce(V128 acc)
 	return rest[1];
 }
 
-/* What is too short for a register: the bytes from @i on. */
+/* The bytes from @i on, too few for a register. */
 static __always_inline
 u32 sum_rest(bool copy, u32 state, u8 *d, const u8 *s, size_t len, size_t i)
 {

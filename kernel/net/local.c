@@ -2,11 +2,11 @@
 /*
  * Delivery on this host: the receiver is called for each packet of a burst as
  * if it had come in a frame, but there is none, and the payload is copied from
- * the sender's memory to the receiver's. All else is as on the wire: headers are
- * built and parsed, and what they ask for is checked and answered.
+ * the sender's memory to the receiver's. All else is as on the wire: headers
+ * are built and parsed, and what they ask for is checked and answered.
  *
  * The receiver answers before the call returns, and its answers are delivered
- * in the same way, so calls are nested. What goes deeper than that is sent in
+ * in the same way, so calls nest. Beyond the nesting limit packets are sent in
  * frames, which the softirq delivers later.
  */
 #include <linux/minmax.h>
@@ -37,7 +37,7 @@ bool hroce_local_may(const struct hroce_flow *sender,
 	       hroce_flow_is_idle(sender) && hroce_mem_is_steady(it);
 }
 
-/* What the receiver would find in a frame: packet @rx->seg of the burst. */
+/* Describe packet @rx->seg of the burst as rx.c does for one of a frame. */
 static void local_load(struct hroce_rx *rx, struct hroce_headers *hdr,
 		       const struct hrp_burst *b)
 {

@@ -117,8 +117,8 @@ bool hroce_rx_word(const struct hroce_rx *rx, u64 *word);
  * @fuse: do both in one pass: write before the check
  * @nr_pkts: how many packets may be taken: this one, and those that follow it
  *	in the frame with nothing different but the PSN; set to how many were, 0
- *	if the ICRC of this one is wrong. What is wrong with a later one shows
- *	in the next upcall, which is for that one
+ *	if the ICRC of this one is wrong. An error of a later one is found in
+ *	the next upcall, which is for that one
  *
  * Return: enum hroce_wc_status, of the placement of this packet.
  */

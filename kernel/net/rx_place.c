@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the upcalls do with a packet: check its ICRC, place its payload. */
+/* For the upcalls: check the ICRC of a packet, place its payload. */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/mm.h>

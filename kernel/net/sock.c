@@ -95,7 +95,7 @@ static bool socks_are_unused(struct hroce_socks *socks)
 {
 	bool unused;
 
-	/* Who put them last must be through with the lock, too. */
+	/* Wait for the last put to release the lock. */
 	mutex_lock(&socks->lock);
 	unused = !socks->users;
 	mutex_unlock(&socks->lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Whose hardware is used: the module parameter offload_drivers. */
+/* Drivers whose hardware is used: the module parameter offload_drivers. */
 #ifndef HROCE_OFFLOAD_DRIVERS_H
 #define HROCE_OFFLOAD_DRIVERS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the engine wants on the wire: a run of consecutive packets of one
- * message. How they become frames is for net/ to decide.
+ * Bursts: runs of consecutive packets of one message that the engine wants
+ * sent. net/ makes frames of them.
  */
 #ifndef HRP_BURST_H
 #define HRP_BURST_H

@@ -222,8 +222,8 @@ static u32 comp_ack(struct hrp_qp *qp, u32 n)
 }
 
 /*
- * The next packets that answer the oldest entry, a READ or atomic, are here. The
- * last one may leave a masked atomic with another request to send.
+ * The next packets that answer the oldest entry, a READ or atomic, are here.
+ * The last one may leave a masked atomic with another request to send.
  */
 static void comp_answered(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 			  u32 nr_pkts)
@@ -249,8 +249,8 @@ static void comp_answered(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 
 /*
  * Acknowledgements open the congestion window, by a packet in each round trip
- * or, if it is large, by one in GROW_PKTS: in some 200 round trips from the least
- * to 8 MB, while the loss at the end of that costs a few per cent.
+ * or, if it is large, by one in GROW_PKTS: in some 200 round trips from the
+ * least to 8 MB, while the loss at the end of that costs a few per cent.
  */
 static noinline void comp_grow(struct hrp_req *req, u32 nr_pkts)
 {
@@ -292,8 +292,9 @@ static void comp_go_back(struct hrp_qp *qp, u64 now_ns)
 }
 
 /*
- * What the peer asks for is the least (9.7.5.2.8). Who is not ready again and
- * again may need the very CPU on which it is asked: each time twice as long.
+ * Wait at least as long as the peer asks for (9.7.5.2.8), and twice as long
+ * with each RNR NAK in a row: the receiver may need the CPU that this one runs
+ * on.
  */
 static u64 comp_rnr_delay_ns(struct hrp_req *req, u8 code)
 {
@@ -382,7 +383,7 @@ static void comp_commit_data(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	} else if (rx->verdict == HRP_RX_FAIL) {
 		hrp_req_fail(qp, rx->status);
 	} else if (status == HRP_MEM_FAULT) {
-		/* What comes meanwhile is ignored. */
+		/* Responses are ignored until the memory is there. */
 		hrp_req_rewind(req);
 		hrp_req_wait_mem(req, true);
 	} else if (status != HROCE_WC_SUCCESS) {

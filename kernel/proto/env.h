@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the engine asks of its surroundings, and has to know at once. Each
- * function is supplied once by the module and once by the simulator; none may
- * sleep, all are called with the lock of the calling side held (send lock or
- * receive lock). For what is only told see enum hrp_pending.
+ * Functions that the engine calls, for answers that it needs at once. Both the
+ * module and the simulator supply each of them. They may not sleep, and are
+ * called with the lock of the calling side held (send lock or receive lock).
+ * Reports, which need no answer, are bits of enum hrp_pending.
  */
 #ifndef HRP_ENV_H
 #define HRP_ENV_H
@@ -64,9 +64,8 @@ void hrp_env_recv_done(struct hrp_qp *qp, const struct hroce_cqe *cqe,
  * @qp: queue pair
  * @srqn: number of an SRQ
  *
- * What is done with the request afterwards, up to its completion, happens in
- * the name of the SRQ @qp->resp.srqn, that is, this one: memory keys are those
- * of its protection domain, receive entries are its own.
+ * Until the request completes, @qp->resp.srqn is the number of this SRQ: memory
+ * keys are those of its protection domain, receive entries are its own.
  *
  * Return: true if there is an XRC SRQ of this number in the XRC domain of the
  * queue pair.

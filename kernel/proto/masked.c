@@ -43,7 +43,7 @@ bool hrp_masked_goes_on(const struct hrp_wqe *w, u64 orig)
 	if (!hrp_wqe_is_masked(w))
 		return false;
 	wrong = masked_guess(w) ^ orig;
-	/* What is not equal where it should be ends a compare and swap. */
+	/* A compare and swap ends if bits that are compared differ. */
 	if (w->wqe.opcode == HROCE_WR_MASKED_CMP_SWAP &&
 	    wrong & hrp_wqe_masks(w)->compare_add)
 		return false;

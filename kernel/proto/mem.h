@@ -7,12 +7,12 @@
 #include <uapi/rdma/hroce-abi.h>
 
 /*
- * What using memory may come to besides enum hroce_wc_status: it is not there
- * at the moment, and is being fetched. Never seen in a completion.
+ * Status of memory accesses, beside enum hroce_wc_status: the memory is not
+ * there at the moment, and is being fetched. Never seen in a completion.
  */
 #define HRP_MEM_FAULT	0xff
 
-/* What a memory reference is to be used for; checked when it is resolved. */
+/* Purpose of a memory reference; checked when it is resolved. */
 enum hrp_access {
 	HRP_ACCESS_LOCAL_READ,
 	HRP_ACCESS_LOCAL_WRITE,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What each opcode means and which headers it brings (IBTA table 38, A19). */
+/* Meaning and headers of each opcode (IBTA table 38, A19). */
 #include <linux/types.h>
 #include "opcode.h"
 #include "wire.h"

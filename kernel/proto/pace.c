@@ -133,7 +133,7 @@ void hrp_pace_give_back(struct hrp_qp *qp, const struct hrp_burst *b,
 	struct hrp_pace *pace = qp->req.pace;
 	u64 credit;
 
-	/* Who is paced only since then has paid nothing. */
+	/* If pacing has begun since, no credit was taken. */
 	if (!pace || !pace->paid_bytes)
 		return;
 	credit = (pace->paid_bytes - burst_cost(b, nr_pkts)) * BYTE_CREDIT;

@@ -19,8 +19,8 @@
 #include "req.h"
 
 /*
- * Burst by default, in time. Who waits does so for some of it, so that timers
- * do not fire for every packet, and one that is late loses nothing.
+ * Default burst, in time. A wait lasts for a part of it, so that the timer does
+ * not fire for each packet, and a late timer loses no credit.
  */
 #define HRP_PACE_BURST_NS	1000000u
 #define HRP_PACE_WAIT_NS	500000u
@@ -120,7 +120,7 @@ void hrp_pace_give_back(struct hrp_qp *qp, const struct hrp_burst *b,
  */
 u32 hrp_pace_cost(const struct hrp_burst *b);
 
-/* What a packet of @mtu bytes takes at most, whatever headers it has. */
+/* Largest cost of a packet of @mtu bytes, with any headers. */
 u32 hrp_pace_max_cost(u32 mtu);
 
 #endif /* HRP_PACE_H */

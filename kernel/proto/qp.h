@@ -38,8 +38,8 @@ enum hrp_state {
 };
 
 /*
- * Bit numbers of hrp_qp.pending: what the engine leaves to the owner, who clears
- * a bit and does what it says when no lock is held.
+ * Bit numbers of hrp_qp.pending: what the engine leaves to the owner, who
+ * clears a bit and does what it says when no lock is held.
  */
 enum hrp_pending {
 	/*
@@ -75,7 +75,7 @@ enum hrp_pending {
 #define HRP_MAX_RD_ATOMIC	128
 #define HRP_INFINITE_RNR_RETRY	7
 
-/* What the timer of the requester waits for. */
+/* Purpose of the requester's timer. */
 enum hrp_timer {
 	HRP_TIMER_OFF,
 	HRP_TIMER_ACK,	/* local ACK timeout, 9.7.6.1.3 */

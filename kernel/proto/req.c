@@ -36,7 +36,7 @@
  */
 #define REQ_MAX_AHEAD	1024
 
-/* What became of the entry at the head of the line. */
+/* Result of a step with the entry at the head of the queue. */
 enum req_step {
 	STEP_BURST,	/* there is a burst to send */
 	STEP_NEXT,	/* done with it, look at the next one */
@@ -438,7 +438,7 @@ static enum req_step req_read(struct hrp_qp *qp, struct hrp_wqe *w,
 	return STEP_BURST;
 }
 
-/* What the entry asks for beside address, key and SRQ. */
+/* Fields of the entry other than address, key and SRQ. */
 static void req_single_fill(const struct hrp_wqe *w, struct hrp_burst *b)
 {
 	const struct hroce_sq_wqe *wqe = &w->wqe;
@@ -747,8 +747,8 @@ u64 hrp_req_deadline(const struct hrp_req *req)
 
 /*
  * The requester has waited for credit up to now, or still does. It could not
- * have sent anything again meanwhile: that the local ACK timeout has passed says
- * nothing about the peer, and must not use up the retries.
+ * have sent anything again meanwhile: that the local ACK timeout has passed
+ * says nothing about the peer, and must not use up the retries.
  */
 static void req_excuse_peer(struct hrp_req *req, u64 now_ns)
 {

@@ -3,7 +3,7 @@
  * Requester and completer: send work requests in, packets out, responses in,
  * completions out (IBTA 9.7, RC; 9.8, UC and UD).
  *
- * Who runs the requester. hrp_req_next() is called by one context at a time,
+ * Context. hrp_req_next() is called by one context at a time,
  * the holder of a token that the owner of the QP keeps. It calls with the send
  * lock held and may transmit the burst after dropping it: the memory that the
  * burst refers to stays as it is until that context calls hrp_req_next() again.
@@ -15,7 +15,7 @@
 #include "qp.h"
 #include "rx.h"
 
-/* What hrp_req_next() found. */
+/* Result of hrp_req_next(). */
 enum hrp_next {
 	HRP_NEXT_BURST,		/* send the burst, then call again */
 	HRP_NEXT_IDLE,		/* nothing posted; the next post kicks */
@@ -54,8 +54,8 @@ void hrp_req_start(struct hrp_qp *qp, u32 psn);
  * message is begun: call again when the state is left. In a state that does
  * not send it does nothing and returns HRP_NEXT_IDLE.
  *
- * HRP_NEXT_AGAIN bounds the entries that one call gets through, and so the local
- * operations that it executes.
+ * HRP_NEXT_AGAIN bounds the entries that one call gets through, and so the
+ * local operations that it executes.
  *
  * Context: send lock held, by the holder of the requester token.
  * Return: see enum hrp_next.
@@ -83,8 +83,8 @@ void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status);
  * @now_ns: current time
  *
  * Nothing behind @psn has been sent either. It is going to be sent when the
- * peer acknowledges what was sent before, or after a while; if neither helps for
- * a local ACK timeout that counts as one.
+ * peer acknowledges what was sent before, or after a while; if neither helps
+ * for a local ACK timeout that counts as one.
  *
  * Context: send lock held, by the holder of the requester token, after
  * hrp_req_sent().

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What requester and completer share; all with the send lock held. */
+/* Shared by requester and completer. Context: send lock held. */
 #ifndef HRP_REQ_PRIV_H
 #define HRP_REQ_PRIV_H
 

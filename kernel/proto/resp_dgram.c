@@ -3,7 +3,7 @@
  * Responder without answers: unreliable connections (IBTA 9.8.2) and
  * unreliable datagrams (9.8.3).
  *
- * What cannot be accepted is dropped, with the message that it belongs to; the
+ * A packet that cannot be accepted is dropped, with its whole message; the
  * receive entry in use serves the next message. Only a receive entry whose
  * memory cannot be written puts the queue pair into the error state.
  */

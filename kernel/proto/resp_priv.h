@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of the responder share among themselves. */
+/* Shared by the files of the responder. */
 #ifndef HRP_RESP_PRIV_H
 #define HRP_RESP_PRIV_H
 
@@ -8,7 +8,7 @@
 #include "psn.h"
 #include "resp.h"
 
-/* What is wrong with a request; each service has its own answer to it. */
+/* Faults of a request; each service has its own answer to them. */
 enum hrp_fault {
 	HRP_FAULT_NONE,
 	HRP_FAULT_SEQUENCE,	/* opcode does not follow the one before */

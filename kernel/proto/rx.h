@@ -19,7 +19,7 @@
 #include <linux/stddef.h>
 #include "mem.h"
 
-/* What hrp_xxx_begin() decided. */
+/* Decision of hrp_xxx_begin(). */
 enum hrp_verdict {
 	HRP_RX_DROP,	/* count @drop, do not commit */
 	HRP_RX_ACCEPT,

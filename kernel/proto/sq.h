@@ -92,7 +92,7 @@ struct hrp_sq {
 	bool reg_mr;
 };
 
-/* What hrp_sq_look() found in the ring. */
+/* Result of hrp_sq_look(). */
 enum hrp_look {
 	HRP_LOOK_EMPTY,
 	HRP_LOOK_POSTED,

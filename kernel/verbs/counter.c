@@ -4,8 +4,8 @@
  * has one at most, and what it counts is not counted by the port: ib_core adds
  * both where it shows the port.
  *
- * What the engine counts for a queue pair is counted here. Packets and bytes are
- * not: frames know none.
+ * All counts of the engine go there. Packets and bytes do not: frames belong to
+ * no queue pair.
  *
  * hrp_qp.counters is the set in use. It is changed with both locks of the queue
  * pair held, and used with one of them, so the set of a counter is not used any
@@ -108,7 +108,7 @@ int hroce_counter_dealloc(struct rdma_counter *counter)
 	return 0;
 }
 
-/* What is not counted here is not shown. */
+/* Counters that the engine does not use are not shown. */
 struct rdma_hw_stats *hroce_counter_alloc_stats(struct rdma_counter *counter)
 {
 	struct rdma_hw_stats *stats;

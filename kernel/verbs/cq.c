@@ -22,8 +22,9 @@
 			 IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)
 
 /*
- * Completion events of a CQ that a process has not read. ib_uverbs queues each in
- * memory that nothing is charged for; so many take less than the smallest CQ.
+ * Completion events of a CQ that a process has not read. ib_uverbs queues each
+ * in memory that nothing is charged for; so many take less than the smallest
+ * CQ.
  */
 #define MAX_UNREAD_EVENTS	32
 
@@ -53,9 +54,9 @@ static u32 cq_room(const struct hroce_cq *cq)
 }
 
 /*
- * May an event be raised, or does the process not read them? If not, the CQ stays
- * armed. No consumer waits for the event in vain: it has others to read yet, and
- * what is complete by now is there to be polled then.
+ * May an event be raised, or does the process not read them? If not, the CQ
+ * stays armed. No consumer waits for the event in vain: it has others to read
+ * yet, and what is complete by now is there to be polled then.
  */
 static bool cq_may_fire(const struct hroce_cq *cq)
 {
@@ -72,8 +73,8 @@ static void cq_fire(struct hroce_cq *cq)
 	lockdep_assert_held(&cq->lock);
 	cq->held_back = 0;
 	/*
-	 * Who arms again before this store loses nothing: the event that is
-	 * about to be raised comes later than the arming.
+	 * Arming again before this store loses nothing: the event that is
+	 * about to be raised comes later than that.
 	 */
 	WRITE_ONCE(cq->hdr->arm, HROCE_CQ_ARM_NONE);
 	set_bit(HROCE_CQ_COMP, &cq->events);
@@ -113,7 +114,7 @@ static bool cq_disarm(struct hroce_cq *cq, bool solicited)
 	return true;
 }
 
-/* Nobody has joined in time. What was polled meanwhile needs no event. */
+/* Too few completions in time. Those polled meanwhile need no event. */
 static enum hrtimer_restart cq_timer(struct hrtimer *timer)
 {
 	struct hroce_cq *cq = container_of(timer, struct hroce_cq, timer);
@@ -431,7 +432,7 @@ static struct hroce_ring *cq_move(struct hroce_cq *cq, struct hroce_ring *ring)
 	cq_copy(ring, old, done, prod, base);
 	cq->prod = prod - base;
 	WRITE_ONCE(cq->hdr->prod, cq->prod);
-	/* Who polls does not look meanwhile. */
+	/* User space does not poll meanwhile. */
 	WRITE_ONCE(cq->hdr->cons, 0);
 	cq->ring = ring;
 	cq->ib.cqe = ring->nr_entries;

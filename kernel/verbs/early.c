@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A peer may acknowledge what waits in a queue below: it can guess PSNs. The
- * request would complete, its owner would use the memory for something else, and
- * the frames that refer to it would leave with that. So a request that SENDs or
- * WRITEs ends only when the frames that refer to its memory have been freed.
+ * request would complete, its owner would use the memory for something else,
+ * and the frames that refer to it would leave with that. So a request that
+ * SENDs or WRITEs ends only when the frames that refer to its memory have been
+ * freed.
  *
  * Such frames are counted in two phases that alternate (net/flow.h), so that it
- * is known up to which PSN all of them are gone. What is copied (payload below
- * 2048 bytes a packet, all that is sent again) is not counted. At most one
+ * is known up to which PSN all of them are gone. Copied payload (below 2048
+ * bytes a packet, and all that is sent again) is not counted. At most one
  * acknowledgement is held back, the last one: it covers those before.
  */
 #include <linux/jiffies.h>

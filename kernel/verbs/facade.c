@@ -2,11 +2,11 @@
 /*
  * Facades.
  *
- * What a facade lacks is the point. Without the verbs of kernel users, ib_core
- * shows it to none of them: rdma_cm, NVMe and the like find the hardware itself
- * by its address, whatever was registered first. Without RoCE in its port's
- * capabilities it gets no GIDs, and without MADs no QP1. There is no socket and
- * no hook either: UDP port 4791 of the netdev is the hardware's.
+ * A facade lacks operations on purpose. Without the verbs of kernel users,
+ * ib_core shows it to none of them: rdma_cm, NVMe and the like find the
+ * hardware itself by its address, whatever was registered first. Without RoCE
+ * in its port's capabilities it gets no GIDs, and without MADs no QP1. There is
+ * no socket and no hook either: UDP port 4791 of the netdev is the hardware's.
  */
 #include <linux/netdevice.h>
 #include <net/addrconf.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What processes see of a device that goes. ib_core tells them by an event,
- * IBV_EVENT_DEVICE_FATAL, and destroys what they have; but who polls looks at
- * the CQ alone, which then never says anything any more. So queue pairs are
- * flushed before.
+ * Flush queue pairs of user space before their device goes. ib_core raises
+ * IBV_EVENT_DEVICE_FATAL and destroys the objects; a process that polls looks
+ * at the CQ alone, and would wait for ever.
  *
  * This is a client of ib_core, since clients hear first, whatever the reason,
  * and in the reverse order of their registration: ib_uverbs, which was loaded

@@ -9,7 +9,7 @@
 #include "../mem/mem.h"
 #include "qp.h"
 
-/* Who of a queue pair waits for memory. */
+/* The part of a queue pair that waits for memory. */
 enum hroce_fault_who {
 	HROCE_FAULT_SEND,	/* requester: entries of the send queue */
 	HROCE_FAULT_READ,	/* responder: a READ of the peer */

@@ -33,8 +33,8 @@ struct hroce_kick {
 };
 
 /*
- * The queue pair to be kicked, or why there is none. It has to be found again in
- * each section.
+ * The queue pair to be kicked, or why there is none. It has to be found again
+ * in each section.
  */
 static struct hroce_qp *kick_find(const struct hroce_kick *kick,
 				  unsigned long qpn)
@@ -101,7 +101,7 @@ static long kick_run(const struct hroce_kick *kick, unsigned long qpn)
 		kick_qp(qp, &mark);
 	hroce_section_end();
 	rcu_read_unlock();
-	/* What was sent to somebody on this host is received here. */
+	/* Softirqs run here, and receive what was sent on this host. */
 	local_bh_enable();
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);

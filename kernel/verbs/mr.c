@@ -14,13 +14,13 @@
 #include "mr.h"
 #include "ucontext.h"
 
-/* What may be asked for; of the rest, optional flags may be ignored. */
+/* Supported flags; of the rest, optional ones are ignored. */
 #define MR_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
 			 IB_ACCESS_MW_BIND | IB_ZERO_BASED | \
 			 IB_ACCESS_FLUSH_GLOBAL)
 #define MR_IGNORED	(IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
-/* What is pinned may be persistent, too. */
+/* Pinned memory may be persistent, too. */
 #define MR_PINNED	(MR_ACCESS | IB_ACCESS_FLUSH_PERSISTENT)
 
 /* Bigger blocks would not make bigger frames. */
@@ -262,8 +262,8 @@ static int mr_pin(struct ib_device *ibdev, u64 start, u64 length, int access,
 }
 
 /*
- * From now on what is placed is written back at once. What has been placed
- * before is, too: the peer may want to flush it.
+ * From now on payload is written back when it is placed. Write back what was
+ * placed before: the peer may flush it.
  */
 static void mr_write_back(const struct ib_umem *umem)
 {
@@ -283,7 +283,7 @@ static void mr_set_access(struct hroce_mr *mr, int access)
 	mr->region.durable = access & IB_ACCESS_FLUSH_PERSISTENT;
 }
 
-/* What the region had before is left in @p. */
+/* Leaves the previous pages in @p. */
 static void mr_swap_pages(struct hroce_mr *mr, struct mr_pages *p)
 {
 	swap(mr->umem, p->umem);
@@ -298,7 +298,7 @@ static void mr_unpin(const struct mr_pages *p)
 	ib_umem_release(p->umem);
 }
 
-/* What user space asks for beside ib_core's command. */
+/* Read the driver's part of the command. */
 static int mr_kind(struct ib_udata *udata, bool *null)
 {
 	struct hroce_reg_mr_req req = {};

@@ -6,7 +6,7 @@
  * Nothing is pinned. The exporter says when the buffer moves, and from the
  * moment that it has said so nobody touches the old place; the new one is
  * fetched when it is wanted. As the CPU does the work, the exporter has to map
- * the buffer for the kernel, as memory. Who cannot is refused.
+ * the buffer for the kernel, as memory; others are refused.
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-resv.h>
@@ -90,7 +90,7 @@ static int dmabuf_map_locked(struct dmabuf_mr *dm)
 		return map.is_iomem ? -EOPNOTSUPP : -EAGAIN;
 	}
 	dm->map = map;
-	/* Who sees the address, in dmabuf_find(), sees the mapping. */
+	/* dmabuf_find() sees the mapping if it sees the address. */
 	smp_store_release(&dm->va, map.vaddr + dm->offset);
 	return 0;
 }

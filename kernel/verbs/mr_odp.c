@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Memory regions with on-demand paging: nothing is pinned, what is wanted is
- * fetched. An implicit one is all of the address space of the process, and costs
- * no more than what is used of it.
+ * fetched. An implicit one is all of the address space of the process, and
+ * costs no more than what is used of it.
  *
  * Advice to fetch beforehand is here, too.
  */
@@ -19,7 +19,7 @@
 #include "mr.h"
 #include "ucontext.h"
 
-/* Who waits goes on after that much; the rest is fetched when he is there. */
+/* Fetch at most this much for a fault; the rest is fetched by the next one. */
 #define FETCH_MAX	(4u << 20)
 
 /* Advice that a context has not followed yet; more of it is ignored. */
@@ -96,7 +96,7 @@ static int odp_fetch(struct hroce_mr *mr, u64 pos, u64 len, bool write)
 	want.end = va + min_t(u64, len, FETCH_MAX);
 	err = hroce_paged_fetch(&odp->paged, &want);
 	atomic64_add(want.fetched, &odp->fetched);
-	/* Whoever gets so far that the rest is wanted will ask for it. */
+	/* The next fault fetches the rest. */
 	return err == -EAGAIN || want.va > va ? 0 : err;
 }
 

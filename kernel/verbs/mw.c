@@ -73,7 +73,7 @@ static struct hroce_region *mw_get_parent(const struct hroce_keys *keys,
 	/* Neither windows nor what FRWR registers can have that right. */
 	if (!region || region->dma || !(region->access & HROCE_REGION_MW_BIND))
 		return NULL;
-	/* What the peer may write, its owner must be able to. */
+	/* Remote write access needs local write access. */
 	if (wqe->bind.access & (HROCE_MW_REMOTE_WRITE | HROCE_MW_REMOTE_ATOMIC) &&
 	    !(region->access & HROCE_REGION_LOCAL_WRITE))
 		return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a device has above it: the link that it serves. */
+/* Owner of a device: the link that it serves. */
 #ifndef HROCE_OWNER_H
 #define HROCE_OWNER_H
 

@@ -11,7 +11,8 @@
  * asks for kicks.
  *
  * Queue pairs are found like everywhere else: by number, in a section of the
- * datapath each. So they join as they are made, and leave as they are destroyed.
+ * datapath each. So they join as they are made, and leave as they are
+ * destroyed.
  *
  * It is not to take the CPU from those whom it serves. If it loses its own to
  * others again and again it sleeps, and is not woken for a while; kicks do what
@@ -151,10 +152,11 @@ static bool poller_look(struct hroce_dev *dev)
 
 	WRITE_ONCE(dev->poller.awake, false);
 	/*
-	 * Who has put a queue pair into the table before this is found below.
-	 * Who does later sees that we are not awake, as it takes this lock, too.
-	 * And whoever runs a requester that we find takes its send lock either
-	 * before we do, and then we ask for a kick, or later, and sees it, too.
+	 * A queue pair that is put into the table before this is found below.
+	 * One that is put there later sees that the poller is not awake, as
+	 * that takes this lock, too. A context that runs a requester takes its
+	 * send lock before we do, and then we ask for a kick, or later, and
+	 * then it sees that the poller is not awake.
 	 */
 	xa_lock(&dev->qps);
 	xa_unlock(&dev->qps);

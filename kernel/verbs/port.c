@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the device and its port say about themselves. All of it is either a
- * constant or the present state of the netdev; nothing is promised that no
- * code keeps.
+ * Attributes of the device and its port. Each is a constant or the present
+ * state of the netdev; none is advertised that no code implements.
  */
 #include <linux/if_vlan.h>
 #include <linux/inetdevice.h>
@@ -280,8 +279,8 @@ int hroce_port_del_gid(const struct ib_gid_attr *attr, void **context)
 
 /*
  * ib_core ignores address events of netdevs other than Ethernet, and has no
- * function by which drivers remove a GID: those of removed addresses stay in its
- * table, but the port does not use them.
+ * function by which drivers remove a GID: those of removed addresses stay in
+ * its table, but the port does not use them.
  */
 void hroce_port_follow_addrs(struct hroce_dev *dev)
 {

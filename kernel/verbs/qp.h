@@ -36,7 +36,7 @@ struct hroce_ring;
  * @task: goes on where back-pressure stopped the holder, or the work of its
  *	section was done
  *
- * Whoever holds the token does so within one section of the datapath.
+ * The token is taken and given back within one section of the datapath.
  */
 struct hroce_side {
 	spinlock_t lock;
@@ -94,8 +94,8 @@ enum hroce_qp_pending {
  * tasklets are stopped by hroce_qp_stop().
  *
  * There may be many thousands, most of them idle: 1024 bytes are what there is
- * before the allocator takes twice as much. They are used up: each side begins a
- * cache line, and what it alone uses follows in that line.
+ * before the allocator takes twice as much. They are used up: each side begins
+ * a cache line, and what it alone uses follows in that line.
  */
 struct hroce_qp {
 	struct ib_qp ib;
@@ -292,7 +292,8 @@ void hroce_qp_fatal(struct hroce_qp *qp);
  * hroce_qp_settle - do what was put off until the locks are dropped
  * @qp: queue pair
  *
- * Runs the sides, calls completion and event handlers as @qp->proto.pending says.
+ * Runs the sides, calls completion and event handlers as @qp->proto.pending
+ * says.
  * Context: process or softirq, no QP lock held, in a section or owner of @qp.
  */
 void hroce_qp_settle(struct hroce_qp *qp);

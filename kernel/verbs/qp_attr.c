@@ -163,7 +163,7 @@ static void attr_query_av(const struct hroce_qp *qp, struct rdma_ah_attr *ah)
 			key->hop_limit, key->tclass);
 	rdma_ah_set_sl(ah, key->sl);
 	rdma_ah_set_port_num(ah, 1);
-	/* Whatever was set: no static rate is in force, see protocol.rst. */
+	/* A static rate has no effect, see protocol.rst. */
 	rdma_ah_set_static_rate(ah, IB_RATE_PORT_CURRENT);
 }
 

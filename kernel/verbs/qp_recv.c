@@ -74,7 +74,7 @@ static void recv_done_xrc(struct hroce_qp *qp, const struct hroce_cqe *cqe,
 	struct hroce_srq *srq = recv_find_srq(qp, qp->proto.resp.srqn);
 	struct hroce_cq *cq;
 
-	/* Who destroys an SRQ does not want to hear of it any more. */
+	/* The SRQ is being destroyed: drop the completion. */
 	if (!srq)
 		return;
 	cq = to_hcq(srq->ib.ext.cq);
@@ -211,7 +211,7 @@ void hroce_qp_recv_stop(struct hroce_qp *qp)
 
 /* Packets. */
 
-/* What an ATOMIC WRITE has brought: seen as a whole, after all before it. */
+/* Place an ATOMIC WRITE: visible as a whole, after all payload before it. */
 static u8 recv_place_word(const struct hroce_rx *rx, struct hroce_mem_iter *it)
 {
 	struct hroce_extent ext __uninitialized;
@@ -255,8 +255,8 @@ static u8 recv_place_grh(const struct hroce_rx *rx, struct hroce_mem_iter *it)
 
 /*
  * Check the ICRC and place the payload, that of packets behind this one, too,
- * if the decision is good for them. False if the ICRC was wrong; @checked: it is
- * known to be right.
+ * if the decision is good for them. False if the ICRC was wrong; @checked: it
+ * is known to be right.
  */
 static bool recv_place(struct hroce_qp *qp, struct hroce_rx *rx,
 		       struct hrp_rx *d, struct ib_pd *pd, bool checked,
@@ -317,7 +317,7 @@ static int recv_request(struct hroce_qp *qp, struct hroce_rx *rx)
 	if (!recv_place(qp, rx, &d, recv_mem_pd(qp, &d.mem), checked, &status))
 		goto unlock;
 	hrp_resp_commit(&qp->proto, &rx->pkt, &d, status);
-	/* Who clears it will take the lock before looking. */
+	/* The context that clears it takes the lock before it looks. */
 	if (!test_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending))
 		set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
 	if (qp->user)
@@ -478,7 +478,7 @@ void hroce_rx_packet(struct hroce_rx *rx)
 	recv_packet(qp, rx);
 }
 
-/* What the engine asks for with the receive lock held. */
+/* Called by the engine with the receive lock held. */
 
 void hrp_env_recv_done(struct hrp_qp *proto, const struct hroce_cqe *cqe,
 		       bool solicited)
@@ -572,8 +572,8 @@ bool hrp_env_flush(struct hrp_qp *proto, u32 rkey, u64 va, u32 len, bool all,
 				access))
 		return false;
 	/*
-	 * CPUs have placed it, and their caches are coherent. Who places in
-	 * persistent memory has written it back when done: see hroce_mem_end().
+	 * CPUs have placed it, and their caches are coherent. Persistent memory
+	 * has been written back by hroce_mem_end().
 	 */
 	smp_mb();
 	return true;

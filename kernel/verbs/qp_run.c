@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the requester and the responder side of a queue pair share: putting off
- * what must not happen under a lock, errors, and stopping.
+ * Shared by the requester and the responder side of a queue pair: work put off
+ * until no lock is held, errors, and stopping.
  */
 #include <linux/rcupdate.h>
 #include "../proto/req.h"
@@ -132,7 +132,7 @@ void hroce_qp_complete(struct hroce_qp *qp, const struct hroce_cqe *cqe,
 		solicited = true;
 	if (hroce_cq_push(cq, cqe, solicited))
 		set_bit(which, &qp->proto.pending);
-	/* Who cannot be told of its requests any more must not make others. */
+	/* CQ overrun: move the QP to ERR. */
 	if (unlikely(READ_ONCE(cq->overrun)))
 		hroce_qp_fatal(qp);
 }

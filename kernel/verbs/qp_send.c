@@ -48,7 +48,7 @@ static u8 send_burst(struct hroce_qp *qp, struct hroce_tx *tx,
 	hroce_mem_begin(&it, &hqp_dev(qp)->keys, qp->ib.pd, &b->mem);
 	status = hroce_tx_add(tx, flow, b, &it);
 	hroce_mem_end(&it);
-	/* What is delivered on this host may be acknowledged in hroce_tx_end(). */
+	/* hroce_tx_end() may deliver on this host, and so run the completer. */
 	if (!tx->frame.skb)
 		hroce_early_sent(&qp->early);
 	if (!b->more)
@@ -111,8 +111,8 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 }
 
 /*
- * A tasklet flushes the requests beyond the work of this section. None is flushed
- * before frames have been freed.
+ * A tasklet flushes the requests beyond the work of this section. None is
+ * flushed before frames have been freed.
  */
 static void send_flush(struct hroce_qp *qp, u64 now_ns)
 {
@@ -215,7 +215,7 @@ void hroce_qp_send_stop(struct hroce_qp *qp)
 	tasklet_kill(&qp->send.task);
 }
 
-/* What the engine asks for with the send lock held. */
+/* Called by the engine with the send lock held. */
 
 void hrp_env_send_done(struct hrp_qp *proto, const struct hroce_cqe *cqe)
 {

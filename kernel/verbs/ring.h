@@ -28,7 +28,7 @@ struct hroce_ucontext;
  * @pages: what @va and mappings refer to; each mapping holds references, so
  *	that it outlives the queue harmlessly
  *
- * What user space writes there is hostile. No field changes once the ring is
+ * User space may write anything there. No field changes once the ring is
  * in use.
  */
 struct hroce_ring {

@@ -37,7 +37,7 @@ bool hroce_rq_copy(struct hroce_ring *ring, u32 max_sges, u32 *head,
 	rwqe->length = 0;
 	for (i = 0; i < rwqe->nr_sges; i++) {
 		rwqe->sges[i] = sges[i];
-		/* Whatever is in the ring by now, only the copy counts. */
+		/* The ring may change at any time: use the copy alone. */
 		barrier();
 		rwqe->length += rwqe->sges[i].length;
 	}

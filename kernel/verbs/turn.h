@@ -3,11 +3,11 @@
  * Taking turns on one CPU.
  *
  * Two processes that talk to each other and poll for it need a CPU each. If
- * they share one, each polls for nothing until its time slice ends. Who sends
- * to a process that sleeps wakes it, and the scheduler knows what to do; it
- * cannot know that a process that runs is waiting. We do: its queue pair was
- * last kicked on this CPU, and has just heard a message. So the one that has
- * sent that message steps aside, until it hears an answer or for a moment.
+ * they share one, each polls for nothing until its time slice ends. A message
+ * to a process that sleeps wakes it, and the scheduler does the rest; the
+ * scheduler does not know that a running process waits. We do: its queue pair
+ * was last kicked on this CPU, and has just received a message. So the sender
+ * of that message sleeps, until it gets an answer or for a moment.
  */
 #ifndef HROCE_TURN_H
 #define HROCE_TURN_H
@@ -66,7 +66,7 @@ void hroce_turn_begin(struct hroce_qp *qp, struct hroce_turn_mark *mark);
  * hroce_turn_may_end - is there reason to call hroce_turn_end()?
  * @mark: from hroce_turn_begin()
  *
- * Not without reason, nearly always, so the queue pair is found again only then.
+ * Usually false, which saves a second look-up of the queue pair.
  * Context: process, no section.
  * Return: true if somebody who shares this CPU has heard something.
  */

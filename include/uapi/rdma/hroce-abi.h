@@ -477,8 +477,8 @@ struct hroce_alloc_ucontext_req {
  * @reserved: zero
  * @lower_name: its name, ends with a zero byte (FACADE)
  *
- * What follows @max_inline is missing in answers of older modules, which know
- * SOFTWARE alone.
+ * Older modules, which know SOFTWARE alone, answer without the fields behind
+ * @max_inline.
  */
 struct hroce_alloc_ucontext_resp {
 	__aligned_u64 comp_mask;
@@ -547,10 +547,10 @@ enum hroce_resize_step {
  * @reserved: zero
  *
  * With HROCE_RESIZE_SWITCH what was not polled has moved to entry 0 and
- * following of the new ring: indices begin anew, and @cons is set to 0. The ring
- * must not be polled meanwhile, and @cons be up to date. The header stays where
- * it has been since the CQ was made; that of the new ring means nothing. EINVAL:
- * more is unpolled than the new ring has room for.
+ * following of the new ring: indices begin anew, and @cons is set to 0. The
+ * ring must not be polled meanwhile, and @cons be up to date. The header stays
+ * where it has been since the CQ was made; that of the new ring means nothing.
+ * EINVAL: more is unpolled than the new ring has room for.
  */
 struct hroce_resize_cq_req {
 	__u32 step;
@@ -598,7 +598,7 @@ struct hroce_create_qp_resp {
 };
 
 /**
- * struct hroce_modify_qp_req - what belongs to IB_QP_RATE_LIMIT, may be left out
+ * struct hroce_modify_qp_req - for IB_QP_RATE_LIMIT; may be left out
  * @comp_mask: zero; unknown bits are refused with EINVAL
  * @max_burst_sz: longest burst in bytes; 0: chosen by the kernel. One packet can
  *	always be sent

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What a provider plugin and libibverbs with private ABI 34 know of each other.
+ * Interface of provider plugins and libibverbs with private ABI 34.
  *
  * Distributions ship verbs.h, but not the header that providers are built
  * against. This file declares just the part that libhroce uses, under the names
@@ -272,8 +272,8 @@ struct verbs_context_ops {
 };
 
 /*
- * What libibverbs keeps for itself behind a context: who reads it makes sure
- * first that it looks so.
+ * Private data of libibverbs behind a context. Check before use that it looks
+ * so.
  */
 struct verbs_ex_private {
 	unsigned long unsupported_ioctls[2];
