@@ -2,15 +2,15 @@
 /*
  * Waiting for sections, see section.h.
  *
- * CPU by CPU: who is outside now does not find later what is gone, so each has
- * to be seen outside once, whatever it does then. A section is a frame, or what
- * one run of a queue pair may send, so it is over soon. If it is not, because
- * something else has interrupted it, or a hypervisor has taken the CPU away,
- * nobody shall turn in circles for that: RCU waits for it as well.
+ * CPU by CPU: a section that begins later does not find the removed object, so
+ * it is enough to see each CPU outside once. A section handles a frame, or one
+ * run of a queue pair, so it is over soon. If it is not, because something else
+ * has interrupted it, or a hypervisor has taken the CPU away, stop spinning, use
+ * a grace period of RCU.
  *
- * Nobody needs to be interrupted, as each section begins with a full barrier:
- * some 20 cycles for a frame or a list of requests. Without it we would have
- * to, on all CPUs, idle ones included.
+ * No CPU needs to be interrupted, as each section begins with a full barrier:
+ * some 20 cycles for a frame or a list of requests. Without it all CPUs would
+ * have to be, idle ones included.
  */
 #include <linux/kernel.h>
 #include <linux/processor.h>

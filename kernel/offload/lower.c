@@ -48,7 +48,7 @@ void hroce_lower_changed(void)
 		lower_told();
 }
 
-/* A VLAN belongs to whom the device below belongs to, even without address. */
+/* A VLAN belongs to the hardware of the device below, even without address. */
 static bool netdev_is_on(const struct net_device *ndev,
 			 const struct net_device *below)
 {

@@ -14,7 +14,7 @@
  * datapath each. So they join as they are made, and leave as they are
  * destroyed.
  *
- * It is not to take the CPU from those whom it serves. If it loses its own to
+ * It must not take the CPU from the processes that it serves. If it loses its own to
  * others again and again it sleeps, and is not woken for a while; kicks do what
  * it would not do in time.
  */

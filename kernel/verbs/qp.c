@@ -116,8 +116,8 @@ static void qp_setup(struct hroce_qp *qp, const struct ib_qp_init_attr *init,
 		return;
 	}
 	/*
-	 * Nobody's in particular: whoever is in the domain may open it, and who
-	 * has created it may be gone. So ib_core calls it one of the kernel, but
+	 * It has no owner: any process of the domain may open it, and its
+	 * creator may be gone. So ib_core calls it one of the kernel, but its
 	 * SRQs are of user space alone.
 	 */
 	qp->user = true;

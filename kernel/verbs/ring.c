@@ -212,7 +212,7 @@ int hroce_ring_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma)
 		return -EINVAL;
 	ring = container_of(entry, struct hroce_ring, entry);
 
-	/* A child shall not post to the parent's queues by accident. */
+	/* Keep a child from posting to the queues of its parent by accident. */
 	vm_flags_set(vma, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 	vm_flags_clear(vma, VM_MAYEXEC);
 	nr_pages = ring->nr_pages;

@@ -2,15 +2,14 @@
 /*
  * Taking turns on one CPU, see turn.h.
  *
- * It must not cost those anything whom it cannot help. So nobody steps aside
- * unless something else wants this CPU, the message has been heard by a process
- * that kicks on it, and the sender has nothing better to do: all that is left
- * for it to poll is the completion of this very request. If no answer comes in
- * time, that process does not do what it looks like, and more and more kicks
- * pass before the next attempt.
+ * It must be free where it cannot help. So a kick does not sleep unless another
+ * task wants this CPU, the message has been received by a process that kicks on
+ * it, and the sender has nothing else to do: the only completion that it still
+ * polls for is that of this very request. If no answer comes in time, the
+ * heuristic was wrong, and more and more kicks pass before the next attempt.
  *
- * To yield would not do: the scheduler gives the CPU to nobody who has had more
- * than his share of it, however often he is offered it.
+ * yield() is no substitute: it does not switch to a task that is ahead of its
+ * share.
  */
 #include <linux/sched.h>
 #include <linux/sched/stat.h>
@@ -22,7 +21,7 @@
 /*
  * Much longer than it takes to switch processes twice and to answer. Anything
  * shorter would need a clock event of its own, set and cancelled with each
- * message; and who cannot be helped waits for ticks anyway.
+ * message, and where sleeping does not help ticks are waited for anyway.
  */
 #define TURN_TICKS	1
 /* So often in vain it may be by accident. */
