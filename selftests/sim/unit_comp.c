@@ -738,7 +738,7 @@ static void nak_behind_a_read(void)
 
 int main(void)
 {
-	tap_plan(28);
+	tap_plan(29);
 	tap_run(ack_completes_many);
 	tap_run(ack_of_part_of_a_message);
 	tap_run(stale_responses_are_counted);
