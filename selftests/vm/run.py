@@ -52,6 +52,8 @@ GRACE_SECONDS = 30
 # How often guests are booted at most. Emulated CPUs now and then execute code that another one has just patched (the
 # breakpoint of a static branch), which kills their kernel; most such code is patched while it boots.
 BOOTS = 3
+# Seconds that a boot may take; it takes 5 to 30.
+BOOT_TIME = 120
 STALE_BREAKPOINT = re.compile(r"Oops: int3: 0000|\bint3: 0000 \[#")
 
 # Lines of the kernel log that mean a bug.
@@ -443,31 +445,32 @@ class Run:
                 end.close()
 
     def wait_until_ready(self):
-        """Let the guests go on to hroce and the command when all run. Return False if one has died before that."""
-        end = time.monotonic() + self.args.time
+        """Wait until all guests run. Return False if one has died before that, or does not get there."""
+        end = time.monotonic() + min(self.args.time, BOOT_TIME)
         while not all(guest.is_ready() or guest.status() is not None for guest in self.guests):
-            if any(guest.is_dead() for guest in self.guests):
+            if any(guest.is_dead() for guest in self.guests) or time.monotonic() > end:
                 return False
-            if time.monotonic() > end:
-                break
             time.sleep(0.05)
-        with open(os.path.join(self.sync, "go"), "w", encoding="ascii"):
-            pass
         return True
 
     def boot(self):
-        """Start the guests, again if a kernel dies before hroce is there; the last attempt is left to be judged."""
+        """Start the guests, and let them go on to hroce and the command when all run.
+
+        A kernel that dies or hangs before hroce is there is started again; the last attempt is left to be judged.
+        """
         for attempt in range(1, BOOTS + 1):
             self.start()
             if self.wait_until_ready() or attempt == BOOTS:
-                return
+                break
             for guest in self.guests:
                 if guest.is_dead():
                     guest.show_death()
-            print("run: not there yet when it died, so all guests are booted again", file=sys.stderr)
+            print("run: not there yet when it died or hung, so all guests are booted again", file=sys.stderr)
             self.end_guests()
             for guest in self.guests:
                 guest.forget()
+        with open(os.path.join(self.sync, "go"), "w", encoding="ascii"):
+            pass
 
     def watch(self):
         """Until all commands have ended, or time is up. Return the first status that is not zero, else 0."""
