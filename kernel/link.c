@@ -333,7 +333,8 @@ static void link_log(const struct hroce_link *link)
 {
 	char reason[HROCE_REASON_LEN];
 
-	hroce_choice_reason(&link->choice, link->owner.ndev, reason, sizeof(reason));
+	hroce_choice_reason(&link->choice, link->owner.ndev, reason,
+			    sizeof(reason));
 	pr_info("hroce: %s: %s (%s)\n", link->name,
 		hroce_mode_names[link->choice.mode], reason);
 }
@@ -459,7 +460,8 @@ static bool netdev_is_taken(struct net_device *ndev)
 
 	lockdep_assert_held(&link_mutex);
 	list_for_each_entry(link, &links, node)
-		if (link->owner.ndev == ndev && link->mover && !link_is_gone(link))
+		if (link->owner.ndev == ndev && link->mover &&
+		    !link_is_gone(link))
 			return true;
 	ibdev = netdev_device(ndev);
 	if (ibdev)

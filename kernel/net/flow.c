@@ -28,7 +28,7 @@
  */
 #define QUEUE_ALIGN	256
 #define QUEUE_UNITS	0x3ful	/* low bits of the pointer: units */
-#define QUEUE_CLASS	6	/* ... and the class of the frame, from here on */
+#define QUEUE_CLASS	6	/* ... and above them the class of the frame */
 #define QUEUE_UNIT	1024	/* bytes */
 #define QUEUE_HIGH	1024	/* units: full from here on */
 #define QUEUE_LOW	512	/* units: not full any more below this */
@@ -58,8 +58,8 @@ enum queue_class {
  * @refs: frames of each class not yet freed; that of QUEUE_NONE is not used
  * @awaited: wake the flow when one of @refs gets to zero
  * @phase: class of requests that are sent now
- * @begun: PSN of the first packet in frames of the present phase
- * @left: PSN of the first packet in frames of the other phase
+ * @begun: mark of the owner at the beginning of the present phase
+ * @left: mark at the beginning of the other phase
  * @local: frames have arrived on this host, until @local_until
  * @local_hash: flow_hash() of where the last of them went to
  * @local_until: in jiffies
@@ -264,24 +264,28 @@ bool hroce_flow_full(struct hroce_flow *flow)
 	return !atomic_xchg(&queue->full, 0);
 }
 
-void hroce_flow_refer(struct hroce_flow *flow, bool fresh, u32 psn)
+static u32 queue_other_phase(const struct hroce_flow_queue *queue)
+{
+	return queue->phase ^ QUEUE_PHASE ^ QUEUE_PHASE_ODD;
+}
+
+void hroce_flow_refer(struct hroce_flow *flow, bool fresh, u32 mark)
 {
 	struct hroce_flow_queue *queue = flow->queue;
-	u32 other = queue->phase ^ QUEUE_PHASE ^ QUEUE_PHASE_ODD;
+	u32 other = queue_other_phase(queue);
 
 	if (!fresh || atomic_read_acquire(&queue->refs[other]))
 		return;
 	queue->left = queue->begun;
-	queue->begun = psn;
+	queue->begun = mark;
 	WRITE_ONCE(queue->phase, other);
 }
 
 u32 hroce_flow_refs_begin(const struct hroce_flow *flow, bool open, u32 end)
 {
 	const struct hroce_flow_queue *queue = flow->queue;
-	u32 other = queue->phase ^ QUEUE_PHASE ^ QUEUE_PHASE_ODD;
 
-	if (atomic_read_acquire(&queue->refs[other]))
+	if (atomic_read_acquire(&queue->refs[queue_other_phase(queue)]))
 		return queue->left;
 	if (open || atomic_read_acquire(&queue->refs[queue->phase]))
 		return queue->begun;

@@ -120,7 +120,7 @@ bool hroce_flow_is_peer(const struct hroce_flow *flow,
  * hroce_flow_refer - requests are about to be sent that refer to memory
  * @flow: flow that frames are charged to
  * @fresh: no frame is open
- * @psn: of their first packet; not before those of the last call
+ * @mark: position of the requests; means something to the caller alone
  *
  * Frames of requests that refer to memory are counted in two phases, which
  * alternate. A phase begins here if no frame of the phase before last is left.
@@ -128,16 +128,16 @@ bool hroce_flow_is_peer(const struct hroce_flow *flow,
  * Context: by the only sender of requests, not concurrent with
  * hroce_flow_refs_begin().
  */
-void hroce_flow_refer(struct hroce_flow *flow, bool fresh, u32 psn);
+void hroce_flow_refer(struct hroce_flow *flow, bool fresh, u32 mark);
 
 /**
- * hroce_flow_refs_begin - up to where have requests left?
+ * hroce_flow_refs_begin - where do requests begin that frames refer to?
  * @flow: flow that frames are charged to
  * @open: some of the last hroce_flow_refer() may not be in a frame yet
- * @end: PSN behind all that was sent
+ * @end: mark behind all requests
  *
- * Return: a PSN, @end at most: memory of requests before it is not referred to
- * by any frame.
+ * Return: mark at the beginning of the oldest phase that still has frames, or
+ * @end: no frame refers to memory of requests before it.
  */
 u32 hroce_flow_refs_begin(const struct hroce_flow *flow, bool open, u32 end);
 

@@ -80,18 +80,9 @@ u8 hrp_env_local_op(struct hrp_qp *qp, const struct hrp_wqe *wqe)
 	return HROCE_WC_LOC_QP_OP_ERR;
 }
 
-static void rr_take_pending(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < HRP_PENDING_NR; i++)
-		rr.pending[i] += test_and_clear_bit(i, &rr.qp.pending);
-}
-
 u32 rr_pending(enum hrp_pending what)
 {
-	rr_take_pending();
-	return rr.pending[what];
+	return pending_count(&rr.pending, &rr.qp, what);
 }
 
 void rr_begin(enum hrp_type type)
@@ -143,7 +134,7 @@ u8 rr_arrive_status(const struct hrp_pkt *pkt, u8 status)
 	hrp_resp_begin(&rr.qp, pkt, &rr.rx);
 	if (rr.rx.verdict != HRP_RX_DROP)
 		hrp_resp_commit(&rr.qp, pkt, &rr.rx, status);
-	rr_take_pending();
+	pending_take(&rr.pending, &rr.qp);
 	return rr.rx.verdict;
 }
 

@@ -7,6 +7,7 @@
 #define RESP_RIG_H
 
 #include <linux/types.h>
+#include "pending.h"
 #include "proto/env.h"
 #include "proto/psn.h"
 #include "proto/resp.h"
@@ -43,7 +44,7 @@ struct resp_rig {
 	u32 nr_invalidated;
 	u32 flushes[HRP_ACCESS_FLUSH_PERSISTENT + 1];
 	u32 flush_len;
-	u32 pending[HRP_PENDING_NR];	/* see rr_pending() */
+	struct pending pending;	/* see rr_pending() */
 	struct hroce_counters counts;
 	u64 word;		/* what atomics work on */
 	struct hrp_burst burst;
@@ -78,10 +79,7 @@ void rr_expect_read(u32 n, u32 nr_pkts, u8 op, u32 offset, u32 len);
 /* The connection has ended with a NAK, and answers nothing any more. */
 void rr_expect_end(u32 n, u8 syndrome, u32 msn);
 
-/*
- * How often has the engine left that to its owner? Several times between two
- * calls of the rig are one.
- */
+/* How often has the engine left that to its owner? */
 u32 rr_pending(enum hrp_pending what);
 
 #endif /* RESP_RIG_H */

@@ -95,7 +95,7 @@ enum hrp_next rig_next(void)
 {
 	enum hrp_next ret = hrp_req_next(&rig.qp, rig.now_ns, &rig.burst);
 
-	rig_take_pending();
+	pending_take(&rig.pending, &rig.qp);
 	if (ret == HRP_NEXT_BURST)
 		hrp_req_sent(&rig.qp, &rig.burst, HROCE_WC_SUCCESS);
 	return ret;
@@ -128,7 +128,7 @@ static bool rig_receive(struct hrp_pkt *pkt, u8 opcode, u32 psn, u8 *verdict)
 		tap_eq(rx.mem.access, HRP_ACCESS_LOCAL_WRITE);
 	progress = hrp_comp_commit(&rig.qp, pkt, &rx, rig.now_ns,
 				   HROCE_WC_SUCCESS);
-	rig_take_pending();
+	pending_take(&rig.pending, &rig.qp);
 	return progress;
 }
 
@@ -191,16 +191,7 @@ u8 hrp_env_local_op(struct hrp_qp *qp, const struct hrp_wqe *wqe)
 	return rig.local_status;
 }
 
-void rig_take_pending(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < HRP_PENDING_NR; i++)
-		rig.pending[i] += test_and_clear_bit(i, &rig.qp.pending);
-}
-
 u32 rig_pending(enum hrp_pending what)
 {
-	rig_take_pending();
-	return rig.pending[what];
+	return pending_count(&rig.pending, &rig.qp, what);
 }

@@ -7,6 +7,7 @@
 #define RIG_H
 
 #include <linux/types.h>
+#include "pending.h"
 #include "proto/env.h"
 #include "proto/req.h"
 
@@ -25,7 +26,7 @@
  * @cqes: completions so far
  * @nr_cqes: how many
  * @seen_cqes: how many rig_expect_cqe() has looked at
- * @pending: how often the engine has left what to its owner; see rig_pending()
+ * @pending: see rig_pending()
  * @counts: counters
  * @local_ops: calls of hrp_env_local_op()
  * @local_status: what that returns
@@ -40,7 +41,7 @@ struct rig {
 	struct hroce_cqe cqes[RIG_MAX_CQES];
 	u32 nr_cqes;
 	u32 seen_cqes;
-	u32 pending[HRP_PENDING_NR];
+	struct pending pending;
 	struct hroce_counters counts;
 	u32 local_ops;
 	u8 local_status;
@@ -85,10 +86,7 @@ void rig_expect_cqe(u64 wr_id, u8 status);
 /* There are no completions but those expected so far. */
 void rig_expect_no_cqe(void);
 
-/* Note what the engine leaves to its owner. */
-void rig_take_pending(void);
-
-/* How often was it left? Several times between two calls of the rig are one. */
+/* How often has the engine left that to its owner? */
 u32 rig_pending(enum hrp_pending what);
 
 #endif /* RIG_H */
