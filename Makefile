@@ -14,6 +14,8 @@ tree := $(CURDIR)
 HROCE_BUILD ?= $(tree)/build
 kbuild = $(HROCE_BUILD)/kernel-$(KVER)
 jobs ?= $(shell nproc)
+# A make with a jobserver shares it with the makes that it calls.
+parallel = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(jobs))
 
 # A user-mode Linux wants to be built for its own architecture.
 arch = $(if $(shell grep -s CONFIG_UML=y $(KDIR)/include/config/auto.conf),ARCH=um)
@@ -61,10 +63,10 @@ mirror:
 	done
 
 modules: mirror
-	+@flock $(kbuild)/.lock $(MAKE) -C $(KDIR) M=$(kbuild) $(arch) -j$(jobs) modules
+	+@flock $(kbuild)/.lock $(MAKE) -C $(KDIR) M=$(kbuild) $(arch) $(parallel) modules
 
 user:
-	+@flock user $(MAKE) -C user BUILD=$(HROCE_BUILD)/user -j$(jobs)
+	+@flock user $(MAKE) -C user BUILD=$(HROCE_BUILD)/user $(parallel)
 
 modules-stock: prepare
 	+@cache=$${HROCE_CACHE:-$$HOME/.cache/hroce}; \
