@@ -8,7 +8,8 @@
 #include <linux/mm.h>
 #include <linux/net.h>
 #include <linux/string.h>
-#include "mem.h"
+#include "iter.h"
+#include "mkeys.h"
 
 /*
  * The lock of a revocable region is held from one call to a later one, which
@@ -125,7 +126,7 @@ static bool iter_enter(struct hroce_mem_iter *it, const struct hroce_sge *sge,
 	struct hroce_region *region;
 
 	iter_unlock(it);
-	region = hroce_keys_find(it->keys, sge->lkey);
+	region = hroce_mkeys_find(it->mkeys, sge->lkey);
 	if (!region)
 		return iter_fail(it, HROCE_CAUSE_KEY);
 	if (region->revocable) {
@@ -170,12 +171,12 @@ static void iter_step(struct hroce_mem_iter *it, u32 len)
 	it->left -= len;
 }
 
-void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_keys *keys,
+void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_mkeys *mkeys,
 		     const void *pd, const struct hrp_mem *mem)
 {
 	u32 skip = mem->offset;
 
-	it->keys = keys;
+	it->mkeys = mkeys;
 	it->pd = pd;
 	it->mem = mem;
 	it->region = NULL;
@@ -339,7 +340,7 @@ static bool iter_is_steady_at(const struct hroce_mem_iter *it,
 {
 	const struct hroce_region *region;
 
-	region = hroce_keys_find(it->keys, sge->lkey);
+	region = hroce_mkeys_find(it->mkeys, sge->lkey);
 	return region && !region->revocable &&
 	       hroce_region_check(region, it->pd, sge->addr, sge->length,
 				  it->mem->access);

@@ -19,6 +19,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include "paged.h"
+#include "region.h"
 
 /* As much as a table of one page describes */
 #define CHUNK_SHIFT	(2 * PAGE_SHIFT - 3)

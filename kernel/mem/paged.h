@@ -12,7 +12,8 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
-#include "mem.h"
+
+struct hroce_extent;
 
 /**
  * struct hroce_paged - memory of a process

@@ -13,7 +13,7 @@
 #include <linux/netdevice.h>
 #include <linux/percpu.h>
 
-#include "../mem/mem.h"
+#include "../mem/iter.h"
 #include "../proto/burst.h"
 #include "flow.h"
 #include "headers.h"

@@ -8,7 +8,7 @@
 #include <linux/udp.h>
 #include <net/ip.h>
 
-#include "../mem/mem.h"
+#include "../mem/iter.h"
 #include "../trace.h"
 #include "crc.h"
 #include "icrc.h"

@@ -27,7 +27,7 @@
 #include <net/ip6_checksum.h>
 #include <net/ipv6.h>
 
-#include "../mem/mem.h"
+#include "../mem/iter.h"
 #include "../proto/burst.h"
 #include "../proto/psn.h"
 #include "crc.h"

@@ -10,7 +10,7 @@
 #include <linux/skbuff.h>
 #include <linux/string.h>
 
-#include "../mem/mem.h"
+#include "../mem/iter.h"
 #include "../proto/wire.h"
 #include "crc.h"
 #include "tx_frame.h"

@@ -190,7 +190,7 @@ static void hroce_dev_dealloc(struct ib_device *ibdev)
 	xa_destroy(&dev->faults);
 	xa_destroy(&dev->ahs);
 	xa_destroy(&dev->counters);
-	hroce_keys_fini(&dev->keys);
+	hroce_mkeys_fini(&dev->mkeys);
 	dev->owner->ops->gone(dev->owner, ibdev);
 }
 
@@ -209,7 +209,7 @@ int hroce_dev_create(struct hroce_owner *owner, const char *name)
 	err = dma_coerce_mask_and_coherent(&dev->ib.dev, DMA_BIT_MASK(64));
 	if (err)
 		goto dealloc;
-	err = hroce_keys_init(&dev->keys);
+	err = hroce_mkeys_init(&dev->mkeys);
 	if (err)
 		goto dealloc;
 	err = hroce_recent_init(&dev->recent_qps);
@@ -246,7 +246,7 @@ int hroce_dev_create(struct hroce_owner *owner, const char *name)
 fini_recent:
 	hroce_recent_fini(&dev->recent_qps);
 fini_keys:
-	hroce_keys_fini(&dev->keys);
+	hroce_mkeys_fini(&dev->mkeys);
 dealloc:
 	ib_dealloc_device(&dev->ib);
 	return err;

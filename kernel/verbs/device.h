@@ -6,7 +6,7 @@
 #include <linux/xarray.h>
 #include <rdma/hroce-abi.h>
 #include <rdma/ib_verbs.h>
-#include "../mem/mem.h"
+#include "../mem/mkeys.h"
 #include "../net/port.h"
 #include "../recent.h"
 #include "mcast.h"
@@ -53,7 +53,7 @@ struct hroce_owner;
  * @ib: what ib_core knows
  * @owner: the link
  * @port: network side
- * @keys: memory keys
+ * @mkeys: memory keys
  * @qps: queue pairs by what @qpn_hide reveals of their QPN; looked up in
  *	sections; a QP is freed when those have been waited for after its entry is
  *	gone
@@ -83,7 +83,7 @@ struct hroce_dev {
 	struct ib_device ib;
 	struct hroce_owner *owner;
 	struct hroce_port port;
-	struct hroce_keys keys;
+	struct hroce_mkeys mkeys;
 	struct xarray qps;
 	struct hroce_hide qpn_hide;
 	struct hroce_recent recent_qps;

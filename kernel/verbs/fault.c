@@ -14,6 +14,7 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
+#include "../mem/iter.h"
 #include "../proto/env.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
@@ -162,7 +163,7 @@ static int fault_queue(struct hroce_dev *dev, u32 qpn,
 		return err;
 	}
 	hroce_count(&dev->port, HROCE_EV_MEM_FAULTS);
-	fault->mr = hroce_mr_tryget(&dev->keys, it->lack_key);
+	fault->mr = hroce_mr_tryget(&dev->mkeys, it->lack_key);
 	hroce_fetch_queue(fault->mr ? fault->mr->fetcher : NULL, &fault->work);
 	return 0;
 }

@@ -6,8 +6,9 @@
 #ifndef HROCE_FAULT_H
 #define HROCE_FAULT_H
 
-#include "../mem/mem.h"
 #include "qp.h"
+
+struct hroce_mem_iter;
 
 /* The part of a queue pair that waits for memory. */
 enum hroce_fault_who {

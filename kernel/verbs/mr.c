@@ -10,6 +10,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
+#include "../mem/mkeys.h"
 #include "device.h"
 #include "mr.h"
 #include "ucontext.h"
@@ -86,7 +87,7 @@ int hroce_mr_publish(struct hroce_mr *mr, int low8)
 {
 	int err;
 
-	err = hroce_keys_add(&to_hdev(mr->ib.device)->keys, &mr->region, low8);
+	err = hroce_mkeys_add(&to_hdev(mr->ib.device)->mkeys, &mr->region, low8);
 	if (err)
 		return err;
 	mr->ib.lkey = mr->region.key;
@@ -411,7 +412,7 @@ struct ib_mr *hroce_mr_rereg(struct ib_mr *ibmr, int flags, u64 start,
 			     u64 length, u64 iova, int access, struct ib_pd *pd,
 			     struct ib_udata *udata)
 {
-	struct hroce_keys *keys = &to_hdev(ibmr->device)->keys;
+	struct hroce_mkeys *mkeys = &to_hdev(ibmr->device)->mkeys;
 	struct hroce_mr *mr = to_hmr(ibmr);
 	struct mr_pages p = {};
 	int err;
@@ -441,7 +442,7 @@ struct ib_mr *hroce_mr_rereg(struct ib_mr *ibmr, int flags, u64 start,
 	if (err)
 		goto open;
 
-	hroce_keys_suspend(keys, &mr->region);
+	hroce_mkeys_suspend(mkeys, &mr->region);
 	if (p.valid)
 		mr_swap_pages(mr, &p);
 	else if (access & IB_ACCESS_FLUSH_PERSISTENT && !mr->region.durable &&
@@ -453,7 +454,7 @@ struct ib_mr *hroce_mr_rereg(struct ib_mr *ibmr, int flags, u64 start,
 	}
 	mr_set_access(mr, access);
 	mr->region.pd = pd;
-	hroce_keys_resume(keys, &mr->region);
+	hroce_mkeys_resume(mkeys, &mr->region);
 
 	mr_unpin(&p);
 open:
@@ -472,17 +473,17 @@ void hroce_mr_put(struct hroce_mr *mr)
 }
 
 /* The region with exactly this key, if its memory has to be fetched. */
-static struct hroce_mr *mr_find(const struct hroce_keys *keys, u32 key)
+static struct hroce_mr *mr_find(const struct hroce_mkeys *mkeys, u32 key)
 {
-	struct hroce_region *region = hroce_keys_find_index(keys, key);
+	struct hroce_region *region = hroce_mkeys_find_index(mkeys, key);
 
 	return region && region->find && region->key == key ?
 	       container_of(region, struct hroce_mr, region) : NULL;
 }
 
-struct hroce_mr *hroce_mr_tryget(const struct hroce_keys *keys, u32 key)
+struct hroce_mr *hroce_mr_tryget(const struct hroce_mkeys *mkeys, u32 key)
 {
-	struct hroce_mr *mr = mr_find(keys, key);
+	struct hroce_mr *mr = mr_find(mkeys, key);
 
 	return mr && refcount_inc_not_zero(&mr->users) ? mr : NULL;
 }
@@ -526,7 +527,7 @@ int hroce_mr_dereg(struct ib_mr *ibmr, struct ib_udata *udata)
 
 	if (!mr_close(mr))
 		return -EBUSY;
-	hroce_keys_del(&to_hdev(ibmr->device)->keys, &mr->region);
+	hroce_mkeys_del(&to_hdev(ibmr->device)->mkeys, &mr->region);
 	if (mr->ops) {
 		mr_close_fetched(mr);
 		return 0;

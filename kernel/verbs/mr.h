@@ -7,9 +7,10 @@
 #include <linux/refcount.h>
 #include <rdma/hroce-abi.h>
 #include <rdma/ib_verbs.h>
-#include "../mem/mem.h"
+#include "../mem/region.h"
 
 struct hroce_fetcher;
+struct hroce_mkeys;
 struct hroce_mr;
 
 /**
@@ -99,7 +100,7 @@ int hroce_mr_init(struct hroce_mr *mr, struct ib_pd *pd, u64 iova, u64 length,
 /**
  * hroce_mr_publish - give a region its key
  * @mr: complete
- * @low8: see hroce_keys_add()
+ * @low8: see hroce_mkeys_add()
  *
  * Context: process, may sleep.
  * Return: 0 or negative errno.
@@ -121,13 +122,13 @@ struct ib_mr *hroce_mr_publish_fetched(struct hroce_mr *mr,
 
 /**
  * hroce_mr_tryget - find a region whose memory has to be fetched
- * @keys: of the device
+ * @mkeys: of the device
  * @key: of the region
  *
  * Context: in a section.
  * Return: region, with a reference for hroce_mr_put(); or NULL.
  */
-struct hroce_mr *__must_check hroce_mr_tryget(const struct hroce_keys *keys,
+struct hroce_mr *__must_check hroce_mr_tryget(const struct hroce_mkeys *mkeys,
 					      u32 key);
 
 /* Give a reference back. Context: process, may sleep: it may be the last. */

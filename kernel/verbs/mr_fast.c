@@ -4,6 +4,7 @@
  * in the table of keys; its lock keeps the datapath out while it changes.
  */
 #include <linux/mm.h>
+#include "../mem/mkeys.h"
 #include "device.h"
 #include "mr.h"
 #include "mw.h"
@@ -83,7 +84,7 @@ bool hroce_mr_invalidate(struct ib_pd *pd, u32 qpn, u32 key, bool remote)
 	struct hroce_region *region;
 	bool ok = false;
 
-	region = hroce_keys_find(&to_hdev(pd->device)->keys, key);
+	region = hroce_mkeys_find(&to_hdev(pd->device)->mkeys, key);
 	if (!region || !region->revocable || region->find ||
 	    region->pd != pd)
 		return false;

@@ -251,7 +251,7 @@ static int prefetch_set(struct odp_range *range, struct ib_pd *pd,
 
 	local_bh_disable();
 	hroce_section_begin();
-	mr = hroce_mr_tryget(&to_hdev(pd->device)->keys, sge->lkey);
+	mr = hroce_mr_tryget(&to_hdev(pd->device)->mkeys, sge->lkey);
 	hroce_section_end();
 	local_bh_enable();
 	if (!mr)

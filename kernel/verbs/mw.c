@@ -11,6 +11,7 @@
  * A window's region leads to the region that it is bound to, pinned or fetched.
  * That one counts its windows, and does not go or change before they have.
  */
+#include "../mem/mkeys.h"
 #include "device.h"
 #include "mw.h"
 #include "ucontext.h"
@@ -37,7 +38,7 @@ int hroce_mw_alloc(struct ib_mw *ibmw, struct ib_udata *udata)
 	mw->region.revocable = true;
 	mw->region.window = true;
 	mw->region.state = HROCE_REGION_FREE;
-	err = hroce_keys_add(&to_hdev(ibmw->device)->keys, &mw->region, -1);
+	err = hroce_mkeys_add(&to_hdev(ibmw->device)->mkeys, &mw->region, -1);
 	if (err)
 		return err;
 	ibmw->rkey = mw->region.key;
@@ -54,7 +55,7 @@ int hroce_mw_dealloc(struct ib_mw *ibmw)
 {
 	struct hroce_mw *mw = to_hmw(ibmw);
 
-	hroce_keys_del(&to_hdev(ibmw->device)->keys, &mw->region);
+	hroce_mkeys_del(&to_hdev(ibmw->device)->mkeys, &mw->region);
 	mw_put_parent(mw->region.parent);
 	return 0;
 }
@@ -63,13 +64,13 @@ int hroce_mw_dealloc(struct ib_mw *ibmw)
  * The region to bind to, which counts one window more; NULL if it does not
  * exist, or not allow what is wanted.
  */
-static struct hroce_region *mw_get_parent(const struct hroce_keys *keys,
+static struct hroce_region *mw_get_parent(const struct hroce_mkeys *mkeys,
 					  const struct ib_pd *pd,
 					  const struct hroce_sq_wqe *wqe)
 {
 	struct hroce_region *region;
 
-	region = hroce_keys_find(keys, wqe->bind.lkey);
+	region = hroce_mkeys_find(mkeys, wqe->bind.lkey);
 	/* Neither windows nor what FRWR registers can have that right. */
 	if (!region || region->dma || !(region->access & HROCE_REGION_MW_BIND))
 		return NULL;
@@ -118,17 +119,17 @@ static void mw_set(struct hroce_mw *mw, u32 qpn,
 
 u8 hroce_mw_bind(struct ib_pd *pd, u32 qpn, const struct hroce_sq_wqe *wqe)
 {
-	const struct hroce_keys *keys = &to_hdev(pd->device)->keys;
+	const struct hroce_mkeys *mkeys = &to_hdev(pd->device)->mkeys;
 	struct hroce_region *region, *parent = NULL;
 	u8 status = HROCE_CAUSE_BIND_STATE;
 	struct hroce_mw *mw;
 
-	region = hroce_keys_find_index(keys, wqe->bind.key);
+	region = hroce_mkeys_find_index(mkeys, wqe->bind.key);
 	if (!region || !region->window || region->pd != pd)
 		return HROCE_CAUSE_WINDOW;
 	mw = container_of(region, struct hroce_mw, region);
 	if (wqe->bind.length) {
-		parent = mw_get_parent(keys, pd, wqe);
+		parent = mw_get_parent(mkeys, pd, wqe);
 		if (!parent)
 			return HROCE_CAUSE_BIND_REGION;
 	}

@@ -5,7 +5,7 @@
 
 #include <rdma/hroce-abi.h>
 #include <rdma/ib_verbs.h>
-#include "../mem/mem.h"
+#include "../mem/region.h"
 
 /**
  * struct hroce_mw - memory window

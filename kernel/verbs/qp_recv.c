@@ -6,6 +6,8 @@
  */
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
+#include "../mem/iter.h"
+#include "../mem/mkeys.h"
 #include "../net/rx.h"
 #include "../net/tx.h"
 #include "../proto/env.h"
@@ -102,7 +104,7 @@ static noinline_for_stack u8 recv_burst(struct hroce_qp *qp,
 
 	spin_unlock(&qp->recv.lock);
 	trace_hroce_tx(qp->proto.qpn, b);
-	hroce_mem_begin(&it, &hqp_dev(qp)->keys, recv_pd(qp, b->first.srqn),
+	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, recv_pd(qp, b->first.srqn),
 			&b->mem);
 	status = hroce_tx_add(tx, &qp->flow, b, &it);
 	hroce_mem_end(&it);
@@ -262,7 +264,7 @@ static bool recv_place(struct hroce_qp *qp, struct hroce_rx *rx,
 		       struct hrp_rx *d, struct ib_pd *pd, bool checked,
 		       u8 *status)
 {
-	const struct hroce_keys *keys = &hqp_dev(qp)->keys;
+	const struct hroce_mkeys *mkeys = &hqp_dev(qp)->mkeys;
 	struct hroce_mem_iter it __uninitialized;
 	bool fuse = d->fuse && d->mem.len && !checked;
 
@@ -274,7 +276,7 @@ static bool recv_place(struct hroce_qp *qp, struct hroce_rx *rx,
 		if (fuse)
 			d->nr_pkts += d->more;
 		d->mem.len *= d->nr_pkts;
-		hroce_mem_begin(&it, keys, pd, &d->mem);
+		hroce_mem_begin(&it, mkeys, pd, &d->mem);
 		if (rx->pkt.info & (HRP_OI_ATOMICACKETH | HRP_OI_ATOMIC_WRITE))
 			*status = recv_place_atomic(rx, &it);
 		else
@@ -286,7 +288,7 @@ static bool recv_place(struct hroce_qp *qp, struct hroce_rx *rx,
 
 		mem.offset = 0;
 		mem.len = HRW_GRH_LEN;
-		hroce_mem_begin(&it, keys, pd, &mem);
+		hroce_mem_begin(&it, mkeys, pd, &mem);
 		*status = recv_place_grh(rx, &it);
 		hroce_mem_end(&it);
 	}
@@ -521,7 +523,7 @@ bool hrp_env_mem_check(struct hrp_qp *proto, u32 rkey, u64 va, u32 len,
 	struct hroce_qp *qp = proto_to_hqp(proto);
 	struct hroce_region *region;
 
-	region = hroce_keys_find(&hqp_dev(qp)->keys, rkey);
+	region = hroce_mkeys_find(&hqp_dev(qp)->mkeys, rkey);
 	return region && hroce_region_is_for(region, proto->qpn) &&
 	       hroce_region_check(region, recv_request_pd(qp), va, len, access);
 }
@@ -540,7 +542,7 @@ u8 hrp_env_atomic(struct hrp_qp *proto, u32 rkey, u64 va, bool cas, u64 compare,
 	struct hroce_extent ext;
 	u64 *p;
 
-	hroce_mem_begin(&it, &hqp_dev(qp)->keys, recv_request_pd(qp), &mem);
+	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, recv_request_pd(qp), &mem);
 	if (it.region && hroce_mem_is_for(&it, proto->qpn) &&
 	    hroce_mem_next(&it, sizeof(u64), &ext) == sizeof(u64)) {
 		p = hroce_extent_va(&ext);
@@ -564,7 +566,7 @@ bool hrp_env_flush(struct hrp_qp *proto, u32 rkey, u64 va, u32 len, bool all,
 	struct hroce_qp *qp = proto_to_hqp(proto);
 	struct hroce_region *region;
 
-	region = hroce_keys_find(&hqp_dev(qp)->keys, rkey);
+	region = hroce_mkeys_find(&hqp_dev(qp)->mkeys, rkey);
 	if (!region || !hroce_region_is_for(region, proto->qpn))
 		return false;
 	if (!hroce_region_check(region, recv_request_pd(qp),

@@ -4,6 +4,7 @@
  * whatever context posted, acknowledged or timed out.
  */
 #include <linux/hrtimer.h>
+#include "../mem/iter.h"
 #include "../net/tx.h"
 #include "../proto/env.h"
 #include "../proto/pace.h"
@@ -45,7 +46,7 @@ static u8 send_burst(struct hroce_qp *qp, struct hroce_tx *tx,
 		hroce_early_begin(qp, !tx->frame.skb, b->first.psn);
 	spin_unlock(&qp->send.lock);
 	trace_hroce_tx(qp->proto.qpn, b);
-	hroce_mem_begin(&it, &hqp_dev(qp)->keys, qp->ib.pd, &b->mem);
+	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, qp->ib.pd, &b->mem);
 	status = hroce_tx_add(tx, flow, b, &it);
 	hroce_mem_end(&it);
 	/* hroce_tx_end() may deliver on this host, and so run the completer. */

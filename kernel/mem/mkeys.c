@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory keys: a dense table of regions behind keys that cannot be guessed.
+ */
+#include <linux/random.h>
+#include <rdma/ib_verbs.h>
+#include "../section.h"
+#include "mkeys.h"
+
+#define INDEX_BITS	24
+
+/* Index to upper 24 bits of the key. */
+static u32 mkeys_hide(const struct hroce_mkeys *mkeys, u32 index)
+{
+	return hroce_hide_index(&mkeys->hide, INDEX_BITS / 2, index);
+}
+
+/* The inverse of mkeys_hide(). */
+static u32 mkeys_reveal(const struct hroce_mkeys *mkeys, u32 hidden)
+{
+	return hroce_hide_reveal(&mkeys->hide, INDEX_BITS / 2, hidden);
+}
+
+int hroce_mkeys_init(struct hroce_mkeys *mkeys)
+{
+	xa_init_flags(&mkeys->table, XA_FLAGS_ALLOC1);
+	hroce_hide_init(&mkeys->hide);
+	return hroce_recent_init(&mkeys->recent);
+}
+
+void hroce_mkeys_fini(struct hroce_mkeys *mkeys)
+{
+	unsigned long first = 0;
+
+	/* Not xa_empty(): an addition that failed may leave empty nodes. */
+	WARN_ON_ONCE(xa_find(&mkeys->table, &first, ULONG_MAX, XA_PRESENT));
+	xa_destroy(&mkeys->table);
+	hroce_recent_fini(&mkeys->recent);
+}
+
+int hroce_mkeys_add(struct hroce_mkeys *mkeys, struct hroce_region *region,
+		    int low8)
+{
+	u32 index;
+	int err;
+
+	if (low8 < 0)
+		low8 = get_random_u8();
+	/* Reserve first: the key must be right before anyone can find it. */
+	err = xa_alloc(&mkeys->table, &index, NULL,
+		       XA_LIMIT(1, (1u << INDEX_BITS) - 1), GFP_KERNEL);
+	if (err)
+		return err == -EBUSY ? -ENOSPC : err;
+	region->key = mkeys_hide(mkeys, index) << 8 | low8;
+	xa_store(&mkeys->table, index, region, GFP_KERNEL);
+	return 0;
+}
+
+void hroce_mkeys_del(struct hroce_mkeys *mkeys, struct hroce_region *region)
+{
+	xa_lock(&mkeys->table);
+	__xa_erase(&mkeys->table, mkeys_reveal(mkeys, region->key >> 8));
+	hroce_recent_forget(&mkeys->recent);
+	xa_unlock(&mkeys->table);
+	hroce_section_wait();
+}
+
+void hroce_mkeys_suspend(struct hroce_mkeys *mkeys, struct hroce_region *region)
+{
+	xa_lock(&mkeys->table);
+	/* A table that allocates keeps the index reserved. */
+	__xa_store(&mkeys->table, mkeys_reveal(mkeys, region->key >> 8), NULL,
+		   GFP_ATOMIC);
+	hroce_recent_forget(&mkeys->recent);
+	xa_unlock(&mkeys->table);
+	hroce_section_wait();
+}
+
+void hroce_mkeys_resume(struct hroce_mkeys *mkeys, struct hroce_region *region)
+{
+	/* The index is reserved, so that this needs no memory. */
+	xa_store(&mkeys->table, mkeys_reveal(mkeys, region->key >> 8), region,
+		 GFP_KERNEL);
+}
+
+struct hroce_region *hroce_mkeys_find_index(const struct hroce_mkeys *mkeys,
+					    u32 key)
+{
+	hroce_section_assert();
+	return xa_load((struct xarray *)&mkeys->table,
+		       mkeys_reveal(mkeys, key >> 8));
+}
+
+struct hroce_region *hroce_mkeys_look_up(const struct hroce_mkeys *mkeys,
+					 u32 key,
+					 struct hroce_recent_slot *slot,
+					 unsigned long removals)
+{
+	struct hroce_region *region;
+
+	region = hroce_mkeys_find_index(mkeys, key);
+	if (!region || READ_ONCE(region->key) != key)
+		return NULL;
+	hroce_recent_store(slot, region, removals);
+	return region;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Memory keys: a dense table of regions behind keys that cannot be guessed. */
+#ifndef HROCE_MKEYS_H
+#define HROCE_MKEYS_H
+
+#include <linux/types.h>
+#include <linux/xarray.h>
+#include "../hide.h"
+#include "../recent.h"
+#include "region.h"
+
+/**
+ * struct hroce_mkeys - all keys of a device
+ * @table: regions by the 24-bit index that the key hides
+ * @hide: permutation between index and upper 24 bits of the key
+ * @recent: regions found lately
+ *
+ * Keys are unpredictable: the upper 24 bits are the index under a secret
+ * permutation, the lower 8 bits are random.
+ */
+struct hroce_mkeys {
+	struct xarray table;
+	struct hroce_hide hide;
+	struct hroce_recent recent;
+};
+
+/* Prepare an empty table, with fresh secrets. Return: 0 or -ENOMEM. */
+int hroce_mkeys_init(struct hroce_mkeys *mkeys);
+
+/* Free an empty table. */
+void hroce_mkeys_fini(struct hroce_mkeys *mkeys);
+
+/**
+ * hroce_mkeys_add - give a region a key
+ * @mkeys: table
+ * @region: complete but for @region->key, which is set
+ * @low8: lower 8 bits of the key, or -1: random
+ *
+ * Context: process, may sleep.
+ * Return: 0, -ENOMEM, or -ENOSPC: 2^24 in use.
+ */
+int hroce_mkeys_add(struct hroce_mkeys *mkeys, struct hroce_region *region,
+		    int low8);
+
+/**
+ * hroce_mkeys_del - take the key away and wait until nobody uses the region
+ * @mkeys: table
+ * @region: region from hroce_mkeys_add()
+ *
+ * Context: process, may sleep, not in a section.
+ */
+void hroce_mkeys_del(struct hroce_mkeys *mkeys, struct hroce_region *region);
+
+/**
+ * hroce_mkeys_suspend - let nobody find a region, but keep its key
+ * @mkeys: table
+ * @region: region from hroce_mkeys_add()
+ *
+ * After return nobody uses the region, and it may be changed until
+ * hroce_mkeys_resume(). Context: process, may sleep, not in a section.
+ */
+void hroce_mkeys_suspend(struct hroce_mkeys *mkeys, struct hroce_region *region);
+
+/**
+ * hroce_mkeys_resume - let a region be found again
+ * @mkeys: table
+ * @region: region from hroce_mkeys_suspend()
+ *
+ * Context: process. Cannot fail.
+ */
+void hroce_mkeys_resume(struct hroce_mkeys *mkeys, struct hroce_region *region);
+
+/**
+ * hroce_mkeys_find_index - look a region up whatever the low 8 bits of its key
+ * @mkeys: table
+ * @key: the upper 24 bits count
+ *
+ * Context: in a section.
+ * Return: region or NULL.
+ */
+struct hroce_region *hroce_mkeys_find_index(const struct hroce_mkeys *mkeys,
+					    u32 key);
+
+/* For hroce_mkeys_find(): what has not been found lately. */
+struct hroce_region *hroce_mkeys_look_up(const struct hroce_mkeys *mkeys,
+					 u32 key,
+					 struct hroce_recent_slot *slot,
+					 unsigned long removals);
+
+/**
+ * hroce_mkeys_find - look a key up
+ * @mkeys: table
+ * @key: 32 bits from a work request or packet
+ *
+ * Context: in a section.
+ * Return: the region with exactly this key, or NULL.
+ */
+static inline struct hroce_region *
+hroce_mkeys_find(const struct hroce_mkeys *mkeys, u32 key)
+{
+	struct hroce_recent_slot *slot;
+	struct hroce_region *region;
+	unsigned long removals;
+
+	region = hroce_recent_find(&mkeys->recent, key >> 8, &slot, &removals);
+	if (likely(region && READ_ONCE(region->key) == key))
+		return region;
+	return hroce_mkeys_look_up(mkeys, key, slot, removals);
+}
+
+#endif /* HROCE_MKEYS_H */
