@@ -59,14 +59,14 @@
 	X(POLLED, "polled", "times that the poller found requests posted") \
 	X(TURNS, "turns", "kicks that left the CPU to who heard the message")
 
-enum hroce_count {
-#define HROCE_COUNT_ENUM(name, str, proves) HROCE_DROP_##name,
-	HROCE_DROPS(HROCE_COUNT_ENUM)
-#undef HROCE_COUNT_ENUM
-#define HROCE_COUNT_ENUM(name, str, proves) HROCE_EV_##name,
-	HROCE_EVENTS(HROCE_COUNT_ENUM)
-#undef HROCE_COUNT_ENUM
-	HROCE_COUNT_NR,
+enum hroce_stat {
+#define HROCE_STAT_ENUM(name, str, proves) HROCE_DROP_##name,
+	HROCE_DROPS(HROCE_STAT_ENUM)
+#undef HROCE_STAT_ENUM
+#define HROCE_STAT_ENUM(name, str, proves) HROCE_EV_##name,
+	HROCE_EVENTS(HROCE_STAT_ENUM)
+#undef HROCE_STAT_ENUM
+	HROCE_STAT_NR,
 };
 
 #endif /* HROCE_DROP_H */

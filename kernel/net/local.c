@@ -79,10 +79,10 @@ void hroce_local_deliver(const struct hroce_flow *flow,
 	this_cpu_dec(local_depth);
 
 	*held = rx.held;
-	hroce_count_add(flow->port, HROCE_EV_TX_PACKETS, b->nr_pkts);
-	hroce_count_add(flow->port, HROCE_EV_TX_LOCAL, b->nr_pkts);
-	hroce_count_add(flow->port, HROCE_EV_TX_BYTES, b->mem.len);
-	hroce_count_add(route->to, HROCE_EV_RX_PACKETS, b->nr_pkts);
+	hroce_port_stat_add(flow->port, HROCE_EV_TX_PACKETS, b->nr_pkts);
+	hroce_port_stat_add(flow->port, HROCE_EV_TX_LOCAL, b->nr_pkts);
+	hroce_port_stat_add(flow->port, HROCE_EV_TX_BYTES, b->mem.len);
+	hroce_port_stat_add(route->to, HROCE_EV_RX_PACKETS, b->nr_pkts);
 }
 
 void hroce_local_end(void *held)

@@ -85,13 +85,13 @@ static void port_unhook(struct hroce_port *port)
 
 int hroce_port_init(struct hroce_port *port, struct net_device *dev)
 {
-	port->counters = alloc_percpu(struct hroce_counters);
-	if (!port->counters)
+	port->stats = alloc_percpu(struct hroce_stats);
+	if (!port->stats)
 		return -ENOMEM;
 	port->addrs = kvcalloc(HROCE_PORT_ADDRS, sizeof(*port->addrs),
 			       GFP_KERNEL);
 	if (!port->addrs) {
-		free_percpu(port->counters);
+		free_percpu(port->stats);
 		return -ENOMEM;
 	}
 	spin_lock_init(&port->addr_lock);
@@ -110,7 +110,7 @@ void hroce_port_fini(struct hroce_port *port)
 {
 	netdev_put(port->dev, &port->dev_tracker);
 	kvfree(port->addrs);
-	free_percpu(port->counters);
+	free_percpu(port->stats);
 }
 
 static int port_attach(struct hroce_port *port)

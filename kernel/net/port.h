@@ -13,7 +13,7 @@
 #include <linux/netfilter.h>
 #include <linux/spinlock.h>
 #include <net/ipv6.h>
-#include "../counters.h"
+#include "../stats.h"
 
 /* How many addresses, one per GID, a port has at most. */
 #define HROCE_PORT_ADDRS	1024
@@ -23,7 +23,7 @@
  * @dev: the netdev; a reference is held
  * @dev_tracker: of that reference
  * @net: its namespace
- * @counters: of the link; see hroce_count_add()
+ * @stats: of the link; see hroce_port_stat_add()
  * @addrs: addresses by GID index, IPv4 as ::ffff:a.b.c.d, :: where unused.
  *	Written under @addr_lock; readers tolerate a torn entry
  * @nr_addrs: one past the highest index in use
@@ -43,7 +43,7 @@ struct hroce_port {
 	struct net_device *dev;
 	netdevice_tracker dev_tracker;
 	struct net *net;
-	struct hroce_counters __percpu *counters;
+	struct hroce_stats __percpu *stats;
 	struct in6_addr *addrs;
 	u32 nr_addrs;
 	spinlock_t addr_lock;
@@ -57,16 +57,16 @@ struct hroce_port {
 	struct list_head node;
 };
 
-static inline void hroce_count_add(const struct hroce_port *port,
-				   enum hroce_count what, u64 n)
+static inline void hroce_port_stat_add(const struct hroce_port *port,
+				       enum hroce_stat stat, u64 n)
 {
-	hroce_counters_add(port->counters, what, n);
+	hroce_stats_add(port->stats, stat, n);
 }
 
-static inline void hroce_count(const struct hroce_port *port,
-			       enum hroce_count what)
+static inline void hroce_port_stat_inc(const struct hroce_port *port,
+				       enum hroce_stat stat)
 {
-	hroce_count_add(port, what, 1);
+	hroce_port_stat_add(port, stat, 1);
 }
 
 /**

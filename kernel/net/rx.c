@@ -215,7 +215,7 @@ static void rx_packet(struct rx_frame *f, struct hroce_rx *rx)
 	u32 state;
 
 	if (drop >= 0) {
-		hroce_count(rx->port, drop);
+		hroce_port_stat_inc(rx->port, drop);
 		return;
 	}
 	if (!rx->trusted) {
@@ -234,7 +234,7 @@ static void rx_packet(struct rx_frame *f, struct hroce_rx *rx)
 static bool rx_lengths_ok(struct rx_frame *f, const struct hroce_rx *rx)
 {
 	u32 udp_len = ntohs(rx_udp(f)->len);
-	enum hroce_count reason;
+	enum hroce_stat reason;
 
 	if (f->l3 + (int)(f->l3_len + f->udp_len) > (int)f->skb->len)
 		reason = HROCE_DROP_SHORT;
@@ -242,8 +242,8 @@ static bool rx_lengths_ok(struct rx_frame *f, const struct hroce_rx *rx)
 		reason = HROCE_DROP_LENGTH;
 	else
 		return true;
-	hroce_count(rx->port, HROCE_EV_RX_PACKETS);
-	hroce_count(rx->port, reason);
+	hroce_port_stat_inc(rx->port, HROCE_EV_RX_PACKETS);
+	hroce_port_stat_inc(rx->port, reason);
 	return false;
 }
 
@@ -274,7 +274,7 @@ static void rx_frame(struct rx_frame *f, struct hroce_rx *rx)
 		offset = begin + ++rx->seg * seg_len;
 	} while (offset < rx->end);
 	hroce_crc_end(rx->vector);
-	hroce_count_add(rx->port, HROCE_EV_RX_PACKETS, rx->seg);
+	hroce_port_stat_add(rx->port, HROCE_EV_RX_PACKETS, rx->seg);
 }
 
 /*
@@ -307,8 +307,8 @@ static noinline bool rx_source_check(const struct hroce_rx *rx,
 				     struct rx_source *known)
 {
 	if (!hroce_policy_source_ok(rx->port->dev, &rx->saddr)) {
-		hroce_count(rx->port, HROCE_EV_RX_PACKETS);
-		hroce_count(rx->port, HROCE_DROP_SOURCE);
+		hroce_port_stat_inc(rx->port, HROCE_EV_RX_PACKETS);
+		hroce_port_stat_inc(rx->port, HROCE_DROP_SOURCE);
 		return false;
 	}
 	known->port = rx->port;

@@ -249,8 +249,8 @@ u8 hroce_rx_place(struct hroce_rx *rx, struct hroce_mem_iter *it, bool fuse,
 			nr = (nr && rx_icrc_check(rx)) || rx_icrc_retry(rx);
 	}
 	if (likely(status == HROCE_WC_SUCCESS))
-		hroce_count_add(rx->port, HROCE_EV_RX_BYTES,
-				nr * rx->pkt.payload_len);
+		hroce_port_stat_add(rx->port, HROCE_EV_RX_BYTES,
+				    nr * rx->pkt.payload_len);
 	*nr_pkts = nr;
 	/* Else the packet may have several destinations. */
 	if (max > 1)

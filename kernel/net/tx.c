@@ -275,16 +275,16 @@ static void tx_send(struct hroce_tx *tx)
 	locked = tx->it && hroce_mem_release(tx->it);
 	result = hroce_route_xmit(tx->flow, &tx->route, skb);
 	if (likely(!result)) {
-		hroce_count(port, HROCE_EV_TX_FRAMES);
-		hroce_count_add(port, HROCE_EV_TX_PACKETS, tx->nr_pkts);
-		hroce_count_add(port, HROCE_EV_TX_BYTES, tx->payload);
-		hroce_count_add(port, HROCE_EV_TX_COPIED, tx->frame.copied);
+		hroce_port_stat_inc(port, HROCE_EV_TX_FRAMES);
+		hroce_port_stat_add(port, HROCE_EV_TX_PACKETS, tx->nr_pkts);
+		hroce_port_stat_add(port, HROCE_EV_TX_BYTES, tx->payload);
+		hroce_port_stat_add(port, HROCE_EV_TX_COPIED, tx->frame.copied);
 	} else if (result > 0) {
-		hroce_count_add(port, HROCE_EV_TX_REFUSED, tx->nr_pkts);
+		hroce_port_stat_add(port, HROCE_EV_TX_REFUSED, tx->nr_pkts);
 		tx->refused = tx->keep_order;
 		tx->refused_psn = tx->first_psn;
 	} else {
-		hroce_count_add(port, HROCE_EV_TX_ERRORS, tx->nr_pkts);
+		hroce_port_stat_add(port, HROCE_EV_TX_ERRORS, tx->nr_pkts);
 	}
 	if (locked)
 		hroce_mem_resume(tx->it);
@@ -460,8 +460,8 @@ u8 hroce_tx_add(struct hroce_tx *tx, struct hroce_flow *flow,
 	if (it->status != HROCE_WC_SUCCESS)
 		return it->status;
 	if (err)
-		hroce_count_add(flow->port, HROCE_EV_TX_ERRORS,
-				b->nr_pkts - tx->next);
+		hroce_port_stat_add(flow->port, HROCE_EV_TX_ERRORS,
+				    b->nr_pkts - tx->next);
 	return HROCE_WC_SUCCESS;
 }
 

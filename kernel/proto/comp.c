@@ -29,7 +29,7 @@ static u32 comp_distance(const struct hrp_req *req, u32 psn)
 	return (psn - req->psn_una) & HRP_PSN_MASK;
 }
 
-static void rx_drop(struct hrp_rx *rx, enum hroce_count why)
+static void rx_drop(struct hrp_rx *rx, enum hroce_stat why)
 {
 	rx->verdict = HRP_RX_DROP;
 	rx->drop = why;

@@ -11,7 +11,7 @@
 
 #include <linux/bitops.h>
 #include <linux/types.h>
-#include "../counters.h"
+#include "../stats.h"
 #include "mem.h"
 #include "opcode.h"
 #include "sq.h"
@@ -288,7 +288,7 @@ struct hrp_resp {
  * @qpn: own number
  * @dest_qpn: peer (RC, UC, XRC)
  * @qkey: UD
- * @counters: of the link, or those that the queue pair is bound to; change
+ * @stats: of the link, or those that the queue pair is bound to; change
  *	with both locks held
  * @req: requester
  * @resp: responder
@@ -305,7 +305,7 @@ struct hrp_qp {
 	u32 qpn;
 	u32 dest_qpn;
 	u32 qkey;
-	struct hroce_counters __percpu *counters;
+	struct hroce_stats __percpu *stats;
 	struct hrp_req req;
 	struct hrp_resp resp;
 	unsigned long pending;
@@ -318,9 +318,9 @@ static inline void hrp_set_pending(struct hrp_qp *qp, enum hrp_pending what)
 }
 
 /* Context: either lock held. */
-static inline void hrp_count(const struct hrp_qp *qp, enum hroce_count what)
+static inline void hrp_count(const struct hrp_qp *qp, enum hroce_stat stat)
 {
-	hroce_counters_add(qp->counters, what, 1);
+	hroce_stats_add(qp->stats, stat, 1);
 }
 
 /* Upper three bits of the opcodes that the queue pair sends and receives. */

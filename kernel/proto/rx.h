@@ -38,7 +38,7 @@ enum hrp_verdict {
  *	take the network header; @mem.offset is then 40
  * @syndrome: NAK: AETH syndrome
  * @status: enum hroce_cause that goes with NAK or FAIL
- * @drop: DROP: enum hroce_count
+ * @drop: DROP: enum hroce_stat
  * @skip_pkts: completer: PSNs before this response that it acknowledges
  * @more: ACCEPT: so many packets behind this one may go with it, if nothing but
  *	their PSN is different (see hrp_bth_follows()); their payload continues

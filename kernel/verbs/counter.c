@@ -7,7 +7,7 @@
  * All counts of the engine go there. Packets and bytes do not: frames belong to
  * no queue pair.
  *
- * hrp_qp.counters is the set in use. It is changed with both locks of the queue
+ * hrp_qp.stats is the set in use. It is changed with both locks of the queue
  * pair held, and used with one of them, so the set of a counter is not used any
  * more once the queue pair is unbound.
  */
@@ -15,13 +15,13 @@
 #include <linux/xarray.h>
 #include "counter.h"
 #include "device.h"
+#include "hw_stats.h"
 #include "qp.h"
-#include "stats.h"
 
 /* Those that hrp_count() is called with. */
-static bool counter_is_offered(enum hroce_count what)
+static bool counter_is_offered(enum hroce_stat stat)
 {
-	switch (what) {
+	switch (stat) {
 	case HROCE_DROP_LENGTH:
 	case HROCE_DROP_SEQUENCE:
 	case HROCE_DROP_NO_WQE:
@@ -43,7 +43,7 @@ static bool counter_is_offered(enum hroce_count what)
 	}
 }
 
-static struct hroce_counters __percpu *
+static struct hroce_stats __percpu *
 counter_find(const struct rdma_counter *counter)
 {
 	return (__force void __percpu *)
@@ -53,27 +53,27 @@ counter_find(const struct rdma_counter *counter)
 /* The first queue pair of a counter brings it to life. */
 static int counter_create(struct rdma_counter *counter)
 {
-	struct hroce_counters __percpu *c;
+	struct hroce_stats __percpu *stats;
 	int err;
 
-	c = alloc_percpu(struct hroce_counters);
-	if (!c)
+	stats = alloc_percpu(struct hroce_stats);
+	if (!stats)
 		return -ENOMEM;
 	err = xa_alloc(&to_hdev(counter->device)->counters, &counter->id,
-		       (__force void *)c, xa_limit_31b, GFP_KERNEL);
+		       (__force void *)stats, xa_limit_31b, GFP_KERNEL);
 	if (err) {
 		counter->id = 0;
-		free_percpu(c);
+		free_percpu(stats);
 	}
 	return err;
 }
 
 static void counter_use(struct hroce_qp *qp,
-			struct hroce_counters __percpu *counters)
+			struct hroce_stats __percpu *stats)
 {
 	spin_lock_bh(&qp->recv.lock);
 	spin_lock(&qp->send.lock);
-	qp->proto.counters = counters;
+	qp->proto.stats = stats;
 	spin_unlock(&qp->send.lock);
 	spin_unlock_bh(&qp->recv.lock);
 }
@@ -96,7 +96,7 @@ int hroce_counter_unbind_qp(struct ib_qp *ibqp)
 {
 	struct hroce_qp *qp = to_hqp(ibqp);
 
-	counter_use(qp, hqp_dev(qp)->port.counters);
+	counter_use(qp, hqp_dev(qp)->port.stats);
 	ibqp->counter = NULL;
 	return 0;
 }
@@ -114,10 +114,10 @@ struct rdma_hw_stats *hroce_counter_alloc_stats(struct rdma_counter *counter)
 	struct rdma_hw_stats *stats;
 	int i;
 
-	stats = hroce_stats_alloc(counter->device, counter->port);
+	stats = hroce_hw_stats_alloc(counter->device, counter->port);
 	if (!stats)
 		return NULL;
-	for (i = 0; i < HROCE_COUNT_NR; i++)
+	for (i = 0; i < HROCE_STAT_NR; i++)
 		if (!counter_is_offered(i))
 			set_bit(i, stats->is_disabled);
 	return stats;
@@ -125,10 +125,10 @@ struct rdma_hw_stats *hroce_counter_alloc_stats(struct rdma_counter *counter)
 
 int hroce_counter_update_stats(struct rdma_counter *counter)
 {
-	const struct hroce_counters __percpu *c = counter_find(counter);
+	const struct hroce_stats __percpu *stats = counter_find(counter);
 
-	if (!c)
+	if (!stats)
 		return -ENOENT;
-	hroce_counters_sum(c, counter->stats->value);
+	hroce_stats_sum(stats, counter->stats->value);
 	return 0;
 }

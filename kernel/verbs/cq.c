@@ -141,7 +141,8 @@ static enum hrtimer_restart cq_timer(struct hrtimer *timer)
 
 static bool cq_lose(struct hroce_cq *cq)
 {
-	hroce_count(&to_hdev(cq->ib.device)->port, HROCE_EV_CQ_OVERRUNS);
+	hroce_port_stat_inc(&to_hdev(cq->ib.device)->port,
+			    HROCE_EV_CQ_OVERRUNS);
 	if (cq->overrun)
 		return false;
 	WRITE_ONCE(cq->overrun, true);

@@ -13,6 +13,7 @@
 #include "cq.h"
 #include "debug.h"
 #include "device.h"
+#include "hw_stats.h"
 #include "kick.h"
 #include "mcast.h"
 #include "mr.h"
@@ -25,7 +26,6 @@
 #include "qp.h"
 #include "ring.h"
 #include "srq.h"
-#include "stats.h"
 #include "ucontext.h"
 #include "xrcd.h"
 
@@ -43,7 +43,7 @@ static const struct ib_device_ops dev_ops = {
 
 	.add_gid = hroce_port_add_gid,
 	.advise_mr = hroce_mr_advise,
-	.alloc_hw_port_stats = hroce_stats_alloc,
+	.alloc_hw_port_stats = hroce_hw_stats_alloc,
 	.alloc_mr = hroce_mr_alloc,
 	.alloc_mw = hroce_quota_mw_alloc,
 	.alloc_pd = hroce_quota_pd_alloc,
@@ -78,7 +78,7 @@ static const struct ib_device_ops dev_ops = {
 	.fill_stat_mr_entry = hroce_mr_fill_stat,
 	.get_dev_fw_str = hroce_device_fw_str,
 	.get_dma_mr = hroce_mr_get_dma,
-	.get_hw_stats = hroce_stats_get,
+	.get_hw_stats = hroce_hw_stats_get,
 	.get_link_layer = hroce_port_link_layer,
 	.get_port_immutable = hroce_port_immutable,
 	.map_mr_sg = hroce_mr_map_sg,

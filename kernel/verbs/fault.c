@@ -94,7 +94,7 @@ static void fault_tell_qp(struct hroce_dev *dev, struct hroce_fault *fault,
 	struct hroce_qp *qp = hroce_qp_find(dev, fault->qpn);
 
 	if (!ok)
-		hroce_count(&dev->port, HROCE_EV_MEM_FAULTS_BAD);
+		hroce_port_stat_inc(&dev->port, HROCE_EV_MEM_FAULTS_BAD);
 	if (!qp) {
 		/* It is being destroyed: do not leave @fault in the table. */
 		fault_take(dev, fault);
@@ -162,7 +162,7 @@ static int fault_queue(struct hroce_dev *dev, u32 qpn,
 		kfree(fault);
 		return err;
 	}
-	hroce_count(&dev->port, HROCE_EV_MEM_FAULTS);
+	hroce_port_stat_inc(&dev->port, HROCE_EV_MEM_FAULTS);
 	fault->mr = hroce_mr_tryget(&dev->mkeys, it->lack_key);
 	hroce_fetch_queue(fault->mr ? fault->mr->fetcher : NULL, &fault->work);
 	return 0;

@@ -52,7 +52,7 @@ static void kick_qp(struct hroce_qp *qp, struct hroce_turn_mark *mark)
 {
 	struct hroce_dev *dev = hqp_dev(qp);
 
-	hroce_count(&dev->port, HROCE_EV_KICKS);
+	hroce_port_stat_inc(&dev->port, HROCE_EV_KICKS);
 	trace_hroce_kick(qp->proto.qpn);
 	hroce_turn_begin(qp, mark);
 	if (READ_ONCE(qp->proto.state) == HRP_ERR)

@@ -72,7 +72,7 @@ static bool poller_run(struct hroce_dev *dev, struct hroce_qp *qp)
 {
 	u32 head = READ_ONCE(qp->proto.req.sq.head);
 
-	hroce_count(&dev->port, HROCE_EV_POLLED);
+	hroce_port_stat_inc(&dev->port, HROCE_EV_POLLED);
 	hroce_qp_send_run(qp);
 	return READ_ONCE(qp->proto.req.sq.head) != head;
 }

@@ -104,7 +104,7 @@ static void qp_setup(struct hroce_qp *qp, const struct ib_qp_init_attr *init,
 	qp->proto.state = HRP_RESET;
 	qp->proto.pkey = hroce_pkey_at(hqp_dev(qp), 0);
 	qp->proto.gsi = qp->is_gsi;
-	qp->proto.counters = hqp_dev(qp)->port.counters;
+	qp->proto.stats = hqp_dev(qp)->port.stats;
 	qp->proto.req.sq.reg_mr = !udata;
 	qp->proto.mtu_shift = ilog2(ib_mtu_enum_to_int(hqp_dev(qp)->mtu));
 	qp->proto.req.window_pkts = WINDOW_PKTS;

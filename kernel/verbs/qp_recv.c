@@ -228,7 +228,7 @@ static u8 recv_place_word(const struct hroce_rx *rx, struct hroce_mem_iter *it)
 		return HROCE_WC_REM_ACCESS_ERR;
 	/* Pairs with the acquire of whoever waits for it to change. */
 	smp_store_release(p, word);
-	hroce_count_add(rx->port, HROCE_EV_RX_BYTES, sizeof(word));
+	hroce_port_stat_add(rx->port, HROCE_EV_RX_BYTES, sizeof(word));
 	return HROCE_WC_SUCCESS;
 }
 
@@ -395,10 +395,10 @@ static int recv_check(const struct hroce_qp *qp, struct hroce_rx *rx)
 	return -1;
 }
 
-static void recv_drop(const struct hroce_rx *rx, enum hroce_count reason)
+static void recv_drop(const struct hroce_rx *rx, enum hroce_stat reason)
 {
 	trace_hroce_drop(&rx->pkt, reason);
-	hroce_count(rx->port, reason);
+	hroce_port_stat_inc(rx->port, reason);
 }
 
 static void recv_packet(struct hroce_qp *qp, struct hroce_rx *rx)

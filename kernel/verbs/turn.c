@@ -66,7 +66,7 @@ bool hroce_turn_end(struct hroce_qp *qp, const struct hroce_turn_mark *mark)
 		put_task_struct(current);
 		return false;
 	}
-	hroce_count(&hqp_dev(qp)->port, HROCE_EV_TURNS);
+	hroce_port_stat_inc(&hqp_dev(qp)->port, HROCE_EV_TURNS);
 	/*
 	 * If we are preempted before this and the answer arrives meanwhile,
 	 * we sleep in vain, which is harmless. After it we are woken.

@@ -44,7 +44,7 @@ struct fuzz {
 	u32 rq_taken;
 	u32 taken_from;
 	u32 env_calls;
-	struct hroce_counters counts;
+	struct hroce_stats counts;
 	u8 state_seen;
 };
 

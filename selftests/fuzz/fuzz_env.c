@@ -33,7 +33,7 @@ void fuzz_setup(u8 kind, u8 size)
 	qp->qpn = 0x11;
 	qp->dest_qpn = 0x22;
 	qp->qkey = 0x33;
-	qp->counters = &fuzz.counts;
+	qp->stats = &fuzz.counts;
 	sq->nr_entries = FUZZ_SQ_ENTRIES;
 	sq->max_sges = FUZZ_MAX_SGES;
 	sq->max_inline = FUZZ_MAX_INLINE;

@@ -45,7 +45,7 @@ struct resp_rig {
 	u32 flushes[HRP_ACCESS_FLUSH_PERSISTENT + 1];
 	u32 flush_len;
 	struct pending pending;	/* see rr_pending() */
-	struct hroce_counters counts;
+	struct hroce_stats counts;
 	u64 word;		/* what atomics work on */
 	struct hrp_burst burst;
 	struct hrp_rx rx;

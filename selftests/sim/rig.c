@@ -26,7 +26,7 @@ void rig_begin(enum hrp_type type, u32 psn)
 	rig.qp.qpn = RIG_QPN;
 	rig.qp.dest_qpn = RIG_PEER_QPN;
 	rig.qp.qkey = 0x11111111;
-	rig.qp.counters = &rig.counts;
+	rig.qp.stats = &rig.counts;
 
 	sq->hdr = &rig.hdr;
 	sq->nr_entries = NR_ENTRIES;

@@ -42,7 +42,7 @@ struct rig {
 	u32 nr_cqes;
 	u32 seen_cqes;
 	struct pending pending;
-	struct hroce_counters counts;
+	struct hroce_stats counts;
 	u32 local_ops;
 	u8 local_status;
 	u32 posts_left;

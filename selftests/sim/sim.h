@@ -228,7 +228,7 @@ struct sim {
 	u64 nr_frames;
 	u64 nr_sent;
 	bool stopped;		/* all work is done: let everything run dry */
-	struct hroce_counters counts;
+	struct hroce_stats counts;
 };
 
 /* sim_core.c */

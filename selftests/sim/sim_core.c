@@ -242,7 +242,7 @@ static void sim_report(const struct sim *sim)
 	       (unsigned long long)sim->opts.seed,
 	       (unsigned long long)sim->nr_frames,
 	       (unsigned long long)(sim->now_ns / SIM_US));
-	for (i = 0; sim->opts.verbose && i < HROCE_COUNT_NR; i++)
+	for (i = 0; sim->opts.verbose && i < HROCE_STAT_NR; i++)
 		if (sim->counts.v[i])
 			printf("#  %s %llu\n", name[i],
 			       (unsigned long long)sim->counts.v[i]);

@@ -515,7 +515,7 @@ struct sim_qp *sim_qp_new(struct sim_node *node, enum hrp_type type, u32 qpn,
 	qp->hrp.type = type;
 	qp->hrp.qpn = qpn;
 	qp->hrp.qkey = 0x1234;
-	qp->hrp.counters = &sim->counts;
+	qp->hrp.stats = &sim->counts;
 	qp->hrp.pkey = 0xffff;
 	qp->hrp.mtu_shift = sim->opts.mtu_shift;
 	qp->hrp.access = HRP_QP_REMOTE_WRITE | HRP_QP_REMOTE_READ |

@@ -64,7 +64,7 @@ struct wire {
 };
 
 static struct end sender, receiver;
-static struct hroce_counters counters;
+static struct hroce_stats counters;
 static u64 now_ns;
 static u32 completed;
 
@@ -196,7 +196,7 @@ static void end_init(struct end *end, u32 qpn, u32 peer_qpn)
 	end->qp.access = HRP_QP_REMOTE_WRITE | HRP_QP_REMOTE_READ;
 	end->qp.mtu_shift = MTU_SHIFT;
 	end->qp.pkey = 0xffff;
-	end->qp.counters = &counters;
+	end->qp.stats = &counters;
 	end->qp.qpn = qpn;
 	end->qp.dest_qpn = peer_qpn;
 

@@ -3,7 +3,7 @@
  * Counters of a link: one list in drop.h, counted by all layers.
  */
 #include "device.h"
-#include "stats.h"
+#include "hw_stats.h"
 
 static const struct rdma_stat_desc stats_descs[] = {
 #define HROCE_STAT_DESC(count, str, proves) { .name = str },
@@ -12,16 +12,17 @@ static const struct rdma_stat_desc stats_descs[] = {
 #undef HROCE_STAT_DESC
 };
 
-static_assert(ARRAY_SIZE(stats_descs) == HROCE_COUNT_NR);
+static_assert(ARRAY_SIZE(stats_descs) == HROCE_STAT_NR);
 
-struct rdma_hw_stats *hroce_stats_alloc(struct ib_device *ibdev, u32 port_num)
+struct rdma_hw_stats *hroce_hw_stats_alloc(struct ib_device *ibdev,
+					   u32 port_num)
 {
 	return rdma_alloc_hw_stats_struct(stats_descs, ARRAY_SIZE(stats_descs),
 					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
 }
 
-int hroce_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats,
-		    u32 port_num, int index)
+int hroce_hw_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats,
+		       u32 port_num, int index)
 {
 	const struct hroce_port *port = &to_hdev(ibdev)->port;
 
@@ -29,6 +30,6 @@ int hroce_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 	if (!port_num)
 		return -EINVAL;
 
-	hroce_counters_sum(port->counters, stats->value);
-	return HROCE_COUNT_NR;
+	hroce_stats_sum(port->stats, stats->value);
+	return HROCE_STAT_NR;
 }
