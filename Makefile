@@ -29,7 +29,7 @@ help:
 	@echo 'make                    the module for $$(KDIR), and the provider'
 	@echo 'make install            install both, and the man pages (DESTDIR is honoured)'
 	@echo 'make uninstall          take them away again'
-	@echo 'make modules-stock      the module for the stock kernels that the tests boot'
+	@echo 'make modules-stock      the module for the stock kernels that the tests boot; tests build it themselves'
 	@echo 'make prepare            install and fetch what building and testing needs'
 	@echo 'make demo               two machines talk RDMA: builds everything, then shows it'
 	@echo 'make check              all tests but those on the debug kernel'
@@ -62,21 +62,26 @@ mirror:
 		[ -e $$file ] || { mkdir -p $$(dirname $$file) && ln -s $(tree)/$$file $$file; } || exit 1; \
 	done
 
+# .built says for which kernel all modules, those of tests too, were built, and since when; selftests/lib/need reads it.
 modules: mirror
-	+@flock $(kbuild)/.lock $(MAKE) -C $(KDIR) M=$(kbuild) $(arch) $(parallel) modules
+	+@exec 9>$(kbuild)/.lock && flock 9 && $(if $(HROCE_SELFTESTS),echo $(KDIR) >$(kbuild)/.start &&) \
+	$(MAKE) -C $(KDIR) M=$(kbuild) $(arch) $(parallel) modules \
+	$(if $(HROCE_SELFTESTS),&& mv $(kbuild)/.start $(kbuild)/.built)
 
 user:
 	+@flock user $(MAKE) -C user BUILD=$(HROCE_BUILD)/user $(parallel)
 
-modules-stock: prepare
-	+@cache=$${HROCE_CACHE:-$$HOME/.cache/hroce}; \
-	for series in 6.12 6.1; do \
-		$(MAKE) modules KDIR=/lib/modules/$$(cat $$cache/kernel-$$series/release)/build HROCE_SELFTESTS=m || \
-			exit 1; \
-	done
+# For the stock kernels that the tests boot. With other options than those of selftests/style/build, it would build
+# everything once more.
+modules-6.12: warnings = W=1
+modules-6.12 modules-6.1: modules-%: prepare
+	+@cache=$${HROCE_CACHE:-$$HOME/.cache/hroce} && release=$$(cat $$cache/kernel-$*/release) && \
+	$(MAKE) modules KDIR=/lib/modules/$$release/build HROCE_SELFTESTS=m $(or $(warnings),KCFLAGS=-Werror)
+
+modules-stock: modules-6.12 modules-6.1
 
 modules-uml modules-debug modules-smp-debug modules-kcsan: modules-%: prepare
-	+@dir=$$(selftests/vm/build-kernel $*) && $(MAKE) modules KDIR=$$dir/build HROCE_SELFTESTS=m
+	+@dir=$$(selftests/vm/build-kernel $*) && $(MAKE) modules KDIR=$$dir/build HROCE_SELFTESTS=m KCFLAGS=-Werror
 
 module-dir = $(DESTDIR)/lib/modules/$(KVER)/updates
 
@@ -102,19 +107,19 @@ check-debug: prepare
 check-smp: prepare
 	@selftests/lib/check $(if $(group),-g '$(group)') selftests/groups-smp selftests/groups-kcsan
 
-fuzz: prepare modules-debug user
+fuzz: prepare
 	@selftests/fuzz/run $(or $(minutes),10) $(or $(seed),1) $(or $(calls),20000)
 
 check-vectors: prepare
 	@selftests/lib/check -g '*vectors*' $(groups)
 
-check-verbs: prepare modules-stock modules-uml user
+check-verbs: prepare
 	@selftests/lib/check -g '[57]?-[pvu]*' $(groups)
 
-check-offload: prepare modules-stock modules-uml user
+check-offload: prepare
 	@selftests/lib/check -g '*offload*' $(groups)
 
-check-switches: prepare modules-uml user
+check-switches: prepare
 	@selftests/lib/check $(if $(group),-g '$(group)') selftests/groups-switches
 
 check-hw:
@@ -133,11 +138,12 @@ bench-uml = $(if $(settings),$(findstring uml,$(settings)),uml)
 bench: prepare modules-stock $(bench-uml:%=modules-%) user
 	@selftests/bench/run $(foreach knob,$(knobs),$(if $($(knob)),$(knob)=$($(knob))))
 
-vm: prepare modules-stock user
+vm: prepare
 	@selftests/vm/run -i -- bash -i
 
 clean:
 	rm -rf $(HROCE_BUILD)
 
-.PHONY: all help mirror modules user modules-stock modules-uml modules-debug modules-smp-debug modules-kcsan install uninstall prepare check check-debug \
+.PHONY: all help mirror modules user modules-stock modules-6.12 modules-6.1 modules-uml modules-debug modules-smp-debug \
+	modules-kcsan install uninstall prepare check check-debug \
 	check-smp fuzz check-vectors check-verbs check-offload check-switches check-hw style demo bench vm clean

@@ -36,6 +36,15 @@ tap_case() {
 	return 0
 }
 
+# usage: tap_build NAME COMMAND...: a case that builds something, and whose standard error is shown as it comes
+tap_build() {
+	local name=$1
+
+	shift
+	{ tap_case "$name" tap_loudly "$@"; } 3>&1
+}
+tap_loudly() { "$@" 2>&3; }
+
 # usage: wait_for SECONDS COMMAND...: until it succeeds
 wait_for() {
 	local end=$((SECONDS + $1))

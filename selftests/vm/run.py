@@ -41,6 +41,9 @@ MEMORY = os.environ.get("VM_MEM", "2G")
 QEMU_OPTIONS = shlex.split(os.environ.get("VM_QEMU", ""))
 APPEND = os.environ.get("VM_APPEND", "")
 
+# Kernels that modules are built for by themselves.
+BUILT = ("6.12", "6.1", "uml", "debug", "smp-debug", "kcsan")
+
 # Network cards, less the last byte.
 MAC = "52:54:00:77:00:"
 
@@ -83,7 +86,7 @@ class Kernel:
     def __init__(self, name):
         if name in ("6.12", "6.1"):
             path = os.path.join(CACHE, "kernel-" + name)
-        elif name in ("uml", "debug", "smp-debug", "kcsan"):
+        elif name in BUILT:
             path = subprocess.run([os.path.join(VM_DIR, "build-kernel"), name], stdout=subprocess.PIPE, text=True,
                                   check=False).stdout.strip()
             if not path:
@@ -555,6 +558,15 @@ def parse_arguments():
     return args
 
 
+def build(kernel):
+    """Build module and provider if they are missing or older than their sources, unless the caller has taken care of it."""
+    if kernel not in BUILT or any(os.environ.get(name) for name in ("VM_PREPARED", "HROCE_KO", "HROCE_BUILD")):
+        return
+    need = os.path.join(TREE, "selftests/lib/need")
+    if subprocess.run([need, kernel, "user"], stdin=subprocess.DEVNULL, check=False).returncode:
+        fail("cannot build what the guests need")
+
+
 def take_slot():
     """Wait until few enough runs are under way on this host.
 
@@ -578,6 +590,7 @@ def main():
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     args = parse_arguments()
+    build(args.kernel)
     slot = None if args.interactive else take_slot()
     terminal = termios.tcgetattr(0) if args.interactive and os.isatty(0) else None
     run = Run(args)
