@@ -20,6 +20,7 @@ lock_cache() {
 	flock -n "$fd" && return
 	say "waiting for another run to finish with $cache/$1"
 	flock "$fd"
+	say "waited for it"
 }
 
 # The files with the options of a kernel that build-kernel builds; what comes later counts.
