@@ -43,6 +43,7 @@ help:
 	@echo 'make check-vectors      every packet in the directory HROCE_VECTORS'
 	@echo 'make bench              measure, side by side with rdma_rxe, TCP, UDP and memcpy'
 	@echo 'make style              the style checkers alone'
+	@echo 'make docs               this documentation as HTML, in build/docs/html'
 	@echo 'make vm                 a shell in a test machine'
 	@echo 'make clean              remove everything that was built in this tree'
 	@echo 'Variables: KDIR (kernel headers), DESTDIR, jobs, group=PATTERN (for check), V=1 (show all output of tests)'
@@ -128,6 +129,10 @@ check-hw:
 style: prepare
 	@selftests/style/run
 
+docs: prepare
+	@selftests/docs/build
+	@echo $(tree)/build/docs/html/index.html
+
 demo: prepare
 	@selftests/vm/demo
 
@@ -146,4 +151,4 @@ clean:
 
 .PHONY: all help mirror modules user modules-stock modules-6.12 modules-6.1 modules-uml modules-debug modules-smp-debug \
 	modules-kcsan install uninstall prepare check check-debug \
-	check-smp fuzz check-vectors check-verbs check-offload check-switches check-hw style demo bench vm clean
+	check-smp fuzz check-vectors check-verbs check-offload check-switches check-hw style docs demo bench vm clean

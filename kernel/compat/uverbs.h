@@ -3,7 +3,7 @@
  * How many completion events of a CQ of user space have been read: ib_uverbs
  * knows, but has no interface for it. The structures are private to
  * drivers/infiniband/core; their beginning has been the same since 5.8. A later
- * kernel may change them, so compat_cq_object() looks before it believes.
+ * kernel may change them, so compat_cq_to_object() looks before it believes.
  */
 #ifndef HROCE_COMPAT_UVERBS_H
 #define HROCE_COMPAT_UVERBS_H
@@ -30,13 +30,13 @@ struct compat_cq_object {
 };
 
 /**
- * compat_cq_object - the object of a CQ that is being created
+ * compat_cq_to_object - the object of a CQ that is being created
  * @cq: CQ of user space; its object has no events yet
  *
  * Return: object; NULL if it does not look as expected.
  */
 static inline const struct compat_cq_object *
-compat_cq_object(const struct ib_cq *cq)
+compat_cq_to_object(const struct ib_cq *cq)
 {
 	const struct compat_cq_object *obj = (const void *)cq->uobject;
 

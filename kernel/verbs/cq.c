@@ -359,7 +359,7 @@ int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	cq->hdr = page_address(cq->hdr_page);
 	if (!udata)
 		return 0;
-	cq->object = compat_cq_object(ibcq);
+	cq->object = compat_cq_to_object(ibcq);
 	if (!cq->object)
 		pr_warn_once("hroce: unread completion events are not limited on this kernel\n");
 
