@@ -32,6 +32,7 @@ help:
 	@echo 'make modules-stock      the module for the stock kernels that the tests boot; tests build it themselves'
 	@echo 'make prepare            install and fetch what building and testing needs'
 	@echo 'make demo               two machines talk RDMA: builds everything, then shows it'
+	@echo 'make quick              style, units, simulator, the core verbs: at most three minutes once all is built'
 	@echo 'make check              all tests but those on the debug kernel'
 	@echo 'make check-debug        the tests on a kernel with KASAN, lockdep and kmemleak'
 	@echo 'make check-smp          the tests that races matter to, on kernels for two CPUs: KASAN, lockdep; KCSAN (an hour)'
@@ -102,6 +103,9 @@ prepare:
 check: prepare
 	@selftests/lib/check $(if $(group),-g '$(group)') $(groups)
 
+quick: prepare
+	@selftests/lib/check selftests/groups-quick
+
 check-debug: prepare
 	@selftests/lib/check $(if $(group),-g '$(group)') selftests/groups-debug
 
@@ -150,5 +154,5 @@ clean:
 	rm -rf $(HROCE_BUILD)
 
 .PHONY: all help mirror modules user modules-stock modules-6.12 modules-6.1 modules-uml modules-debug modules-smp-debug \
-	modules-kcsan install uninstall prepare check check-debug \
+	modules-kcsan install uninstall prepare check quick check-debug \
 	check-smp fuzz check-vectors check-verbs check-offload check-switches check-hw style docs demo bench vm clean
