@@ -15,7 +15,7 @@ debugfs=/sys/kernel/debug
 tests=$PWD/build/selftests-verbs
 limit=100000
 
-[ -d "$debugfs/failslab" ] || { echo "1..0 # SKIP the kernel cannot inject faults"; exit 0; }
+[ -d "$debugfs/failslab" ] || tap_skip_all "the kernel cannot inject faults"
 
 # Only allocations with a function of hroce among the innermost FRAMES of the stack may fail.
 # usage: aim FRAMES
@@ -119,7 +119,6 @@ links_under_faults() {
 	! rdma link show | grep -w fault0
 }
 
-status=0
 trap 'probability 0' EXIT
 rdma link del hroce0 2>/dev/null
 exec 3>&1
@@ -131,7 +130,7 @@ every=$limit
 tap_case faults.link_add_own each_allocation 0 link_clean rdma link add fault0 type hroce netdev f0
 # With those of the RDMA core for its GID table, of which each takes seconds.
 every=4
-aim 32 || status=1
+tap_case faults.aim_deeper aim 32
 tap_case faults.link_add each_allocation 0 link_clean rdma link add fault0 type hroce netdev f0
 every=20
 tap_case faults.links_at_random links_under_faults
@@ -143,13 +142,13 @@ tap_case faults.queue_pair each_allocation 124 objects_clean ibv_rc_pingpong -d 
 tap_case faults.shared_receive_queue each_allocation 124 objects_clean ibv_srq_pingpong -d vta -g "$gid" -q 2
 patience=
 tap_case faults.modify_queue_pair env HROCE_DEV=vta "$tests/halfway"
-HROCE_DEV=vta "$tests/vt_nth" || status=1
+tap_stream '' env HROCE_DEV=vta "$tests/vt_nth"
 tap_case faults.second_link second_link
-HROCE_DEV=vta HROCE_DEV2=vtb HROCE_NS2=faultB "$tests/vt_nth_cm" || status=1
+tap_stream '' env HROCE_DEV=vta HROCE_DEV2=vtb HROCE_NS2=faultB "$tests/vt_nth_cm"
 tap_case faults.objects_gone objects_clean
 tap_case faults.traffic traffic_under_faults
 tap_case faults.objects_afterwards env HROCE_DEV=vta "$tests/objects"
 tap_case faults.data_afterwards env HROCE_DEV=vta "$tests/data"
 tap_case faults.link_del rdma link del vta
 tap_case faults.second_link_del rdma link del vtb
-tap_done && exit "$status"
+tap_done

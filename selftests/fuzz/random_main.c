@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tap.h"
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t len);
 
 #define MAX_LEN	4096
@@ -46,7 +48,7 @@ int main(int argc, char **argv)
 	u64 i;
 
 	name = name ? name + 1 : argv[0];
-	printf("TAP version 13\n1..1\n");
+	tap_plan(1);
 	for (i = seed; i < seed + n; i++) {
 		/* The last line before a crash tells how to get there. */
 		if (i % 1000 == 0 || n < 1000)
@@ -54,6 +56,6 @@ int main(int argc, char **argv)
 		fflush(stdout);
 		one_input(i);
 	}
-	printf("ok 1 - %s\n", name);
-	return 0;
+	tap_end(name);
+	return tap_exit();
 }

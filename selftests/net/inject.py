@@ -23,6 +23,10 @@ import zlib
 
 from checksum import checksum
 
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "lib"))
+
+import tap
+
 PORT = 4791
 COUNTERS = "/sys/class/infiniband/nlb/ports/1/hw_counters/"
 # Longer than a jiffy of any kernel, in seconds.
@@ -715,21 +719,19 @@ OVER_IPV6 = ("control_ud", "control_uc", "half_a_bth", "udp_longer_than_ip", "pa
 def main():
     ns_a, ns_b, family = sys.argv[1:4]
     names = sys.argv[4:] or (DROP if family == "4" else OVER_IPV6)
-    print(f"1..{len(names)}")
-    failed = False
+    report = tap.Tap(len(names))
     target = Target(ns_a, ns_b, family)
-    for number, name in enumerate(names, 1):
+    for name in names:
         try:
             DROP[name](target)
-            print(f"ok {number} - inject.{name}_ipv{family}", flush=True)
+            report.case(f"inject.{name}_ipv{family}", True)
         except (Failure, OSError) as error:
-            failed = True
-            print(f"# {error}\nnot ok {number} - inject.{name}_ipv{family}", flush=True)
+            report.case(f"inject.{name}_ipv{family}", False, error)
             if target.process.poll() is not None:
                 target = Target(ns_a, ns_b, family)
     target.process.stdin.close()
     target.process.wait()
-    sys.exit(failed)
+    sys.exit(report.done())
 
 
 if __name__ == "__main__":

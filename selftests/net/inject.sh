@@ -23,12 +23,10 @@ log_is_quiet() {
 	[ -z "$lines" ]
 }
 
-status=0
 tap_case inject.topology setup
 [ "$tap_failures" = 0 ] || { tap_done; exit 1; }
 mark_log inject
-selftests/net/inject.py "$nsA" "$nsB" 4 "$@" || status=1
-[ $# != 0 ] || selftests/net/inject.py "$nsA" "$nsB" 6 || status=1
+tap_stream '' selftests/net/inject.py "$nsA" "$nsB" 4 "$@"
+[ $# != 0 ] || tap_stream '' selftests/net/inject.py "$nsA" "$nsB" 6
 tap_case inject.log_is_quiet log_is_quiet
-tap_done || status=1
-exit "$status"
+tap_done

@@ -3,8 +3,9 @@
 #
 # Run network tests inside a guest, one after the other: run.sh NAME...
 
-status=0
+. "$(dirname "$0")/../lib/tap.sh"
+
 for name; do
-	"$(dirname "$0")/$name.sh" || status=1
+	tap_stream '' "$(dirname "$0")/$name.sh"
 done
-exit "$status"
+tap_done

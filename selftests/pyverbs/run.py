@@ -25,10 +25,12 @@ import sys
 import tempfile
 import unittest
 
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path.append(os.path.join(HERE, os.pardir, "lib"))
+
 import near
 import suite
-
-HERE = os.path.dirname(os.path.realpath(__file__))
+import tap
 
 
 def flatten(tests):
@@ -65,21 +67,16 @@ class List:
         return None
 
 
-class Tap(unittest.TestResult):
+class Result(unittest.TestResult):
     """One line for each test."""
 
     def __init__(self):
         super().__init__()
         self.skips = List("pyverbs.skips")
-        self.count = 0
-        self.bad = 0
+        self.tap = tap.Tap()
 
     def line(self, test, good, comment="", skip=""):
-        self.count += 1
-        self.bad += not good
-        for text in comment.splitlines():
-            print("# " + text)
-        print(f"{'' if good else 'not '}ok {self.count} {name_of(test)}{' # SKIP ' + skip if skip else ''}", flush=True)
+        self.tap.case(name_of(test), good, comment, skip)
 
     def addSuccess(self, test):
         listed = self.skips.reason(name_of(test))
@@ -99,7 +96,7 @@ class Tap(unittest.TestResult):
             self.addFailure(test, err)
 
 
-class PairTap(Tap):
+class PairResult(Result):
     """The same, where tests have one side in another machine."""
 
     def __init__(self, device, far):
@@ -144,9 +141,9 @@ def load(args, directory):
     package = suite.load(os.path.join(directory, "tests"), args.device, args.gid)
     tests = flatten(unittest.defaultTestLoader.loadTestsFromModule(package))
     if not far:
-        return tests, Tap()
+        return tests, Result()
     near.share_sides(far, suite.address_of(own))
-    return tests, PairTap(args.device, far)
+    return tests, PairResult(args.device, far)
 
 
 def parse_arguments():
@@ -170,8 +167,7 @@ def main():
                 test.run(result)
     if args.peer:
         print(f"# {result.crossed} of them between the machines")
-    print(f"1..{result.count}")
-    return 1 if result.bad else 0
+    return result.tap.done()
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@
 #
 #	settings.sh LINK GID-INDEX [PATTERN...]
 
+. "$(dirname "$0")/../lib/tap.sh"
+
 link=${1:?a link}
 knobs=/sys/kernel/debug/hroce/$link
 run=$(dirname "$0")/run.py
@@ -14,14 +16,15 @@ run=$(dirname "$0")/run.py
 # usage: frames SINCE: how many have left the link since there were so many
 frames() { echo $(($(cat "/sys/class/infiniband/$link/ports/1/hw_counters/tx_frames") - $1)); }
 
+turn() { echo N | tee "$knobs"/{local,elide_icrc} && echo "$1" >"$knobs/gso"; }
+
 [ -d "$knobs" ] || mount -t debugfs debugfs /sys/kernel/debug
-status=0
-"$run" "$@" || status=1
+tap_stream memory: "$run" "$@"
 for gso in Y N; do
-	echo "# frames, gso=$gso"
 	before=$(frames 0)
-	echo N | tee "$knobs"/{local,elide_icrc} >/dev/null && echo $gso >"$knobs/gso" && "$run" -r "$@" || status=1
+	tap_case "frames_gso_$gso" turn $gso
+	tap_stream "frames_gso_$gso:" "$run" -r "$@"
 	# Far fewer would mean that they have taken the short way after all.
-	[ "$(frames "$before")" -gt 1000 ] || { echo "only $(frames "$before") frames"; status=1; }
+	tap_case "frames_gso_$gso.are_sent" test "$(frames "$before")" -gt 1000
 done
-exit "$status"
+tap_done

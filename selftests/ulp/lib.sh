@@ -14,8 +14,7 @@ ulp_need() {
 		modprobe -n -q "$module" || missing+=("$module")
 	done
 	[ ${#missing[@]} -gt 0 ] || return 0
-	echo "1..0 # SKIP no module ${missing[*]}"
-	exit 0
+	tap_skip_all "no module ${missing[*]}"
 }
 
 # usage: resources LINK

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tap.h"
 #include "vt.h"
 
 #define VT_EXIT_FAIL	1
@@ -285,7 +286,7 @@ static bool case_wanted(const struct vt_case *c, int argc, char **argv)
 /* Cases whose names match one of the patterns given, or all; -l lists them. */
 int vt_main(int argc, char **argv, const struct vt_case *cases, int nr)
 {
-	int wanted = 0, failed = 0, skipped = 0, n = 0;
+	int wanted = 0, skipped = 0;
 	const char *no_skip = getenv("HROCE_NO_SKIP");
 	const char *base = strrchr(argv[0], '/');
 	sigset_t chld;
@@ -305,7 +306,7 @@ int vt_main(int argc, char **argv, const struct vt_case *cases, int nr)
 	for (int i = 0; i < nr; i++)
 		wanted += case_wanted(&cases[i], argc, argv);
 	base = base ? base + 1 : argv[0];
-	printf("TAP version 13\n1..%d\n", wanted);
+	tap_plan(wanted);
 	for (int i = 0; i < nr; i++) {
 		uint64_t start = vt_now_us();
 		int rc;
@@ -317,19 +318,15 @@ int vt_main(int argc, char **argv, const struct vt_case *cases, int nr)
 			vt_note("skip refused: %s", skip_reason);
 			rc = VT_EXIT_FAIL;
 		}
-		failed += rc && rc != VT_EXIT_SKIP;
 		skipped += rc == VT_EXIT_SKIP;
-		printf("%sok %d - %s.%s", rc && rc != VT_EXIT_SKIP ? "not " : "",
-		       ++n, base, cases[i].name);
-		if (rc == VT_EXIT_SKIP)
-			printf(" # SKIP %s", skip_reason);
-		printf("\n");
+		tap_case(!rc || rc == VT_EXIT_SKIP,
+			 rc == VT_EXIT_SKIP ? skip_reason : NULL, "%s.%s", base,
+			 cases[i].name);
 		if (vt_now_us() - start > 3000000)
 			vt_note("took %llu ms", (unsigned long long)
 				(vt_now_us() - start) / 1000);
-		fflush(stdout);
 	}
-	if (failed)
+	if (tap_exit())
 		return VT_EXIT_FAIL;
 	return skipped && skipped == wanted ? VT_EXIT_SKIP : 0;
 }

@@ -3,6 +3,11 @@
 
 import collections
 import os
+import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, os.pardir, "lib"))
+
+import tap
 
 Row = collections.namedtuple("Row", "topology workload size metric system")
 
@@ -61,22 +66,21 @@ class Recorded:
     def judge(self, rows):
         """Say what became of each recorded count, as TAP. Return the exit status."""
         old = self.load()
-        bad = 0
-        print(f"1..{len(rows)}")
-        for number, (row, value) in enumerate(sorted(rows.items()), 1):
+        report = tap.Tap(len(rows))
+        for row, value in sorted(rows.items()):
             name = "_".join(map(str, row))
             was = old.get(row)
             limit = None if was is None else was * (1 + TOLERANCE) + slack(row)
             fine = limit is not None and value <= limit
+            comment = ""
             if was is None:
-                print(f"# {name}: {value:.4g}, but nothing is recorded; record it with option -u")
+                comment = f"{name}: {value:.4g}, but nothing is recorded; record it with option -u"
             elif not fine:
-                print(f"# {name}: {value:.4g}, more than 5 % above {was:.4g}")
+                comment = f"{name}: {value:.4g}, more than 5 % above {was:.4g}"
             elif value < was * (1 - TOLERANCE) - slack(row):
-                print(f"# {name}: {value:.4g} instead of {was:.4g}: record that with option -u")
-            print(f"{'ok' if fine else 'not ok'} {number} {name}")
-            bad += not fine
-        return 1 if bad else 0
+                comment = f"{name}: {value:.4g} instead of {was:.4g}: record that with option -u"
+            report.case(name, fine, comment)
+        return report.done()
 
 
 def finish(args, setting, rows, guarded):
