@@ -20,11 +20,12 @@
 # HROCE_TYPE=rxe tests rdma_rxe instead, with which the tests were developed; it knows only the initial namespace
 # and so only "self". VT_BUILD is where the programs are (default build/selftests-verbs).
 
-cd "$(dirname "$0")/../.." || exit 1
-. selftests/lib/tap.sh
+cd "$(dirname "$0")/.." || exit 1
+# shellcheck source=selftests/lib/tap.sh
+. lib/tap.sh
 
-programs=(objects limits quota habits mr dmabuf mw pkey qpstate data sge ud srq xrc cq extended atomics masked placement errors causes responder flush sections retry threads batch local shared qpcount sport rate cm hostile)
-build=${VT_BUILD:-build/selftests-verbs}
+build=${VT_BUILD:-$PWD/../build/selftests-verbs}
+read -ra programs <"$build/tests"
 type=${HROCE_TYPE:-hroce}
 exporter=
 pmem=
