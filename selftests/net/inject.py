@@ -146,7 +146,7 @@ class Target:
 
     def __init__(self, ns_a, ns_b, family):
         self.family = family
-        program = os.path.join(os.environ.get("VT_BUILD", "build/selftests-verbs"), "vt_target")
+        program = os.path.join(os.environ["VT_BUILD"], "vt_target")
         env = dict(os.environ, HROCE_DEV="nla", HROCE_DEV2="nlb", HROCE_FAMILY=family)
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
         self.ns_a = ns_a

@@ -26,7 +26,7 @@ log_is_quiet() {
 tap_case inject.topology setup
 [ "$tap_failures" = 0 ] || { tap_done; exit 1; }
 mark_log inject
-tap_stream '' selftests/net/inject.py "$nsA" "$nsB" 4 "$@"
-[ $# != 0 ] || tap_stream '' selftests/net/inject.py "$nsA" "$nsB" 6
+tap_stream '' net/inject.py "$nsA" "$nsB" 4 "$@"
+[ $# != 0 ] || tap_stream '' net/inject.py "$nsA" "$nsB" 6
 tap_case inject.log_is_quiet log_is_quiet
 tap_done

@@ -3,10 +3,12 @@
 #
 # Namespaces, links and traffic for the network tests; source it. What is made here is taken away on exit.
 
-cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
-. selftests/lib/tap.sh
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+# shellcheck source=selftests/lib/tap.sh
+. lib/tap.sh
 
-build=${VT_BUILD:-$PWD/build/selftests-verbs}
+build=${VT_BUILD:-$PWD/../build/selftests-verbs}
+export VT_BUILD=$build
 id=$$
 nsA=neA-$id
 nsB=neB-$id

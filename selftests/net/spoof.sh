@@ -13,7 +13,7 @@ learned_mtu() { ip -n "$nsA" route get "$1" | grep -q "mtu $2"; }
 # usage: too_big A B: connections go on after A was told of a narrow path to B
 too_big() {
 	traffic -n 50 &&
-		ip netns exec "$nsB" selftests/net/spoof.py too-big "$2" "$1" 1280 && wait_for 5 learned_mtu "$2" 1280 &&
+		ip netns exec "$nsB" net/spoof.py too-big "$2" "$1" 1280 && wait_for 5 learned_mtu "$2" 1280 &&
 		expect 0 traffic -n 200 && expect 0 traffic -t ud -n 50
 }
 
@@ -25,7 +25,7 @@ route_mtu() {
 
 # usage: from SOURCE VICTIM
 from() {
-	ip netns exec "$nsB" selftests/net/spoof.py source "$1" "$2" eb "$(ip netns exec "$nsA" cat /sys/class/net/ea/address)"
+	ip netns exec "$nsB" net/spoof.py source "$1" "$2" eb "$(ip netns exec "$nsA" cat /sys/class/net/ea/address)"
 }
 
 # usage: drops VICTIM SOURCE...: each is dropped and counted

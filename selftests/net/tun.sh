@@ -12,7 +12,7 @@ has_tun() { ip -n "$1" link show dev "$2"; }
 
 topology() {
 	new_ns "$nsA" && new_ns "$nsB" && new_ns "$nsC" || return
-	selftests/net/tun.py "$nsA:ta:88.0.1" "$nsB:tb:88.0.2" "$nsC:tc:88.0.3" "$nsA:ta:88.0.9" >/dev/null 2>&1 &
+	net/tun.py "$nsA:ta:88.0.1" "$nsB:tb:88.0.2" "$nsC:tc:88.0.3" "$nsA:ta:88.0.9" >/dev/null 2>&1 &
 	tun=$!
 	wait_for 10 has_tun "$nsA" ta && wait_for 10 has_tun "$nsB" tb && wait_for 10 has_tun "$nsC" tc || return
 	ip -n "$nsA" link set ta mtu 1420 && ip -n "$nsB" link set tb mtu 1420 && ip -n "$nsC" link set tc mtu 1420 &&
