@@ -34,6 +34,7 @@ help:
 	@echo 'make demo               two machines talk RDMA: builds everything, then shows it'
 	@echo 'make quick              style, units, simulator, the core verbs: at most three minutes once all is built'
 	@echo 'make check              all tests but those on the debug kernel'
+	@echo 'make kselftest          tests in a guest, run by the runner of the kernel'"'"'s self tests (tests="NAME...")'
 	@echo 'make check-debug        the tests on a kernel with KASAN, lockdep and kmemleak'
 	@echo 'make check-smp          the tests that races matter to, on kernels for two CPUs: KASAN, lockdep; KCSAN (an hour)'
 	@echo 'make fuzz minutes=N     calls of uverbs, packets and rings at random (and seed=N, calls=N)'
@@ -106,6 +107,9 @@ check: prepare
 quick: prepare
 	@selftests/lib/check selftests/groups-quick
 
+kselftest: prepare
+	@selftests/lib/kselftest $(tests)
+
 check-debug: prepare
 	@selftests/lib/check $(if $(group),-g '$(group)') selftests/groups-debug
 
@@ -154,5 +158,5 @@ clean:
 	rm -rf $(HROCE_BUILD)
 
 .PHONY: all help mirror modules user modules-stock modules-6.12 modules-6.1 modules-uml modules-debug modules-smp-debug \
-	modules-kcsan install uninstall prepare check quick check-debug \
+	modules-kcsan install uninstall prepare check quick kselftest check-debug \
 	check-smp fuzz check-vectors check-verbs check-offload check-switches check-hw style docs demo bench vm clean
