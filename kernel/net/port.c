@@ -83,7 +83,8 @@ static void port_unhook(struct hroce_port *port)
 }
 #endif
 
-int hroce_port_init(struct hroce_port *port, struct net_device *dev)
+int hroce_port_init(struct hroce_port *port, struct net_device *dev,
+		    const struct hroce_port_ops *ops)
 {
 	port->stats = alloc_percpu(struct hroce_stats);
 	if (!port->stats)
@@ -96,6 +97,7 @@ int hroce_port_init(struct hroce_port *port, struct net_device *dev)
 	}
 	spin_lock_init(&port->addr_lock);
 	INIT_LIST_HEAD(&port->node);
+	port->ops = ops;
 	port->net = dev_net(dev);
 	port->dev = dev;
 	port->gso = true;

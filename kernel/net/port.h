@@ -15,11 +15,27 @@
 #include <net/ipv6.h>
 #include "../stats.h"
 
+struct hroce_port;
+struct hroce_rx_frame;
+
 /* How many addresses, one per GID, a port has at most. */
 #define HROCE_PORT_ADDRS	1024
 
 /**
+ * struct hroce_port_ops - what the owner of a port decides
+ * @receive: a frame arrived: take its packets with hroce_rx_next() until there
+ *	is none left. Context: softirq or BH disabled, RCU read side
+ * @wants: is anybody on the link in a multicast group? @group: its address,
+ *	IPv4 mapped. Context: RCU read side
+ */
+struct hroce_port_ops {
+	void (*receive)(struct hroce_rx_frame *frame);
+	bool (*wants)(struct hroce_port *port, const struct in6_addr *group);
+};
+
+/**
  * struct hroce_port - network side of one link
+ * @ops: of the owner
  * @dev: the netdev; a reference is held
  * @dev_tracker: of that reference
  * @net: its namespace
@@ -40,6 +56,7 @@
  * @node: in the list of ports of @net, RCU
  */
 struct hroce_port {
+	const struct hroce_port_ops *ops;
 	struct net_device *dev;
 	netdevice_tracker dev_tracker;
 	struct net *net;
@@ -73,16 +90,18 @@ static inline void hroce_port_stat_inc(const struct hroce_port *port,
  * hroce_port_init - attach to a netdev
  * @port: zeroed
  * @dev: netdev
+ * @ops: called from hroce_port_open() to hroce_port_close()
  *
  * Frames are not taken before hroce_port_open().
  * Context: process, RTNL may be held.
  * Return: 0 or negative errno.
  */
-int hroce_port_init(struct hroce_port *port, struct net_device *dev);
+int hroce_port_init(struct hroce_port *port, struct net_device *dev,
+		    const struct hroce_port_ops *ops);
 
 /**
  * hroce_port_open - begin to take frames
- * @port: port; the upcalls of net/rx.h may run from now on
+ * @port: port; its ops may be called from now on
  *
  * Context: process, may sleep, RTNL not held.
  * Return: 0 or negative errno;
@@ -95,7 +114,7 @@ int hroce_port_open(struct hroce_port *port);
  * hroce_port_close - stop taking frames
  * @port: port; may not be open, then this does nothing
  *
- * After return no upcall for this port is running or will run.
+ * After return none of its ops is running or will be called.
  * Context: process, may sleep, RTNL not held.
  */
 void hroce_port_close(struct hroce_port *port);

@@ -28,7 +28,6 @@
 #include "policy.h"
 #include "port.h"
 #include "route.h"
-#include "rx.h"
 
 static __be32 route_addr4(const struct in6_addr *addr)
 {
@@ -375,7 +374,8 @@ int hroce_route_xmit(const struct hroce_flow *flow,
 	if (route->stack || route->dev->flags & IFF_LOOPBACK)
 		return route_xmit_stack(flow, route, skb);
 	/* Other queue pairs of this link may be in the group. */
-	if (route->mcast && hroce_rx_is_wanted(flow->port, &flow->key.daddr)) {
+	if (route->mcast &&
+	    flow->port->ops->wants(flow->port, &flow->key.daddr)) {
 		copy = skb_copy(skb, GFP_ATOMIC);
 		if (copy)
 			route_deliver(route, flow->port->dev, copy);

@@ -33,7 +33,6 @@
 #include "crc.h"
 #include "flow.h"
 #include "icrc.h"
-#include "local.h"
 #include "port.h"
 #include "route.h"
 #include "tx.h"
@@ -52,20 +51,6 @@ static DEFINE_PER_CPU(struct hroce_icrc_known, tx_icrc_known);
 static u32 tx_max_pkts(const struct hroce_tx *tx)
 {
 	return tx->route.gso ? TX_GSO_PKTS : 1;
-}
-
-static int tx_set_flow(struct hroce_tx *tx, struct hroce_flow *flow)
-{
-	int err;
-
-	err = hroce_route_get(flow, &tx->route);
-	if (err)
-		return err;
-	tx->flow = flow;
-	tx->held = NULL;
-	tx->icrc.udp_len = 0;
-	hroce_headers_init(&tx->hdr, &flow->key);
-	return 0;
 }
 
 static void tx_load_packet(struct hroce_tx *tx)
@@ -423,44 +408,33 @@ static int tx_packets(struct hroce_tx *tx, struct hroce_mem_iter *it)
 	return 0;
 }
 
-static int tx_burst(struct hroce_tx *tx, struct hroce_mem_iter *it)
+int hroce_tx_aim(struct hroce_tx *tx, struct hroce_flow *flow)
 {
-	if (tx->frame.skb || !hroce_local_may(tx->sender, &tx->route, it))
-		return tx_packets(tx, it);
-	hroce_local_deliver(tx->flow, &tx->route, &tx->hdr, tx->burst, it,
-			    &tx->held);
+	int err;
+
+	err = hroce_route_get(flow, &tx->route);
+	if (err)
+		return err;
+	tx->flow = flow;
+	tx->icrc.udp_len = 0;
+	hroce_headers_init(&tx->hdr, &flow->key);
 	return 0;
 }
 
-/* The end of a run receives what was delivered on this host. */
-static int tx_change_flow(struct hroce_tx *tx, struct hroce_flow *flow,
-			  struct hroce_mem_iter *it)
+u8 hroce_tx_add(struct hroce_tx *tx, const struct hrp_burst *b,
+		struct hroce_mem_iter *it)
 {
-	bool locked = tx->flow && hroce_mem_release(it);
+	int err;
 
-	hroce_tx_end(tx);
-	if (locked)
-		hroce_mem_resume(it);
-	return tx_set_flow(tx, flow);
-}
-
-u8 hroce_tx_add(struct hroce_tx *tx, struct hroce_flow *flow,
-		const struct hrp_burst *b, struct hroce_mem_iter *it)
-{
-	int err = 0;
-
-	if (tx->flow != flow)
-		err = tx_change_flow(tx, flow, it);
 	tx->burst = b;
 	tx->next = 0;
 	tx->it = it;
-	if (!err)
-		err = tx_burst(tx, it);
+	err = tx_packets(tx, it);
 	tx->it = NULL;
 	if (it->status != HROCE_WC_SUCCESS)
 		return it->status;
 	if (err)
-		hroce_port_stat_add(flow->port, HROCE_EV_TX_ERRORS,
+		hroce_port_stat_add(tx->flow->port, HROCE_EV_TX_ERRORS,
 				    b->nr_pkts - tx->next);
 	return HROCE_WC_SUCCESS;
 }
@@ -471,8 +445,6 @@ void hroce_tx_end(struct hroce_tx *tx)
 		return;
 	if (tx->frame.skb)
 		tx_send(tx);
-	if (tx->held)
-		hroce_local_end(tx->held);
 	hroce_route_put(&tx->route);
 	tx->flow = NULL;
 }

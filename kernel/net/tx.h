@@ -19,10 +19,9 @@ struct hroce_mem_iter;
 #define HROCE_TX_REF_MIN	2048u
 
 /**
- * struct hroce_tx - a run of transmissions
+ * struct hroce_tx - a run of transmissions in frames
  * @sender: flow that frames are charged to: that of the queue pair
- * @flow: where the last burst went to; NULL: there was none
- * @held: see hroce_local_deliver()
+ * @flow: where bursts go; NULL: see hroce_tx_aim()
  * @keep_order: what the stack refuses is sent again by the owner
  * @refused: the stack has refused a frame
  * @refused_psn: of its first packet
@@ -39,7 +38,7 @@ struct hroce_mem_iter;
  * @payload: bytes of payload in it
  * @burst: the burst that is being added
  * @it: its payload
- * @next: index of its next packet
+ * @next: index of its next packet; those before are in frames
  * @copy: its payload is copied
  * @pkt: packet @next
  * @bth: its headers behind UDP
@@ -53,7 +52,6 @@ struct hroce_mem_iter;
 struct hroce_tx {
 	struct hroce_flow *sender;
 	struct hroce_flow *flow;
-	void *held;
 	bool keep_order;
 	bool refused;
 	u32 refused_psn;
@@ -106,9 +104,19 @@ static inline void hroce_tx_begin(struct hroce_tx *tx,
 }
 
 /**
- * hroce_tx_add - add the packets of a burst
- * @tx: run
+ * hroce_tx_aim - find the way to a destination
+ * @tx: run that has no destination: it is new, or hroce_tx_end() was called
  * @flow: where to; valid until hroce_tx_end()
+ *
+ * Sets @tx->flow, @tx->route and @tx->hdr.
+ * Context: BH disabled, RCU read side; both until hroce_tx_end().
+ * Return: 0, or negative errno: no route; then @tx has no destination.
+ */
+int hroce_tx_aim(struct hroce_tx *tx, struct hroce_flow *flow);
+
+/**
+ * hroce_tx_add - add the packets of a burst
+ * @tx: run; hroce_tx_aim() was successful
  * @b: what; not used any more after return
  * @it: payload, at its beginning
  *
@@ -116,17 +124,16 @@ static inline void hroce_tx_begin(struct hroce_tx *tx,
  * those to which nothing can be added. A frame that cannot be sent is lost, as
  * on any wire, and counted; see hroce_tx_begin() for those that are refused.
  *
- * Context: BH disabled, RCU read side; both until hroce_tx_end(). No lock held
- * that a receiver takes.
+ * Context: as hroce_tx_aim().
  * Return: enum hroce_wc_status: SUCCESS, or @it->status if the payload is not
- * accessible; then the end of the burst from somewhere on is not sent.
+ * accessible; then the end of the burst is not sent.
  */
-u8 hroce_tx_add(struct hroce_tx *tx, struct hroce_flow *flow,
-		const struct hrp_burst *b, struct hroce_mem_iter *it);
+u8 hroce_tx_add(struct hroce_tx *tx, const struct hrp_burst *b,
+		struct hroce_mem_iter *it);
 
 /**
  * hroce_tx_end - end a run: send what is still open
- * @tx: run; hroce_tx_add() may begin anew
+ * @tx: run; hroce_tx_aim() may begin anew
  *
  * Context: as hroce_tx_add().
  */

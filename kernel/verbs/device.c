@@ -8,6 +8,7 @@
 #include <linux/dma-mapping.h>
 #include <linux/if_vlan.h>
 #include <net/addrconf.h>
+#include "../datapath/recv.h"
 #include "ah.h"
 #include "counter.h"
 #include "cq.h"
@@ -215,7 +216,7 @@ int hroce_dev_create(struct hroce_owner *owner, const char *name)
 	err = hroce_recent_init(&dev->recent_qps);
 	if (err)
 		goto fini_keys;
-	err = hroce_port_init(&dev->port, ndev);
+	err = hroce_port_init(&dev->port, ndev, &hroce_recv_ops);
 	if (err)
 		goto fini_recent;
 	dev->mtu = hroce_port_mtu(dev);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Queue pairs. qp.c creates, modifies and destroys them; qp_send.c runs the
- * requester, qp_recv.c the responder and the completer.
+ * requester, datapath/reply.c the responder, datapath/recv.c the completer.
  *
  * Locks. recv.lock before send.lock, both before a CQ's lock; all _bh. Frames
  * are sent with none of them held. A token decides which context runs the
@@ -228,7 +228,7 @@ void hroce_qp_send_work(struct hroce_qp *qp);
  */
 void hroce_qp_send_stop(struct hroce_qp *qp);
 
-/* qp_recv.c: the same for the responder side */
+/* datapath/reply.c: the same for the responder side */
 void hroce_qp_recv_init(struct hroce_qp *qp);
 void hroce_qp_recv_work(struct hroce_qp *qp);
 void hroce_qp_recv_stop(struct hroce_qp *qp);

@@ -4,17 +4,14 @@
  * whatever context posted, acknowledged or timed out.
  */
 #include <linux/hrtimer.h>
+#include "../datapath/out.h"
 #include "../mem/iter.h"
-#include "../net/tx.h"
-#include "../proto/env.h"
 #include "../proto/pace.h"
 #include "../proto/req.h"
 #include "../section.h"
 #include "../trace.h"
 #include "ah.h"
 #include "fault.h"
-#include "mr.h"
-#include "mw.h"
 #include "qp.h"
 
 static struct hroce_flow *send_flow(struct hroce_qp *qp,
@@ -32,7 +29,7 @@ static struct hroce_flow *send_flow(struct hroce_qp *qp,
  * Lets the frame stay open if another burst is likely to follow at once. The
  * lock is not held meanwhile.
  */
-static u8 send_burst(struct hroce_qp *qp, struct hroce_tx *tx,
+static u8 send_burst(struct hroce_qp *qp, struct hroce_out *out,
 		     const struct hrp_burst *b)
 	__must_hold(&qp->send.lock)
 {
@@ -43,20 +40,20 @@ static u8 send_burst(struct hroce_qp *qp, struct hroce_tx *tx,
 	if (!flow)
 		return HROCE_CAUSE_AH;
 	if (hroce_tx_may_refer(b))
-		hroce_early_begin(qp, !tx->frame.skb, b->first.psn);
+		hroce_early_begin(qp, !out->tx.frame.skb, b->first.psn);
 	spin_unlock(&qp->send.lock);
 	trace_hroce_tx(qp->proto.qpn, b);
 	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, qp->ib.pd, &b->mem);
-	status = hroce_tx_add(tx, flow, b, &it);
+	status = hroce_out_add(out, flow, b, &it);
 	hroce_mem_end(&it);
-	/* hroce_tx_end() may deliver on this host, and so run the completer. */
-	if (!tx->frame.skb)
+	/* hroce_out_end() may deliver on this host, and so run the completer. */
+	if (!out->tx.frame.skb)
 		hroce_early_sent(&qp->early);
 	if (!b->more)
-		hroce_tx_end(tx);
+		hroce_out_end(out);
 	spin_lock(&qp->send.lock);
 	if (unlikely(status != HROCE_WC_SUCCESS))
-		hrp_pace_give_back(&qp->proto, b, tx->next);
+		hrp_pace_give_back(&qp->proto, b, out->tx.next);
 	if (unlikely(status == HRP_MEM_FAULT))
 		status = hroce_fault_begin(qp, HROCE_FAULT_SEND, &it);
 	return status;
@@ -77,15 +74,15 @@ static bool send_must_pause(struct hroce_qp *qp)
 static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 {
 	struct hrp_burst b __uninitialized;
-	struct hroce_tx tx __uninitialized;
+	struct hroce_out out __uninitialized;
 	enum hrp_next next;
 	u8 status;
 
 	lockdep_assert_held(&qp->send.lock);
 	qp->proto.req.sq.watched = qp->user &&
 				   READ_ONCE(hqp_dev(qp)->poller.awake);
-	hroce_tx_begin(&tx, &qp->flow, hrp_qp_is_reliable(&qp->proto));
-	while (!tx.refused && !qp->dead && !send_must_pause(qp)) {
+	hroce_out_begin(&out, &qp->flow, hrp_qp_is_reliable(&qp->proto));
+	while (!out.tx.refused && !qp->dead && !send_must_pause(qp)) {
 		next = hrp_req_next(&qp->proto, now_ns, &b);
 		if (next == HRP_NEXT_AGAIN) {
 			hroce_section_charge(1);
@@ -96,19 +93,19 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 		hroce_section_charge(b.nr_pkts);
 		if (qp->proto.req.went_back)
 			hroce_flow_lost(&qp->flow);
-		status = send_burst(qp, &tx, &b);
+		status = send_burst(qp, &out, &b);
 		hrp_req_sent(&qp->proto, &b, status);
 	}
-	if (tx.flow) {
+	if (out.tx.flow) {
 		spin_unlock(&qp->send.lock);
-		hroce_tx_end(&tx);
+		hroce_out_end(&out);
 		spin_lock(&qp->send.lock);
 	}
 	hroce_early_sent(&qp->early);
 	if (unlikely(qp->early.held))
 		hroce_early_go_on(qp);
-	if (unlikely(tx.refused))
-		hrp_req_refused(&qp->proto, tx.refused_psn, now_ns);
+	if (unlikely(out.tx.refused))
+		hrp_req_refused(&qp->proto, out.tx.refused_psn, now_ns);
 }
 
 /*
@@ -214,29 +211,4 @@ void hroce_qp_send_stop(struct hroce_qp *qp)
 	hrtimer_cancel(&qp->timer);
 	qp->timer_ns = 0;
 	tasklet_kill(&qp->send.task);
-}
-
-/* Called by the engine with the send lock held. */
-
-void hrp_env_send_done(struct hrp_qp *proto, const struct hroce_cqe *cqe)
-{
-	hroce_qp_complete(proto_to_hqp(proto), cqe, false,
-			  HROCE_PENDING_SEND_CQ);
-	if (cqe->status != HROCE_WC_SUCCESS &&
-	    cqe->status != HROCE_WC_WR_FLUSH_ERR)
-		hrp_count(proto, HROCE_EV_REQ_ERRORS);
-}
-
-u8 hrp_env_local_op(struct hrp_qp *proto, const struct hrp_wqe *wqe)
-{
-	struct hroce_qp *qp = proto_to_hqp(proto);
-
-	hroce_section_charge(1);
-	if (wqe->wqe.opcode == HROCE_WR_REG_MR)
-		return hroce_mr_register(qp->ib.pd, &wqe->wqe);
-	if (wqe->wqe.opcode == HROCE_WR_BIND_MW)
-		return hroce_mw_bind(qp->ib.pd, proto->qpn, &wqe->wqe);
-	return hroce_mr_invalidate(qp->ib.pd, proto->qpn, wqe->wqe.imm_data,
-				   false) ?
-	       HROCE_WC_SUCCESS : HROCE_CAUSE_INVALIDATE;
 }

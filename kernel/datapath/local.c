@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Delivery on this host: the receiver is called for each packet of a burst as
+ * if it had come in a frame, but there is none, and the payload is copied from
+ * the sender's memory to the receiver's. All else is as on the wire: headers
+ * are built and parsed, and what they ask for is checked and answered.
+ *
+ * The receiver answers before the call returns, and its answers are delivered
+ * in the same way, so calls nest. Beyond the nesting limit packets are sent in
+ * frames, which the softirq delivers later.
+ */
+#include <linux/minmax.h>
+#include <linux/netdevice.h>
+#include <linux/percpu.h>
+
+#include "../mem/iter.h"
+#include "../net/flow.h"
+#include "../net/port.h"
+#include "../net/tx.h"
+#include "../verbs/qp.h"
+#include "local.h"
+#include "recv.h"
+
+/* A request, and its answer. */
+#define LOCAL_MAX_DEPTH	2
+
+static DEFINE_PER_CPU(unsigned int, local_depth);
+
+bool hroce_local_may(const struct hroce_tx *tx, const struct hroce_mem_iter *it)
+{
+	return READ_ONCE(tx->sender->port->local) &&
+	       netif_running(tx->route.dev) &&
+	       this_cpu_read(local_depth) < LOCAL_MAX_DEPTH &&
+	       hroce_flow_is_idle(tx->sender) && hroce_mem_is_steady(it);
+}
+
+/* Load the next packet as hroce_rx_next() does from a frame. */
+static void local_load(struct hroce_recv *r, const struct hrp_burst *b)
+{
+	struct hroce_rx_packet *p = &r->packet;
+	u32 index = r->frame->next++;
+	u32 hdr_len;
+
+	hrp_burst_pkt(b, index, &p->pkt);
+	hdr_len = hrp_pkt_build(&p->pkt, p->bth);
+	p->len = hdr_len + p->pkt.payload_len + p->pkt.pad + HRW_ICRC_LEN;
+	hrp_pkt_parse(&p->pkt, p->bth, hdr_len, p->len);
+	hroce_headers_set(&r->frame->hdr, p->len, 0);
+	r->run = hrp_burst_run(b, index);
+}
+
+void hroce_local_deliver(const struct hroce_tx *tx, const struct hrp_burst *b,
+			 struct hroce_mem_iter *it, struct hroce_qp **receiver)
+{
+	struct hroce_rx_frame frame __uninitialized;
+	struct hroce_recv r __uninitialized;
+	struct hroce_port *from = tx->flow->port;
+	u32 end;
+
+	frame.port = tx->route.to;
+	frame.skb = NULL;
+	frame.saddr = tx->flow->key.saddr;
+	frame.daddr = tx->flow->key.daddr;
+	frame.mcast = false;
+	frame.trusted = true;
+	frame.hdr = tx->hdr;
+	frame.next = 0;
+	r.frame = &frame;
+	r.qp = *receiver;
+	r.src = it;
+
+	this_cpu_inc(local_depth);
+	do {
+		local_load(&r, b);
+		hroce_recv_packet(&r);
+		/* It may have taken more than one, or none of the payload. */
+		end = min(frame.next * b->mtu, b->mem.len);
+		hroce_mem_skip(it, it->left - (b->mem.len - end));
+	} while (frame.next < b->nr_pkts);
+	this_cpu_dec(local_depth);
+
+	*receiver = r.qp;
+	hroce_port_stat_add(from, HROCE_EV_TX_PACKETS, b->nr_pkts);
+	hroce_port_stat_add(from, HROCE_EV_TX_LOCAL, b->nr_pkts);
+	hroce_port_stat_add(from, HROCE_EV_TX_BYTES, b->mem.len);
+	hroce_port_stat_add(frame.port, HROCE_EV_RX_PACKETS, b->nr_pkts);
+}
+
+void hroce_local_end(struct hroce_qp *receiver)
+{
+	this_cpu_inc(local_depth);
+	hroce_qp_settle_bh(receiver);
+	this_cpu_dec(local_depth);
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The way out. */
+#include "../mem/iter.h"
+#include "../net/flow.h"
+#include "../net/port.h"
+#include "local.h"
+#include "out.h"
+
+static int out_aim(struct hroce_out *out, struct hroce_flow *flow,
+		   struct hroce_mem_iter *it)
+{
+	/* At the end of a run receivers on this host are settled. */
+	bool locked = out->tx.flow && hroce_mem_release(it);
+
+	hroce_out_end(out);
+	if (locked)
+		hroce_mem_resume(it);
+	return hroce_tx_aim(&out->tx, flow);
+}
+
+u8 hroce_out_add(struct hroce_out *out, struct hroce_flow *flow,
+		 const struct hrp_burst *b, struct hroce_mem_iter *it)
+{
+	if (out->tx.flow != flow && unlikely(out_aim(out, flow, it))) {
+		out->tx.next = 0;
+		if (it->status == HROCE_WC_SUCCESS)
+			hroce_port_stat_add(flow->port, HROCE_EV_TX_ERRORS,
+					    b->nr_pkts);
+		return it->status;
+	}
+	if (out->tx.route.to && !out->tx.frame.skb &&
+	    hroce_local_may(&out->tx, it)) {
+		out->tx.next = 0;
+		hroce_local_deliver(&out->tx, b, it, &out->receiver);
+		return it->status;
+	}
+	return hroce_tx_add(&out->tx, b, it);
+}
+
+void hroce_out_end(struct hroce_out *out)
+{
+	hroce_tx_end(&out->tx);
+	if (!out->receiver)
+		return;
+	hroce_local_end(out->receiver);
+	out->receiver = NULL;
+}

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Packets to queue pairs: finds the queue pair of a packet, places its payload
+ * and lets the engine decide, in the softirq that brought the packet. The
+ * answers are sent by reply.c, once no lock is held.
+ */
+#include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include "../mem/iter.h"
+#include "../net/port.h"
+#include "../proto/req.h"
+#include "../proto/resp.h"
+#include "../section.h"
+#include "../trace.h"
+#include "../verbs/fault.h"
+#include "../verbs/mcast.h"
+#include "../verbs/pkey.h"
+#include "../verbs/qp.h"
+#include "../verbs/srq.h"
+#include "../verbs/turn.h"
+#include "recv.h"
+#include "xrc.h"
+
+#define QPN_MULTICAST	0xffffff
+
+/* The same as hroce_rx_place() without a frame. */
+static u8 recv_place_local(struct hroce_recv *r, struct hroce_mem_iter *it,
+			   u32 *nr_pkts)
+{
+	struct hroce_mem_iter src = *r->src;
+	u32 len = r->packet.pkt.payload_len, nr;
+
+	nr = hroce_mem_copy(it, &src, min(*nr_pkts, r->run) * len) / len;
+	/* That it cannot be placed counts. */
+	*nr_pkts = max(nr, (u32)(it->status != HROCE_WC_SUCCESS));
+	if (nr > 1)
+		hroce_rx_taken(r->frame, &r->packet, nr - 1);
+	return nr ? HROCE_WC_SUCCESS : it->status;
+}
+
+static u8 recv_place_payload(struct hroce_recv *r, struct hroce_mem_iter *it,
+			     bool fuse, u32 *nr_pkts)
+{
+	u8 status;
+
+	status = r->src ? recv_place_local(r, it, nr_pkts) :
+			  hroce_rx_place(r->frame, &r->packet, it, fuse,
+					 nr_pkts);
+	if (likely(status == HROCE_WC_SUCCESS))
+		hroce_port_stat_add(r->frame->port, HROCE_EV_RX_BYTES,
+				    *nr_pkts * r->packet.pkt.payload_len);
+	return status;
+}
+
+static bool recv_word(const struct hroce_recv *r, u64 *word)
+{
+	struct hroce_mem_iter src;
+
+	if (!r->src)
+		return hroce_rx_word(r->frame, word);
+	src = *r->src;
+	return hroce_mem_copy_out(&src, word, sizeof(*word));
+}
+
+/* Place an ATOMIC WRITE: visible as a whole, after all payload before it. */
+static u8 recv_place_word(const struct hroce_recv *r, struct hroce_mem_iter *it)
+{
+	struct hroce_extent ext __uninitialized;
+	u64 word, *p;
+
+	if (!recv_word(r, &word))
+		return HROCE_WC_REM_ACCESS_ERR;
+	if (!hroce_mem_next(it, sizeof(word), &ext))
+		return it->status;
+	p = hroce_extent_va(&ext);
+	if (ext.len != sizeof(word) || !IS_ALIGNED((uintptr_t)p, sizeof(word)))
+		return HROCE_WC_REM_ACCESS_ERR;
+	/* Pairs with the acquire of whoever waits for it to change. */
+	smp_store_release(p, word);
+	hroce_port_stat_add(r->frame->port, HROCE_EV_RX_BYTES, sizeof(word));
+	return HROCE_WC_SUCCESS;
+}
+
+/*
+ * The answer to an atomic operation is in its header; that to an ATOMIC WRITE
+ * is placed by itself.
+ */
+static u8 recv_place_atomic(const struct hroce_recv *r,
+			    struct hroce_mem_iter *it)
+{
+	const struct hrp_pkt *pkt = &r->packet.pkt;
+
+	if (pkt->info & HRP_OI_ATOMIC_WRITE)
+		return recv_place_word(r, it);
+	return hroce_mem_copy_in(it, &pkt->orig, sizeof(pkt->orig)) ?
+	       HROCE_WC_SUCCESS : it->status;
+}
+
+/* The network header in front of a datagram. */
+static u8 recv_place_grh(const struct hroce_recv *r, struct hroce_mem_iter *it)
+{
+	u8 grh[HRW_GRH_LEN];
+
+	hroce_rx_grh(r->frame, &r->packet, grh);
+	return hroce_mem_copy_in(it, grh, sizeof(grh)) ? HROCE_WC_SUCCESS :
+							 it->status;
+}
+
+/*
+ * Check the ICRC and place the payload, that of packets behind this one, too,
+ * if the decision is good for them. False if the ICRC was wrong; @checked: it
+ * is known to be right.
+ */
+static bool recv_place(struct hroce_qp *qp, struct hroce_recv *r,
+		       struct hrp_rx *d, struct ib_pd *pd, bool checked,
+		       u8 *status)
+{
+	const struct hroce_mkeys *mkeys = &hqp_dev(qp)->mkeys;
+	struct hroce_mem_iter it __uninitialized;
+	bool fuse = d->fuse && d->mem.len && !checked;
+	const u32 info = r->packet.pkt.info;
+
+	*status = HROCE_WC_SUCCESS;
+	if (!fuse && !checked && !hroce_rx_icrc_ok(r->frame, &r->packet))
+		return false;
+
+	if (d->mem.len) {
+		if (fuse)
+			d->nr_pkts += d->more;
+		d->mem.len *= d->nr_pkts;
+		hroce_mem_begin(&it, mkeys, pd, &d->mem);
+		if (info & (HRP_OI_ATOMICACKETH | HRP_OI_ATOMIC_WRITE))
+			*status = recv_place_atomic(r, &it);
+		else
+			*status = recv_place_payload(r, &it, fuse, &d->nr_pkts);
+		hroce_mem_end(&it);
+	}
+	if (d->grh && d->nr_pkts && *status == HROCE_WC_SUCCESS) {
+		struct hrp_mem mem = d->mem;
+
+		mem.offset = 0;
+		mem.len = HRW_GRH_LEN;
+		hroce_mem_begin(&it, mkeys, pd, &mem);
+		*status = recv_place_grh(r, &it);
+		hroce_mem_end(&it);
+	}
+	if (unlikely(*status == HRP_MEM_FAULT))
+		*status = hroce_fault_begin(qp, info & HRP_OI_RESPONSE ?
+						HROCE_FAULT_SEND :
+						HROCE_FAULT_PLACE, &it);
+	return d->nr_pkts;
+}
+
+/*
+ * Protection domain of what @mem is: receive entries of an SRQ name memory of
+ * the SRQ's domain, whatever queue pair takes them (10.2.9).
+ */
+static struct ib_pd *recv_mem_pd(const struct hroce_qp *qp,
+				 const struct hrp_mem *mem)
+{
+	if (unlikely(qp->srq) && mem->access == HRP_ACCESS_LOCAL_WRITE)
+		return qp->srq->ib.pd;
+	return hroce_xrc_request_pd(qp);
+}
+
+static int recv_request(struct hroce_qp *qp, struct hroce_recv *r)
+{
+	bool checked = hrp_resp_is_delicate(&r->packet.pkt);
+	int drop = HROCE_DROP_QP_STATE;
+	struct hrp_rx d __uninitialized;
+	u8 status;
+
+	if (unlikely(checked) && !hroce_rx_icrc_ok(r->frame, &r->packet))
+		return HROCE_DROP_ICRC;
+	spin_lock(&qp->recv.lock);
+	if (qp->dead)
+		goto unlock;
+	hrp_resp_begin(&qp->proto, &r->packet.pkt, &d);
+	drop = d.drop;
+	if (d.verdict == HRP_RX_DROP)
+		goto unlock;
+	drop = HROCE_DROP_ICRC;
+	if (!recv_place(qp, r, &d, recv_mem_pd(qp, &d.mem), checked, &status))
+		goto unlock;
+	hrp_resp_commit(&qp->proto, &r->packet.pkt, &d, status);
+	/* The context that clears it takes the lock before it looks. */
+	if (!test_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending))
+		set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
+	if (qp->user)
+		hroce_turn_heard(&qp->turn);
+	drop = -1;
+unlock:
+	spin_unlock(&qp->recv.lock);
+	return drop;
+}
+
+static int recv_response(struct hroce_qp *qp, struct hroce_recv *r)
+{
+	int drop = HROCE_DROP_QP_STATE;
+	struct hrp_rx d __uninitialized;
+	u8 status;
+
+	spin_lock(&qp->send.lock);
+	if (qp->dead)
+		goto unlock;
+	hrp_comp_begin(&qp->proto, &r->packet.pkt, &d);
+	drop = d.drop;
+	if (d.verdict == HRP_RX_DROP)
+		goto unlock;
+	drop = HROCE_DROP_ICRC;
+	if (!recv_place(qp, r, &d, qp->ib.pd, false, &status))
+		goto unlock;
+	drop = -1;
+	if (qp->early.busy && hroce_early_hold(qp, &r->packet.pkt))
+		goto unlock;
+	if (hrp_comp_commit(&qp->proto, &r->packet.pkt, &d, ktime_get_ns(), status))
+		set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
+unlock:
+	spin_unlock(&qp->send.lock);
+	return drop;
+}
+
+/* QP1 is in all partitions of the port, and tells which one it was. */
+static bool recv_pkey_ok(const struct hroce_qp *qp, struct hrp_pkt *pkt)
+{
+	int index;
+
+	if (likely(!qp->is_gsi))
+		return hroce_pkey_matches(pkt->pkey, qp->proto.pkey);
+	index = hroce_pkey_find(hqp_dev(qp), pkt->pkey);
+	pkt->pkey_index = index;
+	return index >= 0;
+}
+
+/* Does the packet belong to this queue pair at all? */
+static int recv_check(const struct hroce_qp *qp, struct hroce_recv *r)
+{
+	struct hrp_pkt *pkt = &r->packet.pkt;
+
+	if ((pkt->opcode & HRP_SVC_MASK) != hrp_qp_service(&qp->proto))
+		return HROCE_DROP_OPCODE;
+	switch ((enum hrp_state)READ_ONCE(qp->proto.state)) {
+	case HRP_RESET:
+	case HRP_INIT:
+	case HRP_ERR:
+		return HROCE_DROP_QP_STATE;
+	case HRP_RTR:
+	case HRP_RTS:
+	case HRP_SQD:
+	case HRP_SQE:
+		break;
+	}
+	if (!recv_pkey_ok(qp, pkt))
+		return HROCE_DROP_PKEY;
+	if (qp->proto.type == HRP_TYPE_UD)
+		pkt->sl = r->frame->hdr.ipv6 ? HROCE_SL_UDP_IPV6 : HROCE_SL_UDP_IPV4;
+	else if (!hroce_flow_is_peer(&qp->flow, &r->frame->saddr, &r->frame->daddr))
+		return HROCE_DROP_PEER;
+	return -1;
+}
+
+static void recv_drop(const struct hroce_recv *r, enum hroce_stat reason)
+{
+	trace_hroce_drop(&r->packet.pkt, reason);
+	hroce_port_stat_inc(r->frame->port, reason);
+}
+
+static void recv_packet(struct hroce_qp *qp, struct hroce_recv *r)
+{
+	int drop = recv_check(qp, r);
+
+	if (drop < 0)
+		drop = r->packet.pkt.info & HRP_OI_RESPONSE ?
+		       recv_response(qp, r) : recv_request(qp, r);
+	if (drop >= 0)
+		recv_drop(r, drop);
+}
+
+/*
+ * Copies of the packets of a frame for members of a group, before the rest is
+ * dropped, which UD permits: a quarter of a millisecond if they are short.
+ */
+#define MAX_COPIES	1024
+
+static void recv_multicast(struct hroce_dev *dev, struct hroce_recv *r)
+{
+	struct hroce_mcast_qp *member;
+	struct hroce_mcast *group;
+
+	group = hroce_mcast_find(dev, &r->frame->daddr);
+	if (!group) {
+		recv_drop(r, HROCE_DROP_MCAST);
+		return;
+	}
+	if (r->copies >= MAX_COPIES) {
+		recv_drop(r, HROCE_DROP_MCAST_COPIES);
+		return;
+	}
+	list_for_each_entry_rcu(member, &group->members, node) {
+		r->copies++;
+		recv_packet(member->qp, r);
+		hroce_qp_settle_bh(member->qp);
+	}
+}
+
+static __always_inline void recv_one(struct hroce_recv *r)
+{
+	const struct hrp_pkt *pkt = &r->packet.pkt;
+	struct hroce_dev *dev = port_to_hdev(r->frame->port);
+	struct hroce_qp *qp = r->qp;
+
+	trace_hroce_rx(pkt);
+	if (pkt->info & HRP_OI_CNP) {
+		recv_drop(r, HROCE_DROP_CNP);
+		return;
+	}
+	if (r->frame->mcast) {
+		if (pkt->dqpn == QPN_MULTICAST)
+			recv_multicast(dev, r);
+		else
+			recv_drop(r, HROCE_DROP_MCAST);
+		return;
+	}
+	if (!qp || qp->proto.qpn != pkt->dqpn) {
+		if (qp)
+			hroce_qp_settle_bh(qp);
+		qp = hroce_qp_find(dev, pkt->dqpn);
+		r->qp = qp;
+		if (!qp) {
+			recv_drop(r, HROCE_DROP_NO_QP);
+			return;
+		}
+	}
+	recv_packet(qp, r);
+}
+
+void hroce_recv_packet(struct hroce_recv *r)
+{
+	recv_one(r);
+}
+
+static void recv_frame(struct hroce_rx_frame *frame)
+{
+	struct hroce_recv r __uninitialized;
+
+	r.frame = frame;
+	r.qp = NULL;
+	r.src = NULL;
+	r.copies = 0;
+	hroce_section_begin();
+	while (hroce_rx_next(frame, &r.packet))
+		recv_one(&r);
+	/*
+	 * The frame has been freed: a sender on this host may hold back what is
+	 * answered now until then.
+	 */
+	if (r.qp)
+		hroce_qp_settle_bh(r.qp);
+	hroce_section_end();
+}
+
+static bool recv_wants(struct hroce_port *port, const struct in6_addr *group)
+{
+	return hroce_mcast_find(port_to_hdev(port), group);
+}
+
+const struct hroce_port_ops hroce_recv_ops = {
+	.receive = recv_frame,
+	.wants = recv_wants,
+};

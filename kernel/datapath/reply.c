@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The responder at work: takes answers from the engine and sends them, flushes
+ * the receive queue.
+ */
+#include <linux/rcupdate.h>
+#include "../mem/iter.h"
+#include "../proto/resp.h"
+#include "../section.h"
+#include "../trace.h"
+#include "../verbs/fault.h"
+#include "../verbs/qp.h"
+#include "../verbs/ring.h"
+#include "out.h"
+#include "xrc.h"
+
+/*
+ * Lets the frame stay open if another burst follows. The lock is not held
+ * meanwhile.
+ */
+static noinline_for_stack u8 reply_burst(struct hroce_qp *qp,
+					 struct hroce_out *out,
+					 const struct hrp_burst *b)
+	__must_hold(&qp->recv.lock)
+{
+	struct hroce_mem_iter it __uninitialized;
+	u8 status;
+
+	spin_unlock(&qp->recv.lock);
+	trace_hroce_tx(qp->proto.qpn, b);
+	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, hroce_xrc_pd(qp, b->first.srqn),
+			&b->mem);
+	status = hroce_out_add(out, &qp->flow, b, &it);
+	hroce_mem_end(&it);
+	if (!b->more)
+		hroce_out_end(out);
+	spin_lock(&qp->recv.lock);
+	if (unlikely(status == HRP_MEM_FAULT))
+		status = hroce_fault_begin(qp, HROCE_FAULT_READ, &it);
+	return status;
+}
+
+static bool reply_must_pause(struct hroce_qp *qp)
+{
+	if (hroce_flow_full(&qp->flow))
+		return true;
+	if (hroce_section_left())
+		return false;
+	tasklet_schedule(&qp->recv.task);
+	return true;
+}
+
+/* Even in state ERR: the peer is to learn why. */
+static void reply_bursts(struct hroce_qp *qp)
+{
+	struct hrp_burst b __uninitialized;
+	struct hroce_out out __uninitialized;
+	u8 status;
+
+	lockdep_assert_held(&qp->recv.lock);
+	hroce_out_begin(&out, &qp->flow, false);
+	while (qp->flow_ok && !qp->dead && !reply_must_pause(qp) &&
+	       hrp_resp_next(&qp->proto, &b)) {
+		hroce_section_charge(b.nr_pkts);
+		status = reply_burst(qp, &out, &b);
+		hrp_resp_sent(&qp->proto, &b, status);
+	}
+	if (!out.tx.flow)
+		return;
+	spin_unlock(&qp->recv.lock);
+	hroce_out_end(&out);
+	spin_lock(&qp->recv.lock);
+}
+
+/*
+ * Complete the posted entries, and ask for a kick for later ones. A tasklet
+ * flushes those beyond the work of this section.
+ */
+static void reply_flush(struct hroce_qp *qp)
+{
+	u32 n, max = hroce_section_left();
+	struct hroce_rq_hdr *hdr;
+
+	if (qp->rq) {
+		hdr = qp->rq->va;
+		WRITE_ONCE(hdr->need_kick, 1);
+		/* Store need_kick, then load prod: see rdma/hroce-abi.h. */
+		smp_mb();
+	}
+	n = hrp_resp_flush(&qp->proto, max);
+	hroce_section_charge(n);
+	qp->recv.flushing = n == max;
+	if (n == max)
+		tasklet_schedule(&qp->recv.task);
+}
+
+/* Holder of the token. */
+static void reply_loop(struct hroce_qp *qp)
+{
+	lockdep_assert_held(&qp->recv.lock);
+	do {
+		qp->recv.again = false;
+		reply_bursts(qp);
+		if (qp->proto.state == HRP_ERR)
+			reply_flush(qp);
+	} while (hroce_qp_side_again(&qp->recv));
+}
+
+void hroce_qp_recv_work(struct hroce_qp *qp)
+{
+	spin_lock(&qp->recv.lock);
+	if (qp->recv.running) {
+		qp->recv.again = true;
+	} else if (!qp->dead) {
+		qp->recv.running = true;
+		reply_loop(qp);
+		qp->recv.running = false;
+	}
+	spin_unlock(&qp->recv.lock);
+}
+
+static void reply_task(struct tasklet_struct *task)
+{
+	hroce_qp_recv_run(container_of(task, struct hroce_qp, recv.task));
+}
+
+void hroce_qp_recv_init(struct hroce_qp *qp)
+{
+	spin_lock_init(&qp->recv.lock);
+	tasklet_setup(&qp->recv.task, reply_task);
+}
+
+void hroce_qp_recv_stop(struct hroce_qp *qp)
+{
+	tasklet_kill(&qp->recv.task);
+}
