@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Units of the requester, and of what both sides use. */
+#include "suites.h"
+
+SUITE(sq);
+SUITE(req);
+SUITE(comp);
+SUITE(masked);
+SUITE(pace);
+SUITE(cwnd);
+SUITE(pkt);
+SUITE(cause);
+
+kunit_test_suites(&sq_suite, &req_suite, &comp_suite, &masked_suite,
+		  &pace_suite, &cwnd_suite, &pkt_suite, &cause_suite);

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Units of the responder. */
+#include "suites.h"
+
+SUITE(resp);
+SUITE(rdres);
+SUITE(dgram);
+SUITE(xrc);
+
+kunit_test_suites(&resp_suite, &rdres_suite, &dgram_suite, &xrc_suite);
