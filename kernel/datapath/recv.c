@@ -225,7 +225,7 @@ static bool recv_pkey_ok(const struct hroce_qp *qp, struct hrp_pkt *pkt)
 {
 	int index;
 
-	if (likely(!qp->is_gsi))
+	if (likely(!qp->proto.gsi))
 		return hroce_pkey_matches(pkt->pkey, qp->proto.pkey);
 	index = hroce_pkey_find(hqp_dev(qp), pkt->pkey);
 	pkt->pkey_index = index;

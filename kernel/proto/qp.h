@@ -10,6 +10,8 @@
 #define HRP_QP_H
 
 #include <linux/bitops.h>
+#include <linux/build_bug.h>
+#include <linux/stddef.h>
 #include <linux/types.h>
 #include "../stats.h"
 #include "mem.h"
@@ -250,9 +252,9 @@ struct hrp_resp {
 	u32 msn;
 	u32 mem_psn;
 	struct hrp_rwqe *rwqe;
+	u64 write_va;
 	u32 offset;
 	u32 write_rkey;
-	u64 write_va;
 	u32 write_len;
 	u32 srqn;
 	u32 in_msg;
@@ -266,16 +268,20 @@ struct hrp_resp {
 	u8 mem_bad:1;
 	u8 finishing:1;
 	u8 nak_due;
-	u8 min_rnr_timer;
-	u8 max_dest_rd_atomic;
-	u32 nak_psn;
-	u32 nak_msn;
 	u32 rd_head;
 	u32 rd_reply;
+
 	struct hrp_rdres *rd;
 	u32 nr_rd;
 	u32 burst_pkts;
+	u32 nak_psn;
+	u32 nak_msn;
+	u8 min_rnr_timer;
+	u8 max_dest_rd_atomic;
 };
+
+/* Where the owner aligns it, packets of the peer write to one cache line. */
+static_assert(offsetof(struct hrp_resp, rd) == 64);
 
 /**
  * struct hrp_qp - queue pair
@@ -290,8 +296,8 @@ struct hrp_resp {
  * @qkey: UD
  * @stats: of the link, or those that the queue pair is bound to; change
  *	with both locks held
- * @req: requester
  * @resp: responder
+ * @req: requester
  * @pending: bits of enum hrp_pending, set with either lock held. The owner has
  *	those from HRP_PENDING_NR on
  */
@@ -306,8 +312,8 @@ struct hrp_qp {
 	u32 dest_qpn;
 	u32 qkey;
 	struct hroce_stats __percpu *stats;
-	struct hrp_req req;
 	struct hrp_resp resp;
+	struct hrp_req req;
 	unsigned long pending;
 };
 

@@ -81,7 +81,7 @@ static void send_fill_op(const struct hroce_qp *qp, struct hroce_sq_wqe *wqe,
 		wqe->ud.ah = to_hah(ud_wr(wr)->ah)->id;
 		wqe->ud.qpn = ud_wr(wr)->remote_qpn;
 		wqe->ud.qkey = ud_wr(wr)->remote_qkey;
-		wqe->ud.pkey = qp->is_gsi ? send_pkey(qp, ud_wr(wr)) : 0;
+		wqe->ud.pkey = qp->proto.gsi ? send_pkey(qp, ud_wr(wr)) : 0;
 	}
 	switch ((enum hroce_wr_op)wqe->opcode) {
 	case HROCE_WR_SEND_IMM:

@@ -96,14 +96,13 @@ static void qp_setup(struct hroce_qp *qp, const struct ib_qp_init_attr *init,
 	qp->turn.cpu = HROCE_TURN_NOWHERE;
 	qp->user = udata;
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
-	qp->is_gsi = init->qp_type == IB_QPT_GSI;
 	qp->send_cq = init->send_cq ? to_hcq(init->send_cq) : NULL;
 	qp->recv_cq = init->recv_cq ? to_hcq(init->recv_cq) : NULL;
 	qp->srq = init->srq ? to_hsrq(init->srq) : NULL;
 	qp->proto.type = qp_proto_type(init->qp_type);
 	qp->proto.state = HRP_RESET;
 	qp->proto.pkey = hroce_pkey_at(hqp_dev(qp), 0);
-	qp->proto.gsi = qp->is_gsi;
+	qp->proto.gsi = init->qp_type == IB_QPT_GSI;
 	qp->proto.stats = hqp_dev(qp)->port.stats;
 	qp->proto.req.sq.reg_mr = !udata;
 	qp->proto.mtu_shift = ilog2(ib_mtu_enum_to_int(hqp_dev(qp)->mtu));
@@ -278,7 +277,7 @@ static int qp_take_number(struct hroce_qp *qp)
 	u32 qpn = QPN_GSI;
 	int err;
 
-	if (qp->is_gsi)
+	if (qp->proto.gsi)
 		err = xa_insert(&dev->qps, hroce_qp_index(dev, qpn), NULL,
 				GFP_KERNEL);
 	else

@@ -57,77 +57,86 @@ enum hroce_qp_pending {
 /**
  * struct hroce_qp - queue pair
  * @ib: what ib_core knows
- * @owner: user context that created it, by identity; NULL: the kernel, or
- *	an XRC target, which has no owner
- * @modify_lock: one modify_qp() at a time
- * @proto: protocol state; @proto.req is guarded by @send.lock, @proto.resp by
- *	@recv.lock
- * @timer_ns: when @timer will fire, 0 if it is not armed [send.lock]
- * @send: requester side
- * @recv: responder side
  * @sq: send queue memory; XRC target: NULL
  * @rq: receive queue memory, or NULL with an SRQ and XRC
- * @post_lock: queues of the kernel: guards posting to @sq and @rq; any context;
- *	queues of user space are posted to without us
- * @rq_head: receive entries taken, private [recv.lock]
  * @srq: shared receive queue or NULL; XRC: NULL, found by number
  * @send_cq: completions of the requester; XRC target: NULL
  * @recv_cq: completions of the responder; XRC: NULL, each SRQ has its own
- * @timer: for hrp_req_deadline(); armed lazily, never moved on progress
- * @flow: way to the connected peer (RC, UC); what frames are charged to; valid
- *	if @flow_ok
- * @early: acknowledgements that come before frames have left [send.lock]
- * @turn: taking turns with the peer's process on one CPU
  * @flow_ok: @flow is initialised
- * @timeout: as last set, for query_qp [modify_lock]
- * @access_flags: likewise
- * @sgid_index: likewise
- * @pkey_index: of @proto.pkey in the table of the port [both locks]
- * @max_recv_sge: granted
  * @user: queues are mapped into user space
  * @sig_all: each request of the kernel is signaled
- * @is_gsi: QP1
  * @dead: being destroyed or reset: no new run of either side [both locks]
+ * @max_recv_sge: granted
+ * @modify_lock: one modify_qp() at a time
+ * @proto: protocol state; @proto.req is guarded by @send.lock, @proto.resp by
+ *	@recv.lock
+ * @send: requester side
+ * @timer_ns: when @timer will fire, 0 if it is not armed [send.lock]
+ * @owner: user context that created it, by identity; NULL: the kernel, or
+ *	an XRC target, which has no owner
+ * @timer: for hrp_req_deadline(); armed lazily, never moved on progress
+ * @recv: responder side
+ * @rq_head: receive entries taken, private [recv.lock]
+ * @post_lock: queues of the kernel: guards posting to @sq and @rq; any context;
+ *	queues of user space are posted to without us
+ * @access_flags: as last set, for query_qp [modify_lock]
+ * @timeout: likewise
+ * @sgid_index: likewise
+ * @pkey_index: of @proto.pkey in the table of the port [both locks]
+ * @flow: way to the connected peer (RC, UC); what frames are charged to; valid
+ *	if @flow_ok
+ * @turn: taking turns with the peer's process on one CPU
+ * @early: acknowledgements that come before frames have left [send.lock]
  *
  * Lifetime: every use begins with a look-up by QPN, or with a pointer that the
  * caller of a verb owns, and stays within one section (section.h). Timer and
  * tasklets are stopped by hroce_qp_stop().
  *
  * There may be many thousands, most of them idle: 1024 bytes are what there is
- * before the allocator takes twice as much. They are used up: each side begins
- * a cache line, and what it alone uses follows in that line.
+ * before the allocator takes twice as much. They are used up. Cache lines of 64
+ * bytes, in a kernel without lock debugging:
+ *
+ *	0-5	@ib and what both sides read
+ *	6	what both sides read of @proto; @modify_lock
+ *	7-8	responder: @proto.resp
+ *	8-10	requester: @proto.req; its first half line is not written to
+ *	11-12	requester: @send to @timer
+ *	13	responder: @recv to @pkey_index
+ *	14-15	what both sides need to send
+ *
+ * @proto.pending, in line 10, is written to by both sides.
  */
 struct hroce_qp {
 	struct ib_qp ib;
-	struct mutex modify_lock;
-	struct hrp_qp proto;
-	struct hroce_turn turn;
 	struct hroce_ring *sq;
 	struct hroce_ring *rq;
+	struct hroce_srq *srq;
+	struct hroce_cq *send_cq;
+	struct hroce_cq *recv_cq;
 	bool flow_ok;
-	u8 timeout;
-	u16 access_flags;
-	u8 sgid_index;
-	u8 pkey_index;
 	bool user;
 	bool sig_all;
-	u32 max_recv_sge;
-	bool is_gsi;
 	bool dead;
+	u8 max_recv_sge;
+
+	struct mutex modify_lock ____cacheline_aligned_in_smp;
+	struct hrp_qp proto;
 
 	struct hroce_side send ____cacheline_aligned_in_smp;
 	u64 timer_ns;
-	struct hroce_cq *send_cq;
-
-	struct hroce_side recv ____cacheline_aligned_in_smp;
-	struct hroce_cq *recv_cq;
-	u32 rq_head;
-	spinlock_t post_lock;
-
-	struct hroce_srq *srq;
 	const struct ib_ucontext *owner;
 	struct hrtimer timer;
+
+	struct hroce_side recv ____cacheline_aligned_in_smp;
+	u32 rq_head;
+	spinlock_t post_lock;
+	u16 access_flags;
+	u8 timeout;
+	u8 sgid_index;
+	u8 pkey_index;
+
 	struct hroce_flow flow;
+	struct hroce_turn turn;
 	struct hroce_early early;
 };
 

@@ -109,7 +109,7 @@ static int change_prepare_pace(struct hroce_qp *qp, struct qp_change *c)
 {
 	u32 rate_kbps = c->attr->rate_limit;
 
-	if (!hrp_qp_sends(&qp->proto) || qp->is_gsi)
+	if (!hrp_qp_sends(&qp->proto) || qp->proto.gsi)
 		return -EOPNOTSUPP;
 	if (c->to != IB_QPS_RTS ||
 	    (c->from != IB_QPS_RTR && c->from != IB_QPS_RTS))
