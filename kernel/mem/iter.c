@@ -42,7 +42,7 @@ static noinline void iter_give_back(struct hroce_mem_iter *it)
 		/* On this CPU: others need not wait for its write-backs. */
 		pmem_wmb();
 	}
-	if (it->region->revocable)
+	if (hroce_region_is_revocable(it->region))
 		region_drop(it->region);
 	if (it->window)
 		region_drop(it->window);
@@ -76,10 +76,8 @@ static const struct hroce_sge *iter_sge(const struct hroce_mem_iter *it)
 static u64 iter_sge_pos(const struct hroce_mem_iter *it)
 {
 	const struct hroce_region *region = it->window ?: it->region;
-	u64 addr = iter_sge(it)->addr;
 
-	return region->dma ? addr :
-			     addr - region->iova + region->first_offset;
+	return iter_sge(it)->addr - region->iova + region->first_offset;
 }
 
 /* Why hroce_region_check() has refused. */
@@ -115,7 +113,7 @@ static void iter_look_through_window(struct hroce_mem_iter *it)
 {
 	it->window = it->region;
 	it->region = it->window->parent;
-	if (it->region->revocable)
+	if (hroce_region_is_revocable(it->region))
 		region_hold(it->region);
 }
 
@@ -129,24 +127,23 @@ static bool iter_enter(struct hroce_mem_iter *it, const struct hroce_sge *sge,
 	region = hroce_mkeys_find(it->mkeys, sge->lkey);
 	if (!region)
 		return iter_fail(it, HROCE_CAUSE_KEY);
-	if (region->revocable) {
+	if (hroce_region_is_revocable(region)) {
 		region_hold(region);
 		it->region = region;
-		if (region->window && it->mem->access < HRP_ACCESS_REMOTE_READ)
+		if (region->type == HROCE_REGION_WINDOW &&
+		    it->mem->access < HRP_ACCESS_REMOTE_READ)
 			return iter_fail(it, HROCE_CAUSE_KEY);
 	}
 	it->region = region;
 	if (!hroce_region_check(region, it->pd, sge->addr, sge->length,
 				it->mem->access))
 		return iter_fail(it, iter_cause(it, region));
-	it->pos = sge->addr + skip;
-	if (!region->dma)
-		it->pos += region->first_offset - region->iova;
+	it->pos = sge->addr + skip - region->iova + region->first_offset;
 	/* The kernel may register slabs. */
-	if (!region->dma && !region->revocable &&
-	    !(region->durable && hroce_mem_is_written(it->mem)))
+	if (region->type == HROCE_REGION_PINNED &&
+	    !(hroce_region_is_durable(region) && hroce_mem_is_written(it->mem)))
 		it->pages = region->pages;
-	else if (region->window)
+	else if (region->type == HROCE_REGION_WINDOW)
 		iter_look_through_window(it);
 	it->piece_left = min(sge->length - skip, it->left);
 	return true;
@@ -225,7 +222,8 @@ void hroce_mem_end(struct hroce_mem_iter *it)
 
 bool hroce_mem_release(struct hroce_mem_iter *it)
 {
-	if (!it->region || (!it->region->revocable && !it->window))
+	if (!it->region ||
+	    (!hroce_region_is_revocable(it->region) && !it->window))
 		return false;
 	it->pos -= iter_sge_pos(it);
 	iter_unlock(it);
@@ -300,19 +298,19 @@ u32 hroce_mem_next_piece(struct hroce_mem_iter *it, u32 max,
 	if (unlikely(!region)) {
 		ext->va = (void *)(uintptr_t)it->pos;
 		ext->len = max;
-	} else if (unlikely(region->find)) {
+	} else if (unlikely(region->type == HROCE_REGION_FETCHED)) {
 		lockdep_assert_held(&region->lock);
 		ext->len = region->find(region, it->pos, max,
 					hroce_mem_is_written(it->mem), ext);
 		if (!ext->len)
 			return iter_lack(it);
 	} else {
-		ext->len = region->dma ?
+		ext->len = region->type == HROCE_REGION_DMA ?
 			   extent_kernel(it->pos, max, ext) :
 			   extent_region(region, it->pos, max, ext);
 		if (!it->pages && !extent_counts(ext))
 			ext->va = hroce_extent_va(ext);
-		if (unlikely(region->durable) &&
+		if (unlikely(hroce_region_is_durable(region)) &&
 		    hroce_mem_is_written(it->mem)) {
 			iter_write_back(it);
 			it->dirty = hroce_extent_va(ext);
@@ -341,7 +339,7 @@ static bool iter_is_steady_at(const struct hroce_mem_iter *it,
 	const struct hroce_region *region;
 
 	region = hroce_mkeys_find(it->mkeys, sge->lkey);
-	return region && !region->revocable &&
+	return region && !hroce_region_is_revocable(region) &&
 	       hroce_region_check(region, it->pd, sge->addr, sge->length,
 				  it->mem->access);
 }
@@ -351,7 +349,7 @@ bool hroce_mem_is_steady(const struct hroce_mem_iter *it)
 	u32 left, i;
 
 	if (it->status != HROCE_WC_SUCCESS || it->window ||
-	    (it->region && it->region->revocable))
+	    (it->region && hroce_region_is_revocable(it->region)))
 		return false;
 	left = it->left - it->piece_left;
 	for (i = it->sge; left && i < it->mem->nr_sges; i++) {

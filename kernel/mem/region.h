@@ -56,6 +56,18 @@ static inline void *hroce_extent_va(const struct hroce_extent *ext)
 	return ext->va ?: page_address(ext->page) + ext->offset;
 }
 
+/*
+ * hroce_region.type. The revocable ones come last, see
+ * hroce_region_is_revocable().
+ */
+enum hroce_region_type {
+	HROCE_REGION_PINNED,	/* @pages, of a process */
+	HROCE_REGION_DMA,	/* kernel memory by its virtual address */
+	HROCE_REGION_FRWR,	/* @pages, as work requests register them */
+	HROCE_REGION_FETCHED,	/* memory that comes and goes, see @find */
+	HROCE_REGION_WINDOW,	/* a part of @parent, for remote access only */
+};
+
 struct hroce_region;
 
 /**
@@ -74,35 +86,27 @@ typedef u32 hroce_region_find_fn(const struct hroce_region *region, u64 pos,
 /**
  * struct hroce_region - memory behind one key
  * @iova: address of the first byte, as used in work requests
- * @len: bytes; U64_MAX with @dma: all of kernel memory
+ * @len: bytes; U64_MAX: all of an address space
  * @pages: blocks of 2^@page_shift bytes; entry i holds bytes from
  *	(i << @page_shift) - @first_offset of the region on
- * @parent: windows: the region that has the memory, and counts this one in its
+ * @parent: WINDOW: the region that has the memory, and counts this one in its
  *	@windows as long as it is valid [lock]
- * @first_offset: where the region begins in the first block; windows: from where
- *	the first block of @parent begins
+ * @first_offset: where the region begins in the first block; WINDOW: from where
+ *	the first block of @parent begins; 0 if there are no blocks
  * @page_shift: PAGE_SHIFT or more
- * @dma: addresses are kernel virtual addresses, there are no @pages
- * @revocable: its memory may be taken away while its key is in the table. Its
- *	users hold @lock for reading while they touch its memory; who takes it
- *	away holds @lock for writing, so that memory is left alone from then on.
- *	FRWR and windows: work requests do so, and make it valid again
- * @find: @revocable memory that comes and goes by itself: where it is, instead
- *	of @pages; NULL: @pages hold all of it
- * @durable: persistent memory: what is placed there is written back from the
- *	CPU's caches by the end of the walk, so that a FLUSH finds nothing to do
- * @window: a memory window: part of @parent, for remote access only
+ * @type: enum hroce_region_type
  * @state: enum hroce_region_state [lock]
  * @key: 32-bit key, lkey and rkey alike; FRWR may change its low 8 bits
  * @access: HROCE_REGION_*
+ * @find: FETCHED: where the memory is
  * @qpn: windows of type 2: the queue pair that has bound it; otherwise 0, which
  *	stands for all of the protection domain [lock]
  * @windows: bound to this region; negative: none may be
  * @pd: identity of the protection domain
- * @lock: see @revocable; _bh, innermost; that of @parent comes after that of a
- *	window
+ * @lock: see hroce_region_is_revocable(); _bh, innermost; that of @parent comes
+ *	after that of a window
  *
- * No field of a region that is not @revocable changes while it can be found.
+ * No field of a region that is not revocable changes while it can be found.
  */
 struct hroce_region {
 	u64 iova;
@@ -111,19 +115,35 @@ struct hroce_region {
 	struct hroce_region *parent;
 	u64 first_offset;
 	u8 page_shift;
-	bool dma;
-	bool revocable;
-	bool durable;
-	bool window;
-	hroce_region_find_fn *find;
+	u8 type;
 	u8 state;
 	u32 key;
 	u32 access;
+	hroce_region_find_fn *find;
 	u32 qpn;
 	atomic_t windows;
 	const void *pd;
 	rwlock_t lock;
 };
+
+/*
+ * May its memory be taken away while its key is in the table? Users hold @lock
+ * for reading while they touch such memory. To take it away, hold @lock for
+ * writing: the memory is left alone from then on.
+ */
+static inline bool hroce_region_is_revocable(const struct hroce_region *region)
+{
+	return region->type >= HROCE_REGION_FRWR;
+}
+
+/*
+ * Is it persistent memory? Payload is written back from the CPU's caches by the
+ * end of the walk that places it, so that a FLUSH finds nothing to do.
+ */
+static inline bool hroce_region_is_durable(const struct hroce_region *region)
+{
+	return region->access & HROCE_REGION_FLUSH_PERSISTENT;
+}
 
 /* Does @region grant @access? Local reading needs no right (IBTA 10.6.3.1). */
 static inline bool hroce_region_allows(const struct hroce_region *region,

@@ -102,7 +102,7 @@ struct ib_mr *hroce_mr_publish_fetched(struct hroce_mr *mr,
 	int err;
 
 	mr->ops = ops;
-	mr->region.revocable = true;
+	mr->region.type = HROCE_REGION_FETCHED;
 	mr->region.find = find;
 	mr->region.state = HROCE_REGION_VALID;
 	err = hroce_mr_publish(mr, -1);
@@ -120,7 +120,7 @@ struct ib_mr *hroce_mr_get_dma(struct ib_pd *pd, int access)
 	mr = mr_new(pd, 0, 0, access);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
-	mr->region.dma = true;
+	mr->region.type = HROCE_REGION_DMA;
 	mr->region.len = U64_MAX;
 	mr->region.state = HROCE_REGION_VALID;
 	err = hroce_mr_publish(mr, -1);
@@ -278,12 +278,6 @@ static void mr_write_back(const struct ib_umem *umem)
 	}
 }
 
-static void mr_set_access(struct hroce_mr *mr, int access)
-{
-	mr->region.access = access & MR_PINNED;
-	mr->region.durable = access & IB_ACCESS_FLUSH_PERSISTENT;
-}
-
 /* Leaves the previous pages in @p. */
 static void mr_swap_pages(struct hroce_mr *mr, struct mr_pages *p)
 {
@@ -340,7 +334,7 @@ struct ib_mr *hroce_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 	if (err)
 		goto free_mr;
 	mr_swap_pages(mr, &p);
-	mr_set_access(mr, access);
+	mr->region.access = access & MR_PINNED;
 	mr->region.state = HROCE_REGION_VALID;
 	err = hroce_mr_publish(mr, -1);
 	if (err)
@@ -445,14 +439,14 @@ struct ib_mr *hroce_mr_rereg(struct ib_mr *ibmr, int flags, u64 start,
 	hroce_mkeys_suspend(mkeys, &mr->region);
 	if (p.valid)
 		mr_swap_pages(mr, &p);
-	else if (access & IB_ACCESS_FLUSH_PERSISTENT && !mr->region.durable &&
-		 mr->umem)
+	else if (access & IB_ACCESS_FLUSH_PERSISTENT &&
+		 !hroce_region_is_durable(&mr->region) && mr->umem)
 		mr_write_back(mr->umem);
 	if (flags & IB_MR_REREG_TRANS) {
 		mr->region.iova = iova;
 		mr->region.len = length;
 	}
-	mr_set_access(mr, access);
+	mr->region.access = access & MR_PINNED;
 	mr->region.pd = pd;
 	hroce_mkeys_resume(mkeys, &mr->region);
 
@@ -477,7 +471,8 @@ static struct hroce_mr *mr_find(const struct hroce_mkeys *mkeys, u32 key)
 {
 	struct hroce_region *region = hroce_mkeys_find_index(mkeys, key);
 
-	return region && region->find && region->key == key ?
+	return region && region->type == HROCE_REGION_FETCHED &&
+	       region->key == key ?
 	       container_of(region, struct hroce_mr, region) : NULL;
 }
 
@@ -552,7 +547,7 @@ struct ib_mr *hroce_mr_alloc(struct ib_pd *pd, enum ib_mr_type type,
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
 	mr->max_blocks = max_num_sg;
-	mr->region.revocable = true;
+	mr->region.type = HROCE_REGION_FRWR;
 	mr->region.pages = kvcalloc(max_num_sg, sizeof(*mr->region.pages),
 				    GFP_KERNEL);
 	if (!mr->region.pages)

@@ -52,7 +52,7 @@ int hroce_mr_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 static bool mr_may_register(const struct hroce_mr *mr, const struct ib_pd *pd,
 			    const struct hroce_sq_wqe *wqe)
 {
-	return mr->ib.pd == pd && mr->region.revocable &&
+	return mr->ib.pd == pd && mr->region.type == HROCE_REGION_FRWR &&
 	       !((wqe->reg.key ^ mr->region.key) & KEY_INDEX_MASK) &&
 	       !(wqe->reg.access & ~FAST_ACCESS);
 }
@@ -85,11 +85,12 @@ bool hroce_mr_invalidate(struct ib_pd *pd, u32 qpn, u32 key, bool remote)
 	bool ok = false;
 
 	region = hroce_mkeys_find(&to_hdev(pd->device)->mkeys, key);
-	if (!region || !region->revocable || region->find ||
-	    region->pd != pd)
+	if (!region || region->pd != pd)
 		return false;
-	if (region->window)
+	if (region->type == HROCE_REGION_WINDOW)
 		return hroce_mw_invalidate(region, qpn, key);
+	if (region->type != HROCE_REGION_FRWR)
+		return false;
 
 	write_lock_bh(&region->lock);
 	/* To invalidate what is invalid is an error of the peer, not of ours. */

@@ -35,8 +35,7 @@ int hroce_mw_alloc(struct ib_mw *ibmw, struct ib_udata *udata)
 		return err;
 	mw->region.pd = ibmw->pd;
 	rwlock_init(&mw->region.lock);
-	mw->region.revocable = true;
-	mw->region.window = true;
+	mw->region.type = HROCE_REGION_WINDOW;
 	mw->region.state = HROCE_REGION_FREE;
 	err = hroce_mkeys_add(&to_hdev(ibmw->device)->mkeys, &mw->region, -1);
 	if (err)
@@ -72,7 +71,8 @@ static struct hroce_region *mw_get_parent(const struct hroce_mkeys *mkeys,
 
 	region = hroce_mkeys_find(mkeys, wqe->bind.lkey);
 	/* Neither windows nor what FRWR registers can have that right. */
-	if (!region || region->dma || !(region->access & HROCE_REGION_MW_BIND))
+	if (!region || region->type == HROCE_REGION_DMA ||
+	    !(region->access & HROCE_REGION_MW_BIND))
 		return NULL;
 	/* Remote write access needs local write access. */
 	if (wqe->bind.access & (HROCE_MW_REMOTE_WRITE | HROCE_MW_REMOTE_ATOMIC) &&
@@ -125,7 +125,7 @@ u8 hroce_mw_bind(struct ib_pd *pd, u32 qpn, const struct hroce_sq_wqe *wqe)
 	struct hroce_mw *mw;
 
 	region = hroce_mkeys_find_index(mkeys, wqe->bind.key);
-	if (!region || !region->window || region->pd != pd)
+	if (!region || region->type != HROCE_REGION_WINDOW || region->pd != pd)
 		return HROCE_CAUSE_WINDOW;
 	mw = container_of(region, struct hroce_mw, region);
 	if (wqe->bind.length) {
