@@ -96,11 +96,11 @@ static u8 iter_cause(const struct hroce_mem_iter *it,
  * The pages are not there, and the region can fetch them. Ask for the rest of
  * the element as well.
  */
-static u32 iter_lack(struct hroce_mem_iter *it)
+static u32 iter_fault(struct hroce_mem_iter *it)
 {
-	it->lack_write = hroce_mem_is_written(it->mem);
-	it->lack_key = it->region->key;
-	it->lack_len = iter_sge_pos(it) + iter_sge(it)->length - it->pos;
+	it->fault_write = hroce_mem_is_written(it->mem);
+	it->fault_key = it->region->key;
+	it->fault_len = iter_sge_pos(it) + iter_sge(it)->length - it->pos;
 	iter_fail(it, HRP_MEM_FAULT);
 	return 0;
 }
@@ -303,7 +303,7 @@ u32 hroce_mem_next_piece(struct hroce_mem_iter *it, u32 max,
 		ext->len = region->find(region, it->pos, max,
 					hroce_mem_is_written(it->mem), ext);
 		if (!ext->len)
-			return iter_lack(it);
+			return iter_fault(it);
 	} else {
 		ext->len = region->type == HROCE_REGION_DMA ?
 			   extent_kernel(it->pos, max, ext) :

@@ -28,9 +28,9 @@ struct hroce_mkeys;
  *	accessible; HRP_MEM_FAULT if it was not there
  * @dirty: given out last, to be written back
  * @dirty_len: bytes of it, or 0
- * @lack_write: to write was what was wanted of
- * @lack_key: the region that had nothing at @pos then
- * @lack_len: how much of it is, or will be, wanted
+ * @fault_write: HRP_MEM_FAULT: the fault was a write
+ * @fault_key: of the region that had nothing at @pos
+ * @fault_len: bytes that the walk wants from @pos on
  */
 struct hroce_mem_iter {
 	const struct hroce_mkeys *mkeys;
@@ -46,9 +46,9 @@ struct hroce_mem_iter {
 	u32 dirty_len;
 	void *dirty;
 	u8 status;
-	bool lack_write;
-	u32 lack_key;
-	u32 lack_len;
+	bool fault_write;
+	u32 fault_key;
+	u32 fault_len;
 };
 
 /* Is what is walked over to be written? */

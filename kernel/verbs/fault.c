@@ -154,16 +154,16 @@ static int fault_queue(struct hroce_dev *dev, u32 qpn,
 	fault->dev = dev;
 	fault->qpn = qpn;
 	fault->who = who;
-	fault->len = it->lack_len;
+	fault->len = it->fault_len;
 	fault->pos = it->pos;
-	fault->write = it->lack_write;
+	fault->write = it->fault_write;
 	err = xa_insert(&dev->faults, index, fault, GFP_ATOMIC | __GFP_NOWARN);
 	if (err) {
 		kfree(fault);
 		return err;
 	}
 	hroce_port_stat_inc(&dev->port, HROCE_EV_MEM_FAULTS);
-	fault->mr = hroce_mr_tryget(&dev->mkeys, it->lack_key);
+	fault->mr = hroce_mr_tryget(&dev->mkeys, it->fault_key);
 	hroce_fetch_queue(fault->mr ? fault->mr->fetcher : NULL, &fault->work);
 	return 0;
 }
