@@ -19,7 +19,7 @@ project = "hroce"
 extensions = ["automarkup", "kerneldoc"]
 kerneldoc_bin = os.path.join(SCRIPTS, "kernel-doc")
 kerneldoc_srctree = str(TREE)
-c_id_attributes = ["__percpu", "__rcu", "__must_check"]
+c_id_attributes = ["__percpu", "__rcu", "__must_check", "__user"]
 
 html_theme_options = {"page_width": "75em"}
 html_show_copyright = False

@@ -316,11 +316,63 @@ static int cq_vector_cpu(u32 vector)
 	return vector ? cpumask_local_spread(vector, NUMA_NO_NODE) : -1;
 }
 
+/* Entries [@from, @to) of the ring become those from @from - @base on. */
+static void cq_copy(const struct hroce_ring *dst, const struct hroce_ring *src,
+		    u32 from, u32 to, u32 base)
+{
+	struct hroce_cqe *cqe;
+
+	for (; from != to; from++) {
+		cqe = hroce_ring_entry(dst, from - base);
+		memcpy(cqe, hroce_ring_entry(src, from), sizeof(*cqe));
+		cqe->owner = cq_phase(dst, from - base);
+	}
+}
+
+/*
+ * Moves what was not polled to the prepared ring. Its indices begin at 0, for
+ * owner words do: an entry of zeros is not valid. Completions arrive meanwhile,
+ * so all but a few are copied without the lock.
+ */
+static bool cq_move(struct hroce_resize *resize)
+{
+	struct hroce_cq *cq = container_of(resize, struct hroce_cq, resize);
+	struct hroce_ring *ring = resize->ring, *old = cq->ring;
+	u32 base = READ_ONCE(cq->hdr->cons), done = base;
+	u32 most, prod;
+
+	lockdep_assert_held(&cq->resize_lock);
+	most = min(ring->nr_entries, old->nr_entries);
+	for (;;) {
+		spin_lock_irq(&cq->lock);
+		prod = cq->prod;
+		if (cq->overrun || prod - base > most) {
+			spin_unlock_irq(&cq->lock);
+			return false;
+		}
+		if (prod - done <= LOCK_BATCH)
+			break;
+		spin_unlock_irq(&cq->lock);
+		cq_copy(ring, old, done, prod, base);
+		done = prod;
+	}
+	cq_copy(ring, old, done, prod, base);
+	cq->prod = prod - base;
+	WRITE_ONCE(cq->hdr->prod, cq->prod);
+	/* User space does not poll meanwhile. */
+	WRITE_ONCE(cq->hdr->cons, 0);
+	cq->ring = ring;
+	cq->ib.cqe = ring->nr_entries;
+	spin_unlock_irq(&cq->lock);
+	resize->ring = old;
+	return true;
+}
+
 static void cq_free_memory(struct hroce_cq *cq)
 {
 	put_page(cq->hdr_page);
 	hroce_ring_destroy(cq->ring);
-	hroce_ring_destroy(cq->spare);
+	hroce_ring_destroy(cq->resize.ring);
 }
 
 int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
@@ -341,6 +393,8 @@ int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 	spin_lock_init(&cq->lock);
 	mutex_init(&cq->resize_lock);
+	cq->resize.stride = sizeof(struct hroce_cqe);
+	cq->resize.move = cq_move;
 	hrtimer_setup(&cq->timer, cq_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
 	INIT_CSD(&cq->call, cq_run_here, cq);
@@ -389,116 +443,6 @@ int hroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 	return 0;
 }
 
-/* Entries [@from, @to) of the ring become those from @from - @base on. */
-static void cq_copy(const struct hroce_ring *dst, const struct hroce_ring *src,
-		    u32 from, u32 to, u32 base)
-{
-	struct hroce_cqe *cqe;
-
-	for (; from != to; from++) {
-		cqe = hroce_ring_entry(dst, from - base);
-		memcpy(cqe, hroce_ring_entry(src, from), sizeof(*cqe));
-		cqe->owner = cq_phase(dst, from - base);
-	}
-}
-
-/*
- * Moves what was not polled to @ring, which takes the place of the present one.
- * Its indices begin at 0, for owner words do: an entry of zeros is not valid.
- * Completions arrive meanwhile, so all but a few are copied without the lock.
- *
- * Returns the ring that is not needed any more: @ring itself, if it is too
- * small.
- */
-static struct hroce_ring *cq_move(struct hroce_cq *cq, struct hroce_ring *ring)
-{
-	u32 base = READ_ONCE(cq->hdr->cons), done = base;
-	struct hroce_ring *old = cq->ring;
-	u32 most, prod;
-
-	most = min(ring->nr_entries, old->nr_entries);
-	for (;;) {
-		spin_lock_irq(&cq->lock);
-		prod = cq->prod;
-		if (cq->overrun || prod - base > most) {
-			spin_unlock_irq(&cq->lock);
-			return ring;
-		}
-		if (prod - done <= LOCK_BATCH)
-			break;
-		spin_unlock_irq(&cq->lock);
-		cq_copy(ring, old, done, prod, base);
-		done = prod;
-	}
-	cq_copy(ring, old, done, prod, base);
-	cq->prod = prod - base;
-	WRITE_ONCE(cq->hdr->prod, cq->prod);
-	/* User space does not poll meanwhile. */
-	WRITE_ONCE(cq->hdr->cons, 0);
-	cq->ring = ring;
-	cq->ib.cqe = ring->nr_entries;
-	spin_unlock_irq(&cq->lock);
-	return old;
-}
-
-static int cq_prepare(struct hroce_cq *cq, int nr_cqes, struct ib_udata *udata)
-{
-	struct hroce_resize_cq_resp resp = {};
-	struct hroce_ring *ring;
-	int err;
-
-	lockdep_assert_held(&cq->resize_lock);
-	if (nr_cqes <= 0 || nr_cqes > HROCE_MAX_CQE ||
-	    udata->outlen < sizeof(resp))
-		return -EINVAL;
-	ring = hroce_ring_create(nr_cqes, sizeof(struct hroce_cqe));
-	if (IS_ERR(ring))
-		return PTR_ERR(ring);
-	err = hroce_ring_export(ring, hroce_udata_context(udata), &resp.cq);
-	if (!err)
-		err = hroce_udata_answer(udata, &resp, sizeof(resp));
-	if (!err)
-		swap(cq->spare, ring);
-	hroce_ring_destroy(ring);
-	return err;
-}
-
-static int cq_switch(struct hroce_cq *cq)
-{
-	struct hroce_ring *ring = cq->spare;
-
-	lockdep_assert_held(&cq->resize_lock);
-	if (!ring)
-		return -EINVAL;
-	cq->spare = cq_move(cq, ring);
-	return cq->spare == ring ? -EINVAL : 0;
-}
-
-static void cq_drop_spare(struct hroce_cq *cq)
-{
-	lockdep_assert_held(&cq->resize_lock);
-	hroce_ring_destroy(cq->spare);
-	cq->spare = NULL;
-}
-
-static int cq_step(struct hroce_cq *cq, u32 step, int nr_cqes,
-		   struct ib_udata *udata)
-{
-	int err = 0;
-
-	switch ((enum hroce_resize_step)step) {
-	case HROCE_RESIZE_PREPARE:
-		return cq_prepare(cq, nr_cqes, udata);
-	case HROCE_RESIZE_SWITCH:
-		err = cq_switch(cq);
-		fallthrough;
-	case HROCE_RESIZE_CANCEL:
-		cq_drop_spare(cq);
-		return err;
-	}
-	return -EINVAL;
-}
-
 int hroce_cq_resize(struct ib_cq *ibcq, int nr_cqes, struct ib_udata *udata)
 {
 	struct hroce_resize_cq_req req = {};
@@ -513,8 +457,13 @@ int hroce_cq_resize(struct ib_cq *ibcq, int nr_cqes, struct ib_udata *udata)
 		return err;
 	if (req.reserved)
 		return -EINVAL;
+	if (req.step == HROCE_RESIZE_PREPARE &&
+	    (nr_cqes <= 0 || nr_cqes > HROCE_MAX_CQE ||
+	     udata->outlen < sizeof(struct hroce_resize_cq_resp)))
+		return -EINVAL;
 	mutex_lock(&cq->resize_lock);
-	err = cq_step(cq, req.step, nr_cqes, udata);
+	err = hroce_resize_run(&cq->resize, req.step, nr_cqes,
+			       hroce_udata_context(udata), udata->outbuf);
 	mutex_unlock(&cq->resize_lock);
 	return err;
 }

@@ -9,9 +9,9 @@
 #include <linux/smp.h>
 #include <rdma/hroce-abi.h>
 #include <rdma/ib_verbs.h>
+#include "resize.h"
 
 struct compat_cq_object;
-struct hroce_ring;
 
 /* Bit numbers of hroce_cq.events */
 enum hroce_cq_event {
@@ -27,8 +27,6 @@ enum hroce_cq_event {
  * @hdr_page: its page
  * @ring: entries in mapped memory; hroce_cq_resize() puts another one in place
  *	[lock]
- * @spare: it will be that one, or NULL [resize_lock]
- * @resize_lock: one hroce_cq_resize() at a time
  * @lock: guards @prod, @cons, @overrun, moderation and the producing side of
  *	the ring; any context. Innermost lock: taken with a QP's lock held
  * @prod: entries written, free-running, private
@@ -49,14 +47,14 @@ enum hroce_cq_event {
  * @mod_period_us: or for so long since the first of them [lock]
  * @held_back: completions that wait for company [lock]
  * @timer: ends their wait
+ * @resize: the ring to come [resize_lock]
+ * @resize_lock: one hroce_cq_resize() at a time
  */
 struct hroce_cq {
 	struct ib_cq ib;
 	struct hroce_cq_hdr *hdr;
 	struct page *hdr_page;
 	struct hroce_ring *ring;
-	struct hroce_ring *spare;
-	struct mutex resize_lock;
 	spinlock_t lock;
 	u32 prod;
 	u32 cons;
@@ -75,6 +73,8 @@ struct hroce_cq {
 	u16 mod_period_us;
 	u32 held_back;
 	struct hrtimer timer;
+	struct hroce_resize resize;
+	struct mutex resize_lock;
 };
 
 static inline struct hroce_cq *to_hcq(struct ib_cq *ib)

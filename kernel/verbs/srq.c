@@ -90,6 +90,39 @@ unlock:
 	return taken;
 }
 
+/*
+ * Moves what was posted and not taken to the prepared ring. Entries may be
+ * taken meanwhile: they are copied for nothing.
+ */
+static bool srq_move(struct hroce_resize *resize)
+{
+	struct hroce_srq *srq = container_of(resize, struct hroce_srq, resize);
+	struct hroce_ring *ring = resize->ring, *old = srq->ring;
+	struct hroce_rq_hdr *to = ring->va, *from = old->va;
+	u32 i, head, prod;
+
+	lockdep_assert_held(&srq->modify_lock);
+	spin_lock_bh(&srq->lock);
+	head = srq->head;
+	spin_unlock_bh(&srq->lock);
+	/* Pairs with the release of who posts. */
+	prod = smp_load_acquire(&from->prod);
+	if (prod - head > min(ring->nr_entries, old->nr_entries))
+		return false;
+	for (i = head; i != prod; i++)
+		memcpy(hroce_ring_entry(ring, i), hroce_ring_entry(old, i),
+		       ring->stride);
+
+	spin_lock_bh(&srq->lock);
+	to->prod = prod;
+	to->cons = srq->head;
+	srq->ring = ring;
+	srq->max_wr = ring->nr_entries;
+	spin_unlock_bh(&srq->lock);
+	resize->ring = old;
+	return true;
+}
+
 static int srq_check_init(const struct ib_srq_init_attr *init,
 			  const struct ib_udata *udata)
 {
@@ -164,6 +197,8 @@ int hroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init_attr,
 				      hroce_rq_stride(attr->max_sge));
 	if (IS_ERR(srq->ring))
 		return PTR_ERR(srq->ring);
+	srq->resize.stride = srq->ring->stride;
+	srq->resize.move = srq_move;
 	srq->max_wr = srq->ring->nr_entries;
 	attr->max_wr = srq->max_wr;
 	if (xrc) {
@@ -187,79 +222,6 @@ destroy_ring:
 	return err;
 }
 
-/*
- * Moves what was posted and not taken to @ring, which takes the place of the
- * present one. Entries may be taken meanwhile: they are copied for nothing.
- *
- * Returns the ring that is not needed any more: @ring itself, if it is too
- * small.
- */
-static struct hroce_ring *srq_move(struct hroce_srq *srq,
-				   struct hroce_ring *ring)
-{
-	struct hroce_rq_hdr *to = ring->va, *from = srq->ring->va;
-	struct hroce_ring *old = srq->ring;
-	u32 i, head, prod;
-
-	lockdep_assert_held(&srq->modify_lock);
-	spin_lock_bh(&srq->lock);
-	head = srq->head;
-	spin_unlock_bh(&srq->lock);
-	/* Pairs with the release of who posts. */
-	prod = smp_load_acquire(&from->prod);
-	if (prod - head > min(ring->nr_entries, old->nr_entries))
-		return ring;
-	for (i = head; i != prod; i++)
-		memcpy(hroce_ring_entry(ring, i), hroce_ring_entry(old, i),
-		       ring->stride);
-
-	spin_lock_bh(&srq->lock);
-	to->prod = prod;
-	to->cons = srq->head;
-	srq->ring = ring;
-	srq->max_wr = ring->nr_entries;
-	spin_unlock_bh(&srq->lock);
-	return old;
-}
-
-static int srq_prepare(struct hroce_srq *srq, u32 max_wr,
-		       struct ib_udata *udata, u64 answer)
-{
-	struct hroce_ring_info info;
-	struct hroce_ring *ring;
-	int err;
-
-	lockdep_assert_held(&srq->modify_lock);
-	ring = hroce_ring_create(max_wr, hroce_rq_stride(srq->max_sge));
-	if (IS_ERR(ring))
-		return PTR_ERR(ring);
-	err = hroce_ring_export(ring, hroce_udata_context(udata), &info);
-	if (!err && copy_to_user(u64_to_user_ptr(answer), &info, sizeof(info)))
-		err = -EFAULT;
-	if (!err)
-		swap(srq->spare, ring);
-	hroce_ring_destroy(ring);
-	return err;
-}
-
-static int srq_switch(struct hroce_srq *srq)
-{
-	struct hroce_ring *ring = srq->spare;
-
-	lockdep_assert_held(&srq->modify_lock);
-	if (!ring)
-		return -EINVAL;
-	srq->spare = srq_move(srq, ring);
-	return srq->spare == ring ? -EINVAL : 0;
-}
-
-static void srq_drop_spare(struct hroce_srq *srq)
-{
-	lockdep_assert_held(&srq->modify_lock);
-	hroce_ring_destroy(srq->spare);
-	srq->spare = NULL;
-}
-
 /* Return: true if all is done, false if other steps follow; or -errno. */
 static int srq_resize(struct hroce_srq *srq, u32 max_wr, struct ib_udata *udata)
 {
@@ -274,18 +236,10 @@ static int srq_resize(struct hroce_srq *srq, u32 max_wr, struct ib_udata *udata)
 		return err;
 	if (req.reserved)
 		return -EINVAL;
-	switch ((enum hroce_resize_step)req.step) {
-	case HROCE_RESIZE_PREPARE:
-		return srq_prepare(srq, max_wr, udata, req.answer);
-	case HROCE_RESIZE_SWITCH:
-		err = srq_switch(srq);
-		srq_drop_spare(srq);
-		return err ?: true;
-	case HROCE_RESIZE_CANCEL:
-		srq_drop_spare(srq);
-		return false;
-	}
-	return -EINVAL;
+	err = hroce_resize_run(&srq->resize, req.step, max_wr,
+			       hroce_udata_context(udata),
+			       u64_to_user_ptr(req.answer));
+	return err ?: req.step == HROCE_RESIZE_SWITCH;
 }
 
 static int srq_modify_locked(struct hroce_srq *srq,
@@ -352,6 +306,6 @@ int hroce_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata)
 		hroce_section_wait();
 	}
 	hroce_ring_destroy(srq->ring);
-	hroce_ring_destroy(srq->spare);
+	hroce_ring_destroy(srq->resize.ring);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 #include "device.h"
+#include "resize.h"
 
 struct hrp_rwqe;
 struct hroce_ring;
@@ -14,8 +15,6 @@ struct hroce_ring;
  * struct hroce_srq - shared receive queue
  * @ib: what ib_core knows
  * @ring: mapped memory; another one is put in place by resizing [lock]
- * @spare: it will be that one, or NULL [modify_lock]
- * @modify_lock: one hroce_srq_modify() at a time
  * @lock: guards @head, @limit, @max_wr, @error and taking; taken with a QP's
  *	recv.lock held; _bh
  * @post_lock: queues of the kernel: guards posting; any context
@@ -26,12 +25,12 @@ struct hroce_ring;
  * @number: XRC: of this SRQ, in hroce_dev.xrc_srqs
  * @user: mapped into user space
  * @error: the ring is corrupt; nothing is taken any more
+ * @resize: the ring to come [modify_lock]
+ * @modify_lock: one hroce_srq_modify() at a time
  */
 struct hroce_srq {
 	struct ib_srq ib;
 	struct hroce_ring *ring;
-	struct hroce_ring *spare;
-	struct mutex modify_lock;
 	spinlock_t lock;
 	spinlock_t post_lock;
 	u32 head;
@@ -41,6 +40,8 @@ struct hroce_srq {
 	u32 number;
 	bool user;
 	bool error;
+	struct hroce_resize resize;
+	struct mutex modify_lock;
 };
 
 static inline struct hroce_srq *to_hsrq(struct ib_srq *ib)

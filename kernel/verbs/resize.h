@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Resizing queues of user space: a CQ or an SRQ gets another ring. */
+#ifndef HROCE_RESIZE_H
+#define HROCE_RESIZE_H
+
+#include <linux/types.h>
+#include <rdma/ib_verbs.h>
+
+struct hroce_ring;
+
+/**
+ * struct hroce_resize - how a queue gets another ring
+ * @ring: prepared to take the place of the present one, or NULL
+ * @stride: of entries
+ * @move: move the contents of the queue to @ring, and swap @ring with the present
+ *	one; false: it is too small, nothing has changed
+ *
+ * The owner of the queue allows one step at a time.
+ */
+struct hroce_resize {
+	struct hroce_ring *ring;
+	u32 stride;
+	bool (*move)(struct hroce_resize *resize);
+};
+
+/**
+ * hroce_resize_run - take one step
+ * @resize: of the queue
+ * @step: enum hroce_resize_step, unchecked
+ * @nr_entries: PREPARE: least number of entries, valid
+ * @ucontext: PREPARE: context that maps the new ring
+ * @answer: PREPARE: where it expects &struct hroce_ring_info
+ *
+ * Context: process, may sleep.
+ * Return: 0 or negative errno.
+ */
+int hroce_resize_run(struct hroce_resize *resize, u32 step, u32 nr_entries,
+		     struct ib_ucontext *ucontext, void __user *answer);
+
+#endif /* HROCE_RESIZE_H */
