@@ -7,8 +7,8 @@
 #include "net/port.h"
 #include "verbs/ah.h"
 #include "verbs/debug.h"
-#include "verbs/farewell.h"
 #include "verbs/fetch.h"
+#include "verbs/removal.h"
 
 static int __init hroce_init(void)
 {
@@ -25,16 +25,16 @@ static int __init hroce_init(void)
 	if (err)
 		goto exit_fetch;
 	hroce_debug_init();
-	err = hroce_farewell_init();
+	err = hroce_removal_init();
 	if (err)
 		goto exit_debug;
 	err = hroce_link_init();
 	if (err)
-		goto exit_farewell;
+		goto exit_removal;
 	return 0;
 
-exit_farewell:
-	hroce_farewell_exit();
+exit_removal:
+	hroce_removal_exit();
 exit_debug:
 	hroce_debug_exit();
 	hroce_net_exit();
@@ -48,7 +48,7 @@ exit_ah:
 static void __exit hroce_exit(void)
 {
 	hroce_link_exit();
-	hroce_farewell_exit();
+	hroce_removal_exit();
 	hroce_debug_exit();
 	hroce_net_exit();
 	hroce_fetch_exit();
