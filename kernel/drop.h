@@ -55,7 +55,7 @@
 	X(REQ_ERRORS, "requester_errors", "send requests completed in error") \
 	X(RESP_ERRORS, "responder_errors", "requests of peers refused by NAK") \
 	X(CQ_OVERRUNS, "cq_overruns", "completions lost as the CQ was full") \
-	X(KICKS, "kicks", "doorbell calls by user space") \
+	X(KICKS, "kicks", "system calls to send what is posted") \
 	X(POLLED, "polled", "times that the poller found requests posted") \
 	X(TURNS, "turns", "kicks that left the CPU to who heard the message")
 

@@ -8,7 +8,7 @@
 /**
  * struct hroce_context - one opening of a device
  * @vctx: what libibverbs knows
- * @kick_fd: doorbell of all queue pairs of this context
+ * @kick_fd: kicks any queue pair of this context
  */
 struct hroce_context {
 	struct verbs_context vctx;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The doorbell.
+ * The kick descriptor.
  *
  * It is a uverbs object of hroce's own. libibverbs has no call for those, but
  * the ioctl that carries them is public kernel ABI, so it is issued directly.

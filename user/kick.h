@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The doorbell: a descriptor whose ioctl sends what a send queue holds. */
+/* The kick descriptor, whose ioctl sends what a send queue holds. */
 #ifndef HROCE_KICK_H
 #define HROCE_KICK_H
 

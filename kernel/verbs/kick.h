@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kick descriptor: the doorbell of user space. */
+/* The kick descriptor: user space has a send queue looked at. */
 #ifndef HROCE_KICK_H
 #define HROCE_KICK_H
 
