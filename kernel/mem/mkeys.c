@@ -9,13 +9,7 @@
 
 #define INDEX_BITS	24
 
-/* Index to upper 24 bits of the key. */
-static u32 mkeys_hide(const struct hroce_mkeys *mkeys, u32 index)
-{
-	return hroce_hide_index(&mkeys->hide, INDEX_BITS / 2, index);
-}
-
-/* The inverse of mkeys_hide(). */
+/* Upper 24 bits of a key to its index. */
 static u32 mkeys_reveal(const struct hroce_mkeys *mkeys, u32 hidden)
 {
 	return hroce_hide_reveal(&mkeys->hide, INDEX_BITS / 2, hidden);
@@ -51,7 +45,8 @@ int hroce_mkeys_add(struct hroce_mkeys *mkeys, struct hroce_region *region,
 		       XA_LIMIT(1, (1u << INDEX_BITS) - 1), GFP_KERNEL);
 	if (err)
 		return err == -EBUSY ? -ENOSPC : err;
-	region->key = mkeys_hide(mkeys, index) << 8 | low8;
+	region->key = hroce_hide_index(&mkeys->hide, INDEX_BITS / 2, index) << 8 |
+		      low8;
 	xa_store(&mkeys->table, index, region, GFP_KERNEL);
 	return 0;
 }

@@ -310,12 +310,6 @@ void hroce_cq_forget(struct hroce_cq *cq, u32 qpn)
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
-/* The CPU of a completion vector; vector 0 is for those who do not choose. */
-static int cq_vector_cpu(u32 vector)
-{
-	return vector ? cpumask_local_spread(vector, NUMA_NO_NODE) : -1;
-}
-
 /* Entries [@from, @to) of the ring become those from @from - @base on. */
 static void cq_copy(const struct hroce_ring *dst, const struct hroce_ring *src,
 		    u32 from, u32 to, u32 base)
@@ -399,7 +393,9 @@ int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		      HRTIMER_MODE_REL_SOFT);
 	INIT_CSD(&cq->call, cq_run_here, cq);
 	tasklet_setup(&cq->task, cq_task);
-	cq->cpu = cq_vector_cpu(attr->comp_vector);
+	/* Vector 0 is that of consumers that do not choose. */
+	cq->cpu = attr->comp_vector ?
+		  cpumask_local_spread(attr->comp_vector, NUMA_NO_NODE) : -1;
 	cq->user = udata;
 	cq->timestamps = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
 	cq->ignore_overrun = attr->flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;

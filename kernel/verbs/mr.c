@@ -466,21 +466,16 @@ void hroce_mr_put(struct hroce_mr *mr)
 		complete(&mr->unused);
 }
 
-/* The region with exactly this key, if its memory has to be fetched. */
-static struct hroce_mr *mr_find(const struct hroce_mkeys *mkeys, u32 key)
-{
-	struct hroce_region *region = hroce_mkeys_find_index(mkeys, key);
-
-	return region && region->type == HROCE_REGION_FETCHED &&
-	       region->key == key ?
-	       container_of(region, struct hroce_mr, region) : NULL;
-}
-
 struct hroce_mr *hroce_mr_tryget(const struct hroce_mkeys *mkeys, u32 key)
 {
-	struct hroce_mr *mr = mr_find(mkeys, key);
+	struct hroce_region *region = hroce_mkeys_find_index(mkeys, key);
+	struct hroce_mr *mr;
 
-	return mr && refcount_inc_not_zero(&mr->users) ? mr : NULL;
+	if (!region || region->key != key ||
+	    region->type != HROCE_REGION_FETCHED)
+		return NULL;
+	mr = container_of(region, struct hroce_mr, region);
+	return refcount_inc_not_zero(&mr->users) ? mr : NULL;
 }
 
 int hroce_mr_fetch(struct hroce_mr *mr, u64 pos, u64 len, bool write)

@@ -150,12 +150,6 @@ static int send_fill_masks(const struct hroce_qp *qp, void *dst,
 	return 0;
 }
 
-static bool send_is_masked(const struct hroce_sq_wqe *wqe)
-{
-	return wqe->opcode == HROCE_WR_MASKED_CMP_SWAP ||
-	       wqe->opcode == HROCE_WR_MASKED_FETCH_ADD;
-}
-
 /* Inline data is given by kernel addresses, whatever the lkeys say. */
 static int send_fill_inline(const struct hroce_qp *qp, void *dst,
 			    const struct ib_send_wr *wr)
@@ -195,7 +189,8 @@ static int send_fill(const struct hroce_qp *qp, struct hroce_sq_wqe *wqe,
 	} else {
 		wqe->nr_sges = fill_sges((void *)(wqe + 1), wr->sg_list,
 					 wr->num_sge);
-		if (send_is_masked(wqe))
+		if (wqe->opcode == HROCE_WR_MASKED_CMP_SWAP ||
+		    wqe->opcode == HROCE_WR_MASKED_FETCH_ADD)
 			return send_fill_masks(qp, wqe + 1, atomic_wr(wr));
 	}
 	return 0;
