@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Walks over registered memory. Every piece is checked when the walk reaches
- * it: key, protection domain, range and rights.
+ * Walks over registered memory. Each SGE is checked when the walk reaches it:
+ * key, protection domain, range and rights.
  */
 #include <linux/libnvdimm.h>
 #include <linux/lockdep.h>
@@ -61,7 +61,7 @@ static noinline bool iter_fail(struct hroce_mem_iter *it, u8 status)
 {
 	iter_unlock(it);
 	it->status = status;
-	it->piece_left = 0;
+	it->sge_left = 0;
 	it->left = 0;
 	return false;
 }
@@ -145,11 +145,11 @@ static bool iter_enter(struct hroce_mem_iter *it, const struct hroce_sge *sge,
 		it->pages = region->pages;
 	else if (region->type == HROCE_REGION_WINDOW)
 		iter_look_through_window(it);
-	it->piece_left = min(sge->length - skip, it->left);
+	it->sge_left = min(sge->length - skip, it->left);
 	return true;
 }
 
-/* Go to the next piece that is not empty. */
+/* Go to the next SGE that is not empty. */
 static bool iter_advance(struct hroce_mem_iter *it)
 {
 	while (it->sge < it->mem->nr_sges) {
@@ -164,7 +164,7 @@ static bool iter_advance(struct hroce_mem_iter *it)
 static void iter_step(struct hroce_mem_iter *it, u32 len)
 {
 	it->pos += len;
-	it->piece_left -= len;
+	it->sge_left -= len;
 	it->left -= len;
 }
 
@@ -180,7 +180,7 @@ void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_mkeys *mkeys,
 	it->window = NULL;
 	it->pages = NULL;
 	it->pos = 0;
-	it->piece_left = 0;
+	it->sge_left = 0;
 	it->left = mem->len;
 	it->sge = 0;
 	it->dirty_len = 0;
@@ -189,7 +189,7 @@ void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_mkeys *mkeys,
 		return;
 	if (mem->bytes) {
 		it->pos = (uintptr_t)mem->bytes + skip;
-		it->piece_left = mem->len;
+		it->sge_left = mem->len;
 		return;
 	}
 	if (!mem->sges) {
@@ -216,7 +216,7 @@ void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_mkeys *mkeys,
 void hroce_mem_end(struct hroce_mem_iter *it)
 {
 	iter_unlock(it);
-	it->piece_left = 0;
+	it->sge_left = 0;
 	it->left = 0;
 }
 
@@ -232,7 +232,7 @@ bool hroce_mem_release(struct hroce_mem_iter *it)
 
 void hroce_mem_resume(struct hroce_mem_iter *it)
 {
-	if (it->piece_left)
+	if (it->sge_left)
 		iter_enter(it, iter_sge(it), it->pos);
 }
 
@@ -285,14 +285,14 @@ static u32 extent_region(const struct hroce_region *region, u64 pos, u32 max,
 	return min_t(u64, len, max);
 }
 
-u32 hroce_mem_next_piece(struct hroce_mem_iter *it, u32 max,
-			 struct hroce_extent *ext)
+u32 hroce_mem_next_slow(struct hroce_mem_iter *it, u32 max,
+			struct hroce_extent *ext)
 {
 	const struct hroce_region *region;
 
-	if (!it->left || (!it->piece_left && !iter_advance(it)))
+	if (!it->left || (!it->sge_left && !iter_advance(it)))
 		return 0;
-	max = min(max, it->piece_left);
+	max = min(max, it->sge_left);
 	region = it->region;
 	ext->va = NULL;
 	if (unlikely(!region)) {
@@ -326,7 +326,7 @@ void hroce_mem_skip(struct hroce_mem_iter *it, u32 len)
 	u32 n;
 
 	for (; len; len -= n) {
-		n = min(len, it->piece_left);
+		n = min(len, it->sge_left);
 		if (!n && !iter_advance(it))
 			return;
 		iter_step(it, n);
@@ -351,7 +351,7 @@ bool hroce_mem_is_steady(const struct hroce_mem_iter *it)
 	if (it->status != HROCE_WC_SUCCESS || it->window ||
 	    (it->region && hroce_region_is_revocable(it->region)))
 		return false;
-	left = it->left - it->piece_left;
+	left = it->left - it->sge_left;
 	for (i = it->sge; left && i < it->mem->nr_sges; i++) {
 		const struct hroce_sge *sge = &it->mem->sges[i];
 
@@ -401,8 +401,8 @@ static u32 iter_next_in_block(struct hroce_mem_iter *it, u32 max,
 	if (likely(it->pages)) {
 		block_len = 1u << it->region->page_shift;
 		max = min(max, block_len - (u32)(it->pos & (block_len - 1)));
-		if (it->piece_left)
-			max = min(max, it->piece_left);
+		if (it->sge_left)
+			max = min(max, it->sge_left);
 	}
 	return hroce_mem_next(it, max, ext);
 }
@@ -413,7 +413,7 @@ u32 hroce_mem_copy(struct hroce_mem_iter *dst, struct hroce_mem_iter *src,
 	struct hroce_extent to, from;
 	u32 left = len;
 
-	/* To find out which blocks are one piece costs more than it saves. */
+	/* To find out which blocks are contiguous costs more than it saves. */
 	while (left && iter_next_in_block(dst, left, &to)) {
 		void *va = hroce_extent_va(&to);
 

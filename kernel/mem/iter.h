@@ -15,16 +15,16 @@ struct hroce_mkeys;
  * @mkeys: where keys are looked up
  * @pd: protection domain of the queue pair
  * @mem: what is walked
- * @region: that has the memory of the current piece, or NULL
+ * @region: that has the memory of the current SGE, or NULL
  * @window: whose key has led to @region, or NULL
  * @pages: its pages, if frames may refer to them, and none of its bytes has to
  *	be written back; or NULL
- * @pos: next byte of the current piece: from the beginning of the first block
+ * @pos: next byte of the current SGE: from the beginning of the first block
  *	of the region; an address if there are no blocks
- * @piece_left: bytes left in the current piece
+ * @sge_left: bytes left in the current SGE
  * @left: bytes left altogether
- * @sge: index of the piece after the current one
- * @status: HROCE_WC_SUCCESS; or enum hroce_cause once a piece was not
+ * @sge: index of the SGE after the current one
+ * @status: HROCE_WC_SUCCESS; or enum hroce_cause once an SGE was not
  *	accessible; HRP_MEM_FAULT if it was not there
  * @dirty: given out last, to be written back
  * @dirty_len: bytes of it, or 0
@@ -40,7 +40,7 @@ struct hroce_mem_iter {
 	struct hroce_region *window;
 	struct page **pages;
 	u64 pos;
-	u32 piece_left;
+	u32 sge_left;
 	u32 left;
 	u32 sge;
 	u32 dirty_len;
@@ -70,12 +70,12 @@ static inline bool hroce_mem_is_written(const struct hrp_mem *mem)
 void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_mkeys *mkeys,
 		     const void *pd, const struct hrp_mem *mem);
 
-/* For hroce_mem_next(): if the piece is not simply within one block. */
-u32 hroce_mem_next_piece(struct hroce_mem_iter *it, u32 max,
-			 struct hroce_extent *ext);
+/* For hroce_mem_next(): if the extent is not simply within one block. */
+u32 hroce_mem_next_slow(struct hroce_mem_iter *it, u32 max,
+			struct hroce_extent *ext);
 
 /**
- * hroce_mem_next - next contiguous piece
+ * hroce_mem_next - next extent
  * @it: iterator
  * @max: most bytes wanted, not 0
  * @ext: filled in
@@ -88,19 +88,19 @@ static inline u32 hroce_mem_next(struct hroce_mem_iter *it, u32 max,
 {
 	u32 block_len, offset;
 
-	if (unlikely(max > it->piece_left || !it->pages))
-		return hroce_mem_next_piece(it, max, ext);
+	if (unlikely(max > it->sge_left || !it->pages))
+		return hroce_mem_next_slow(it, max, ext);
 	block_len = 1u << it->region->page_shift;
 	offset = it->pos & (block_len - 1);
 	if (max > block_len - offset)
-		return hroce_mem_next_piece(it, max, ext);
+		return hroce_mem_next_slow(it, max, ext);
 	ext->page = it->pages[it->pos >> it->region->page_shift] +
 		    (offset >> PAGE_SHIFT);
 	ext->offset = offset_in_page(offset);
 	ext->len = max;
 	ext->va = NULL;
 	it->pos += max;
-	it->piece_left -= max;
+	it->sge_left -= max;
 	it->left -= max;
 	return max;
 }
@@ -119,7 +119,7 @@ void hroce_mem_skip(struct hroce_mem_iter *it, u32 len);
  * Then a copy of @it is another walk, and locks may be taken meanwhile that
  * come before &hroce_region.lock.
  * Context: in a section; true until its end.
- * Return: true if all pieces are accessible, and no region of them is
+ * Return: true if all SGEs are accessible, and no region of them is
  * revocable.
  */
 bool hroce_mem_is_steady(const struct hroce_mem_iter *it);
@@ -131,7 +131,7 @@ static inline bool hroce_mem_is_for(const struct hroce_mem_iter *it, u32 qpn)
 }
 
 /**
- * hroce_mem_is_page - is the next piece within one page?
+ * hroce_mem_is_page - is the next extent within one page?
  * @it: iterator
  * @len: bytes wanted, not 0
  *
@@ -140,12 +140,12 @@ static inline bool hroce_mem_is_for(const struct hroce_mem_iter *it, u32 qpn)
  */
 static inline bool hroce_mem_is_page(const struct hroce_mem_iter *it, u32 len)
 {
-	return len <= it->piece_left && it->pages &&
+	return len <= it->sge_left && it->pages &&
 	       len <= PAGE_SIZE - offset_in_page(it->pos);
 }
 
 /**
- * hroce_mem_next_page - next piece, if it is within one page
+ * hroce_mem_next_page - next extent, if it is within one page
  * @it: iterator
  * @len: bytes wanted, not 0
  * @offset: set to where they begin in the page
@@ -166,14 +166,14 @@ static inline struct page *hroce_mem_next_page(struct hroce_mem_iter *it,
 	page = it->pages[it->pos >> block] +
 	       ((it->pos & ((1ull << block) - 1)) >> PAGE_SHIFT);
 	it->pos += len;
-	it->piece_left -= len;
+	it->sge_left -= len;
 	it->left -= len;
 	return page;
 }
 
 /**
  * hroce_mem_end - end a walk, at any point of it
- * @it: iterator; no piece that it gave out may be touched any more, unless by
+ * @it: iterator; no extent that it gave out may be touched any more, unless by
  *	reference to its page
  *
  * Data written to persistent memory is persistent after return. May be
@@ -185,7 +185,7 @@ void hroce_mem_end(struct hroce_mem_iter *it);
  * hroce_mem_release - leave off a walk for a while
  * @it: iterator
  *
- * Gives back what is locked for the walk, so that frames can be sent. No piece
+ * Gives back what is locked for the walk, so that frames can be sent. No extent
  * that @it gave out may be touched any more, unless by reference to its page.
  * Context: in a section.
  * Return: true if something was locked: hroce_mem_resume() must follow.

@@ -172,7 +172,7 @@ static bool qp_has_rq(const struct hroce_qp *qp)
 	return hrp_qp_receives(&qp->proto) && !qp->proto.resp.srq;
 }
 
-/* Pieces that a receive entry may have; XRC: one of any SRQ. */
+/* SGEs that a receive entry may have; XRC: one of any SRQ. */
 static u32 qp_max_recv_sges(const struct hroce_qp *qp,
 			    const struct ib_qp_cap *cap)
 {

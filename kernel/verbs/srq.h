@@ -81,7 +81,7 @@ bool hroce_srq_take(struct hroce_srq *srq, struct hrp_rwqe *rwqe);
 
 /**
  * hroce_rq_stride - size of an entry of a receive ring
- * @max_sges: most pieces of an entry
+ * @max_sges: most SGEs of an entry
  *
  * Return: bytes, a multiple of 16.
  */
@@ -90,7 +90,7 @@ u32 hroce_rq_stride(u32 max_sges);
 /**
  * hroce_rq_copy - take an entry out of a receive ring
  * @ring: RQ or SRQ memory, hostile if mapped
- * @max_sges: most pieces allowed
+ * @max_sges: most SGEs allowed
  * @head: entries taken so far; advanced if true is returned
  * @rwqe: filled in
  * @corrupt: set if the ring's index or entry is impossible
