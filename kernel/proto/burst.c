@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* From a burst to its packets. */
+/* Build the packets of a burst. */
 #include <linux/types.h>
 #include "burst.h"
 #include "psn.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Bursts: runs of consecutive packets of one message that the engine wants
- * sent. net/ makes frames of them.
+ * Bursts: runs of consecutive packets of one message to send. net/ builds
+ * frames from them.
  */
 #ifndef HRP_BURST_H
 #define HRP_BURST_H
@@ -12,7 +12,7 @@
 /**
  * struct hrp_burst - consecutive packets of one message
  * @first: headers of the first packet; payload_len, pad, ackreq and se are not
- *	set, nor are headers that the opcode does not bring
+ *	set, nor are fields of headers that the opcode does not have
  * @mem: payload of all packets together; @mem.len may be 0
  * @nr_pkts: 1 or more
  * @mtu: payload bytes of every packet but the last
@@ -20,11 +20,10 @@
  * @op_last: opcode of the last packet, if @nr_pkts is not 1
  * @ackreq_last: the last packet requests an acknowledgement
  * @se_last: the last packet has the solicited event bit
- * @copy: copy the payload at once instead of referring to its pages, as the
- *	owner may be told that it can be changed before the frame is gone
+ * @copy: copy the payload instead of referring to its pages, since its owner
+ *	may be allowed to change it before the frame has left
  * @ah: address handle (UD)
- * @more: requests behind this burst that are known to be posted, or answers
- *	that are due: a hint that further bursts follow at once, most likely
+ * @more: hint: requests known to be posted, or answers due, behind this burst
  *
  * A packet with IMM, INV or AETH in its opcode takes these fields from @first.
  * RETH and AtomicETH are on the first packet only.
@@ -46,9 +45,9 @@ struct hrp_burst {
 struct hrp_qp;
 
 /**
- * hrp_burst_begin - fill in what all bursts have in common
- * @b: becomes one packet without payload to the connected peer; what the opcode
- *	or more packets need in addition is left to the caller
+ * hrp_burst_begin - initialize a burst
+ * @b: set to one packet without payload to the connected peer; the caller sets
+ *	the fields that the opcode or more packets need in addition
  * @qp: queue pair
  * @opcode: BTH opcode of the first packet
  * @psn: PSN of the first packet
@@ -65,12 +64,11 @@ void hrp_burst_begin(struct hrp_burst *b, const struct hrp_qp *qp, u8 opcode,
 void hrp_burst_pkt(const struct hrp_burst *b, u32 i, struct hrp_pkt *pkt);
 
 /**
- * hrp_burst_run - how many packets are alike?
+ * hrp_burst_run - count packets that differ only in the PSN
  * @b: burst
  * @i: 0 to @b->nr_pkts - 1
  *
- * Return: packets from @i on, this one included, that differ in nothing but
- * the PSN.
+ * Return: number of such packets from @i on, including @i.
  */
 u32 hrp_burst_run(const struct hrp_burst *b, u32 i);
 

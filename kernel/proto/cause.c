@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The status that each cause of a failure implies (IBTA 11.6.2). */
+/* Completion status for each cause of a failure (IBTA 11.6.2). */
 #include <linux/types.h>
 #include "cause.h"
 #include "pkt.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The result of a request in one byte: a status, or a cause (enum
- * hroce_cause), which implies one. The engine and its surroundings pass the
- * cause where they know it; the completion has both.
+ * The result of a request in one byte: a status, or a cause (enum hroce_cause),
+ * which implies a status. The engine and its callers pass the cause where they
+ * know it; the completion has both.
  */
 #ifndef HRP_CAUSE_H
 #define HRP_CAUSE_H

@@ -2,10 +2,10 @@
 /*
  * Completer: responses in, completions out (IBTA 9.7.5.1, 9.7.6, 9.9.2).
  *
- * A response with PSN n acknowledges every request before n, and an ACK also
- * that with n. An unanswered READ or atomic stands in the way: its data is
- * missing, so a response to anything later is an implied NAK, and the requester
- * asks again from the first PSN that is missing.
+ * A response with PSN n acknowledges every request before n; an ACK also
+ * acknowledges n. An unanswered READ or atomic before n is not acknowledged,
+ * since its data is missing: the response is then an implied NAK, and the
+ * requester asks again from the first missing PSN.
  */
 #include <linux/types.h>
 #include <linux/compiler.h>
@@ -16,11 +16,11 @@
 #include "req_priv.h"
 #include "table.h"
 
-/* How far the time to wait for a peer without receive entries grows. */
+/* Limit up to which RNR delays are doubled. */
 #define RNR_GROWN_NS	1000000ull
 /* See comp_grow(). */
 #define GROW_PKTS	64u
-/* By then it has, however short it was (table 45). */
+/* Doublings that take the shortest delay to RNR_GROWN_NS (table 45). */
 #define RNR_ROW_MAX	7
 
 /* PSNs from the oldest unacknowledged one to @psn. */
@@ -41,7 +41,7 @@ static void rx_fail(struct hrp_rx *rx, u8 status)
 	rx->status = status;
 }
 
-/* Syndromes that mean something; the others are reserved, hence ignored. */
+/* Other syndromes are reserved, hence ignored. */
 static bool comp_knows_syndrome(u8 syndrome)
 {
 	switch (syndrome & HRP_SYN_TYPE_MASK) {
@@ -55,10 +55,9 @@ static bool comp_knows_syndrome(u8 syndrome)
 }
 
 /*
- * The entry that a response @dist PSNs after the oldest unacknowledged one
- * speaks about: that which holds its PSN, or an unanswered READ or atomic
- * before. *@dist becomes the distance from where that entry stands, and
- * *@skip the PSNs before.
+ * Find the entry for a response @dist PSNs after the oldest unacknowledged one:
+ * the entry of that PSN, or an unanswered READ or atomic before it. *@skip
+ * becomes the PSNs before the entry, *@dist the distance from there.
  */
 static const struct hrp_wqe *comp_find(const struct hrp_req *req, u32 *dist,
 				       u32 *skip)
@@ -84,7 +83,7 @@ static const struct hrp_wqe *comp_find(const struct hrp_req *req, u32 *dist,
 }
 
 /*
- * Bytes that READ responses bring. Those to ATOMIC WRITE and FLUSH are empty
+ * Payload of the READ responses. Those to ATOMIC WRITE and FLUSH are empty
  * (A19.4).
  */
 static u32 comp_read_len(const struct hrp_wqe *w)
@@ -92,20 +91,20 @@ static u32 comp_read_len(const struct hrp_wqe *w)
 	return w->wqe.opcode == HROCE_WR_READ ? w->length : 0;
 }
 
-/* Which packet of the answer to a READ is this? */
+/* Index of a packet in the answer to a READ. */
 static u32 comp_read_pos(const struct hrp_wqe *w, const struct hrp_pkt *pkt)
 {
 	return (pkt->psn - w->first_psn) & HRP_PSN_MASK;
 }
 
-/* The last one of the response that it belongs to. */
+/* Index of the last packet of the response that @pkt belongs to. */
 static u32 comp_read_last(const struct hrp_wqe *w, const struct hrp_pkt *pkt)
 {
 	return min(comp_read_pos(w, pkt) | (HRP_READ_CHUNK - 1),
 		   w->nr_pkts - 1);
 }
 
-/* Does a READ response begin and end where one may? */
+/* Does a READ response begin and end at a valid packet? */
 static bool comp_fits_read(const struct hrp_req *req, const struct hrp_wqe *w,
 			   const struct hrp_pkt *pkt)
 {
@@ -116,7 +115,7 @@ static bool comp_fits_read(const struct hrp_req *req, const struct hrp_wqe *w,
 		return false;
 	if (!(pos & (HRP_READ_CHUNK - 1)))
 		return pkt->info & HRP_OI_FIRST;
-	/* Where the rest was asked for, the first answer may still come. */
+	/* After a request for the rest, the first answer may still arrive. */
 	return !(pkt->info & HRP_OI_FIRST) || pkt->psn == req->restart_psn;
 }
 
@@ -199,7 +198,7 @@ void hrp_comp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		rx_drop(rx, HROCE_DROP_STALE_ACK);
 }
 
-/* Acknowledge @n PSNs; returns how many of them an unanswered entry holds up. */
+/* Acknowledge @n PSNs; return how many remain behind an unanswered entry. */
 static u32 comp_ack(struct hrp_qp *qp, u32 n)
 {
 	struct hrp_req *req = &qp->req;
@@ -208,7 +207,7 @@ static u32 comp_ack(struct hrp_qp *qp, u32 n)
 
 	while (n) {
 		w = hrp_sq_wqe(&req->sq, req->sq.tail);
-		/* Nor can the peer vouch for what we could not send. */
+		/* Nor can an entry that failed locally be acknowledged. */
 		if (hrp_wqe_is_answered(w) || w->status != HROCE_WC_SUCCESS)
 			break;
 		left = ((w->last_psn - req->psn_una) & HRP_PSN_MASK) + 1;
@@ -222,8 +221,8 @@ static u32 comp_ack(struct hrp_qp *qp, u32 n)
 }
 
 /*
- * The next packets that answer the oldest entry, a READ or atomic, are here.
- * The last one may leave a masked atomic with another request to send.
+ * Account for @nr_pkts response packets to the oldest entry, a READ or atomic.
+ * A masked atomic may then need another request.
  */
 static void comp_answered(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 			  u32 nr_pkts)
@@ -233,7 +232,7 @@ static void comp_answered(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	bool last = req->psn_una == w->last_psn || hrp_wqe_is_masked(w);
 
 	req->psn_una = hrp_psn_add(req->psn_una, nr_pkts);
-	/* Both are 0 if the request is about to be sent again. */
+	/* Both counts are 0 if the request is about to be resent. */
 	req->rd_pkts -= min(req->rd_pkts, nr_pkts);
 	if (!last)
 		return;
@@ -248,9 +247,9 @@ static void comp_answered(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 }
 
 /*
- * Acknowledgements open the congestion window, by a packet in each round trip
- * or, if it is large, by one in GROW_PKTS: in some 200 round trips from the
- * least to 8 MB, while the loss at the end of that costs a few per cent.
+ * Grow the congestion window by one packet per round trip or, if it is large,
+ * by one per GROW_PKTS acknowledged: about 200 round trips from the minimum to
+ * 8 MB, while the loss at the end of that costs a few per cent.
  */
 static noinline void comp_grow(struct hrp_req *req, u32 nr_pkts)
 {
@@ -261,7 +260,7 @@ static noinline void comp_grow(struct hrp_req *req, u32 nr_pkts)
 	req->grow_pkts = nr_pkts % step;
 }
 
-/* @nr_pkts were acknowledged: there is a peer, and it is ready. */
+/* @nr_pkts were acknowledged: the peer is alive and ready. */
 static __always_inline void comp_progress(struct hrp_req *req, u32 nr_pkts,
 					  u64 now_ns)
 {
@@ -272,16 +271,16 @@ static __always_inline void comp_progress(struct hrp_req *req, u32 nr_pkts,
 	req->rnr_retries = req->rnr_retry;
 	req->rnr_row = 0;
 	req->went_back = 0;
-	/* No need to resend what is acknowledged by now. */
+	/* Do not resend packets acknowledged meanwhile. */
 	if (hrp_psn_diff(req->psn, req->psn_una) < 0)
 		hrp_req_rewind(req);
 	hrp_req_rearm(req, now_ns);
 }
 
 /*
- * A sequence NAK, or an implied one. Each loss shows itself in many of these:
- * one is acted upon. Nor is there a need while the peer asked to wait; and who
- * waits for memory begins there afterwards.
+ * A sequence NAK, or an implied one. Each loss causes many of them: act on the
+ * first, and on none during an RNR delay. While the requester waits for memory,
+ * only rewind.
  */
 static void comp_go_back(struct hrp_qp *qp, u64 now_ns)
 {
@@ -293,8 +292,7 @@ static void comp_go_back(struct hrp_qp *qp, u64 now_ns)
 
 /*
  * Wait at least as long as the peer asks for (9.7.5.2.8), and twice as long
- * with each RNR NAK in a row: the receiver may need the CPU that this one runs
- * on.
+ * with each RNR NAK in a row: the receiver may need this CPU.
  */
 static u64 comp_rnr_delay_ns(struct hrp_req *req, u8 code)
 {
@@ -322,10 +320,10 @@ static void comp_rnr(struct hrp_qp *qp, u8 code, u64 now_ns)
 		}
 		req->rnr_retries--;
 	}
-	/* The peer is alive, however often packets were lost before. */
+	/* An RNR NAK proves that the peer is alive. */
 	req->retries = req->retry_cnt;
 	hrp_req_rewind(req);
-	/* Memory takes its own time. */
+	/* Continue to wait for memory. */
 	if (req->timer == HRP_TIMER_MEM)
 		return;
 	req->timer = HRP_TIMER_RNR;
@@ -374,7 +372,7 @@ static void comp_commit_data(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 
 	if (held != rx->skip_pkts)
 		comp_progress(req, rx->skip_pkts - held, now_ns);
-	/* The requester will come to the entry that it cannot send. */
+	/* The requester will fail the entry that it cannot send. */
 	if (held)
 		return;
 
@@ -383,13 +381,13 @@ static void comp_commit_data(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	} else if (rx->verdict == HRP_RX_FAIL) {
 		hrp_req_fail(qp, rx->status);
 	} else if (status == HRP_MEM_FAULT) {
-		/* Responses are ignored until the memory is there. */
+		/* Responses are ignored until the memory is present. */
 		hrp_req_rewind(req);
 		hrp_req_wait_mem(req, true);
 	} else if (status != HROCE_WC_SUCCESS) {
 		hrp_req_fail(qp, status);
 	} else {
-		/* It was there before we were told. */
+		/* The memory arrived before hrp_req_mem_ready(). */
 		if (unlikely(req->timer == HRP_TIMER_MEM))
 			req->timer = HRP_TIMER_OFF;
 		comp_answered(qp, pkt, rx->nr_pkts);
@@ -397,17 +395,17 @@ static void comp_commit_data(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	}
 }
 
-/* Can the requester do something that it could not do before, or does it wait? */
+/* Must the caller run the requester or update the timer? */
 static bool comp_wakes_requester(const struct hrp_qp *qp)
 {
 	const struct hrp_sq *sq = &qp->req.sq;
 
 	if (qp->state != HRP_RTS)
 		return qp->state == HRP_SQD;
-	/* Its deadline is before the one that the timer may be armed for. */
+	/* The timer may be armed for a later deadline. */
 	if (qp->req.timer == HRP_TIMER_RNR)
 		return true;
-	/* If the ring was found empty, the next post kicks, or is seen. */
+	/* After an empty ring, the next post kicks or the poller sees it. */
 	return sq->next != sq->head || !(sq->kick_asked || sq->polled);
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Functions that the engine calls, for answers that it needs at once. Both the
- * module and the simulator supply each of them. They may not sleep, and are
- * called with the lock of the calling side held (send lock or receive lock).
- * Reports, which need no answer, are bits of enum hrp_pending.
+ * Callbacks of the engine, implemented by both the module and the simulator.
+ * They must not sleep; the caller holds the lock of its side (send lock or
+ * receive lock). Notifications without a result are bits of enum hrp_pending.
  */
 #ifndef HRP_ENV_H
 #define HRP_ENV_H
@@ -15,10 +14,10 @@
 #include "qp.h"
 
 /**
- * hrp_cqe_begin - begin to fill a completion in
- * @cqe: all in front of @reserved is set, since it is copied into user space
- *	(unit_sq tests that). One by one: for a whole struct the compiler uses
- *	"rep stos"
+ * hrp_cqe_begin - initialize a completion
+ * @cqe: every field before @reserved is set, since all are copied to user space
+ *	(unit_sq tests this). Field by field: assignment of a whole struct
+ *	compiles to "rep stos"
  * @qp: queue pair
  * @wr_id: of the request
  * @result: enum hroce_wc_status or enum hroce_cause
@@ -60,15 +59,16 @@ void hrp_env_recv_done(struct hrp_qp *qp, const struct hroce_cqe *cqe,
 		       bool solicited);
 
 /**
- * hrp_env_srq_find - XRC: may the peer name this SRQ?
+ * hrp_env_srq_find - XRC: check that the peer may use an SRQ
  * @qp: queue pair
  * @srqn: number of an SRQ
  *
- * Until the request completes, @qp->resp.srqn is the number of this SRQ: memory
- * keys are those of its protection domain, receive entries are its own.
+ * Until the request completes, @qp->resp.srqn is this number: memory keys are
+ * checked against the SRQ's protection domain, and receive entries come from
+ * the SRQ.
  *
- * Return: true if there is an XRC SRQ of this number in the XRC domain of the
- * queue pair.
+ * Return: true if the XRC domain of the queue pair has an XRC SRQ of this
+ * number.
  */
 bool hrp_env_srq_find(struct hrp_qp *qp, u32 srqn);
 
@@ -82,7 +82,7 @@ bool hrp_env_srq_find(struct hrp_qp *qp, u32 srqn);
 bool hrp_env_recv_take(struct hrp_qp *qp, struct hrp_rwqe *rwqe);
 
 /**
- * hrp_env_mem_check - may the peer do this?
+ * hrp_env_mem_check - check a remote memory access
  * @qp: queue pair
  * @rkey: key from a RETH
  * @va: address
@@ -102,24 +102,24 @@ bool hrp_env_mem_check(struct hrp_qp *qp, u32 rkey, u64 va, u32 len,
  * @cas: compare @compare and swap @swap_add; otherwise add @swap_add
  * @compare: compare value
  * @swap_add: swap value or addend
- * @orig: value before
+ * @orig: value before the operation
  *
  * Return: HROCE_WC_SUCCESS; HROCE_WC_REM_ACCESS_ERR if the memory is not
- * accessible; HRP_MEM_FAULT if it is not there.
+ * accessible; HRP_MEM_FAULT if it is not present.
  */
 u8 hrp_env_atomic(struct hrp_qp *qp, u32 rkey, u64 va, bool cas, u64 compare,
 		  u64 swap_add, u64 *orig);
 
 /**
- * hrp_env_flush - make what the peer has written visible to all, or persistent
+ * hrp_env_flush - make the peer's writes globally visible or persistent
  * @qp: queue pair
  * @rkey: key from a RETH
  * @va: address
  * @len: bytes, may be 0
- * @all: all that the key is for, whatever @va and @len say
- * @access: HRP_ACCESS_FLUSH_GLOBAL: what was placed for the queue pair before is
- *	seen by whoever sees anything that happens after return;
- *	HRP_ACCESS_FLUSH_PERSISTENT: after return it survives loss of power
+ * @all: flush the whole range of the key and ignore @va and @len
+ * @access: HRP_ACCESS_FLUSH_GLOBAL: on return, earlier writes of the queue pair
+ *	are visible to every observer of a later event;
+ *	HRP_ACCESS_FLUSH_PERSISTENT: on return, they survive loss of power
  *
  * Return: true; false if the peer may not do this.
  */

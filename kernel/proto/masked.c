@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Masked atomics out of CmpSwap requests. */
+/* Masked atomics, emulated by CmpSwap requests. */
 #include "masked.h"
 #include "psn.h"
 
 /*
- * Add without carries out of the fields whose highest bits are @tops: these
- * bits are added apart.
+ * Add without carries between fields. @tops has the highest bit of each field;
+ * these bits are added separately.
  */
 static u64 masked_sum(u64 a, u64 b, u64 tops)
 {
@@ -13,8 +13,8 @@ static u64 masked_sum(u64 a, u64 b, u64 tops)
 }
 
 /*
- * Where the guess is kept: the bits that a compare and swap compares are never
- * guessed, and an addition has nothing to swap.
+ * The entry stores the guess: in the bits that a compare and swap does not
+ * compare, or in the swap operand, which an addition does not use.
  */
 static u64 masked_guess(const struct hrp_wqe *w)
 {
@@ -43,7 +43,7 @@ bool hrp_masked_goes_on(const struct hrp_wqe *w, u64 orig)
 	if (!hrp_wqe_is_masked(w))
 		return false;
 	wrong = masked_guess(w) ^ orig;
-	/* A compare and swap ends if bits that are compared differ. */
+	/* A compare and swap ends if compared bits differ. */
 	if (w->wqe.opcode == HROCE_WR_MASKED_CMP_SWAP &&
 	    wrong & hrp_wqe_masks(w)->compare_add)
 		return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* References to memory; the engine passes them on and never follows them. */
+/* References to memory; the engine passes them on, never dereferences them. */
 #ifndef HRP_MEM_H
 #define HRP_MEM_H
 
@@ -7,8 +7,8 @@
 #include <uapi/rdma/hroce-abi.h>
 
 /*
- * Status of memory accesses, beside enum hroce_wc_status: the memory is not
- * there at the moment, and is being fetched. Never seen in a completion.
+ * Status of memory accesses, in addition to enum hroce_wc_status: the memory is
+ * not present and is being fetched. Never seen in a completion.
  */
 #define HRP_MEM_FAULT	0xff
 
@@ -27,7 +27,7 @@ enum hrp_access {
  * struct hrp_mem - a range of bytes
  * @sges: scatter/gather list, or NULL: see @one and @bytes
  * @bytes: NULL, or the bytes themselves (inline data)
- * @one: the only piece, if @sges and @bytes are NULL and @len is not 0; its
+ * @one: the only SGE, if @sges and @bytes are NULL and @len is not 0; its
  *	@one.lkey is a remote key if @access is one of HRP_ACCESS_REMOTE_*
  * @nr_sges: entries of @sges
  * @offset: where the range begins, from the start of the list, of @one or of
@@ -35,7 +35,7 @@ enum hrp_access {
  * @len: length of the range
  * @access: enum hrp_access
  *
- * Valid as long as the call that produced it says.
+ * The function that fills it in documents how long it is valid.
  */
 struct hrp_mem {
 	const struct hroce_sge *sges;
@@ -47,7 +47,7 @@ struct hrp_mem {
 	u8 access;
 };
 
-/* No bytes; @mem->one and @mem->access are left to who adds some. */
+/* An empty range; to add bytes, also set @mem->one and @mem->access. */
 static inline void hrp_mem_begin(struct hrp_mem *mem)
 {
 	mem->sges = NULL;

@@ -30,7 +30,7 @@
 #define OI_ATOMIC_REQ	(HRP_OI_ATOMIC | HRP_OI_ATOMICETH)
 #define OI_ACK		(HRP_OI_RESPONSE | HRP_OI_AETH)
 
-/* What RC, UC and XRC have in common; @oi comes with all requests. */
+/* Opcodes common to RC, UC and XRC; all requests have @oi. */
 #define OPS_CONNECTED(svc, oi) \
 	[(svc) | HRP_OP_SEND_FIRST] = FIRST(OI_SEND | (oi)), \
 	[(svc) | HRP_OP_SEND_MIDDLE] = MIDDLE(OI_SEND | (oi)), \
@@ -46,7 +46,7 @@
 	[(svc) | HRP_OP_WRITE_ONLY_IMM] = ONLY(OI_WRITE | HRP_OI_RETH | \
 					       HRP_OI_IMM | (oi))
 
-/* What RC and XRC have in common; so are the answers. */
+/* Opcodes common to RC and XRC; responses do not have @oi. */
 #define OPS_RELIABLE(svc, oi) \
 	OPS_CONNECTED(svc, oi), \
 	[(svc) | HRP_OP_READ_REQ] = ONLY(HRP_OI_READ | HRP_OI_RETH | (oi)), \
@@ -76,6 +76,6 @@ const u32 hrp_opcode_infos[256] = {
 
 	OPS_RELIABLE(HRP_SVC_XRC, HRP_OI_XRCETH),
 
-	/* Its 16 reserved bytes pass as payload. */
+	/* Its 16 reserved bytes count as payload. */
 	[HRP_OPCODE_CNP] = ONLY(HRP_OI_PAYLOAD | HRP_OI_CNP),
 };

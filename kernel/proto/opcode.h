@@ -71,11 +71,11 @@ static inline enum hrp_op hrp_opcode_op(u8 opcode)
 #define HRP_OI_INV		(1u << 15)
 #define HRP_OI_CNP		(1u << 16)
 #define HRP_OI_XRCETH		(1u << 17)
-#define HRP_OI_FLUSH		(1u << 18)	/* brings the FETH */
+#define HRP_OI_FLUSH		(1u << 18)	/* has the FETH */
 #define HRP_OI_ATOMIC_WRITE	(1u << 19)
 #define HRP_OI_HDR_LEN_SHIFT	24		/* see hrp_opcode_hdr_len() */
 
-/* Requests that take a responder resource, and have a response of their own. */
+/* Requests that take a responder resource and have their own response. */
 #define HRP_OI_RESOURCE		(HRP_OI_READ | HRP_OI_ATOMIC | HRP_OI_FLUSH | \
 				 HRP_OI_ATOMIC_WRITE)
 

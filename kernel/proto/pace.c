@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pacing, see pace.h. All arithmetic is exact: what is not used up stays in the
- * bucket, so that rates hold however often one looks.
+ * Pacing, see pace.h. All arithmetic is exact: unused credit stays in the
+ * bucket, so the rate does not depend on how often it is updated.
  */
 #include <linux/types.h>
 #include <linux/compiler.h>
@@ -23,7 +23,7 @@ static u32 pkt_cost(u8 opcode)
 	       HRW_ICRC_LEN;
 }
 
-/* The first @nr_pkts of the burst. */
+/* Cost of the first @nr_pkts of the burst. */
 static u32 burst_cost(const struct hrp_burst *b, u32 nr_pkts)
 {
 	bool end = nr_pkts == b->nr_pkts;
@@ -49,12 +49,12 @@ u32 hrp_pace_max_cost(u32 mtu)
 	return LOWER_BYTES + HRW_MAX_HDR_LEN + mtu + HRW_ICRC_LEN;
 }
 
-/* Add what was earned up to now. */
+/* Add the credit earned up to @now_ns. */
 static void pace_earn(struct hrp_pace *pace, u64 now_ns)
 {
 	u64 elapsed_ns = now_ns - pace->seen_ns;
 
-	/* Several contexts come with times that they have read before. */
+	/* Another context may have passed a later time. */
 	if (now_ns <= pace->seen_ns)
 		return;
 	pace->seen_ns = now_ns;
@@ -65,7 +65,7 @@ static void pace_earn(struct hrp_pace *pace, u64 now_ns)
 				   elapsed_ns * pace->rate_kbps);
 }
 
-/* Packets of @pkt_credit that may go now, up to @max; 0: wait until @ready_ns. */
+/* Packets of @pkt_credit that may go now, at most @max; 0: see @ready_ns. */
 static u32 pace_room(struct hrp_pace *pace, u64 now_ns, u64 pkt_credit,
 		     u32 max)
 {
@@ -88,8 +88,8 @@ static u32 pace_room(struct hrp_pace *pace, u64 now_ns, u64 pkt_credit,
 }
 
 /*
- * The requester will be silent for a while, which may be longer than the local
- * ACK timeout: it wants to have heard of all that is sent by then.
+ * The requester will pause, perhaps longer than the local ACK timeout: request
+ * an acknowledgement of all packets sent so far.
  */
 static void pace_ask_ack(struct hrp_req *req, struct hrp_burst *b)
 {
@@ -110,8 +110,8 @@ enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 		return HRP_NEXT_IDLE;
 	pkt_credit = hrp_pace_max_cost(hrp_qp_mtu(qp)) * BYTE_CREDIT;
 	/*
-	 * Through the gate, with a burst that there is credit for. If there is
-	 * none, what sends nothing needs none.
+	 * Call hrp_req_next() with a burst limited by the credit. Without
+	 * credit, it processes only entries that send no packet.
 	 */
 	req->gated = 0;
 	req->burst_pkts = pace_room(pace, now_ns, pkt_credit, burst_pkts);
@@ -133,7 +133,7 @@ void hrp_pace_give_back(struct hrp_qp *qp, const struct hrp_burst *b,
 	struct hrp_pace *pace = qp->req.pace;
 	u64 credit;
 
-	/* If pacing has begun since, no credit was taken. */
+	/* If pacing began after the burst, no credit was taken. */
 	if (!pace || !pace->paid_bytes)
 		return;
 	credit = (pace->paid_bytes - burst_cost(b, nr_pkts)) * BYTE_CREDIT;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pacing: at which rate a requester sends.
+ * Pacing: limit the rate of a requester.
  *
- * Time adds credit to a bucket, at the rate and up to the longest burst; each
- * packet takes from it what it is long, once more if it is sent once more. A
- * packet goes when there is credit for all of it, so that in any time T no more
- * leaves than burst + rate * T. Where there is not, the requester waits.
+ * Credit accrues in a bucket at the rate, up to the longest burst; each packet,
+ * resent or not, takes its length from it. A packet is sent only when there is
+ * credit for all of it, so that in any time T at most burst + rate * T leaves.
+ * Otherwise the requester waits.
  *
  * The length of a packet is that of its frame, IPv6 assumed, from the Ethernet
- * header to the FCS; without VLAN tag, preamble and gap. Answers to requests of
+ * header to the FCS, without VLAN tag, preamble and gap. Answers to requests of
  * the peer (READ responses, acknowledgements) are not paced.
  */
 #ifndef HRP_PACE_H
@@ -19,23 +19,23 @@
 #include "req.h"
 
 /*
- * Default burst, in time. A wait lasts for a part of it, so that the timer does
- * not fire for each packet, and a late timer loses no credit.
+ * Default burst, in time. A wait lasts for a part of it: the timer does not
+ * fire for each packet, and a late timer loses no credit.
  */
 #define HRP_PACE_BURST_NS	1000000u
 #define HRP_PACE_WAIT_NS	500000u
 
 /**
  * struct hrp_pace - bucket of one requester; guarded by the send lock
- * @credit: what may be sent now, in kbps * ns: a byte is 8000000 of them
- * @max_credit: of a full bucket
+ * @credit: available credit in kbps * ns; a byte costs 8000000
+ * @max_credit: credit of a full bucket
  * @fill_ns: time in which an empty bucket fills
  * @seen_ns: time up to which @credit was added
- * @ready_ns: nothing is sent before; 0: nobody waits
- * @slack_ns: by how much the owner's timer may be late, longer bursts make up
- *	for it
+ * @ready_ns: end of the current wait; 0 if the requester does not wait
+ * @slack_ns: how late the owner's timer usually is; the default burst is longer
+ *	by that time
  * @rate_kbps: rate in force, not 0
- * @paid_bytes: taken for the last burst, as long as that may be given back
+ * @paid_bytes: cost of the last burst; 0 if it cannot be refunded
  */
 struct hrp_pace {
 	u64 credit;
@@ -50,13 +50,13 @@ struct hrp_pace {
 
 /**
  * hrp_pace_start - begin to pace a requester
- * @qp: queue pair that has a requester, and none that is paced
- * @pace: memory for it, the owner's
+ * @qp: queue pair with a requester that is not paced
+ * @pace: memory for it, owned by the caller
  * @now_ns: current time
- * @slack_ns: by how much the timer of the owner may be late as a rule
+ * @slack_ns: how late the owner's timer usually is
  *
- * hrp_pace_set() must follow before the lock is dropped. The bucket is empty:
- * who has sent without limit up to now has no claim to a burst.
+ * Call hrp_pace_set() before dropping the lock. The bucket is empty: a
+ * requester that sent without limit until now gets no burst.
  * Context: send lock held.
  */
 void hrp_pace_start(struct hrp_qp *qp, struct hrp_pace *pace, u64 now_ns,
@@ -70,50 +70,50 @@ void hrp_pace_start(struct hrp_qp *qp, struct hrp_pace *pace, u64 now_ns,
  * @burst_bytes: longest burst; 0: HRP_PACE_BURST_NS at this rate. At least one
  *	packet can always be sent
  *
- * At any time, by whoever holds the lock: credit that was earned at the old
- * rate stays, up to the new burst. hrp_req_next() is to be called afterwards,
- * and the timer to be looked at, as who waits may have to wait for less.
+ * Credit earned at the old rate stays, up to the new burst. Call hrp_req_next()
+ * and update the timer afterwards, since a wait may have become shorter.
  * Context: send lock held.
  */
 void hrp_pace_set(struct hrp_qp *qp, u64 now_ns, u32 rate_kbps,
 		  u32 burst_bytes);
 
 /**
- * hrp_pace_stop - pace a requester no more
+ * hrp_pace_stop - stop pacing a requester
  * @qp: queue pair
  *
- * hrp_req_next() is to be called afterwards. Context: send lock held.
- * Return: what was given to hrp_pace_start(); NULL if it was not paced.
+ * Call hrp_req_next() afterwards. Context: send lock held.
+ * Return: the memory given to hrp_pace_start(); NULL if it was not paced.
  */
 struct hrp_pace *hrp_pace_stop(struct hrp_qp *qp);
 
 /**
- * hrp_pace_next - hrp_req_next() where packets do not simply go
+ * hrp_pace_next - slow path of hrp_req_next()
  * @qp: queue pair with @qp->req.gated set, in a state that sends
  * @now_ns: current time
  * @b: as for hrp_req_next()
  *
  * Context: as hrp_req_next(), which calls it.
- * Return: see enum hrp_next. Where there is not credit enough @ready_ns is set,
- * and what needs none is done; HRP_NEXT_IDLE if there is no requester.
+ * Return: see enum hrp_next; HRP_NEXT_IDLE if there is no requester. Without
+ * enough credit it sets @ready_ns and processes only entries that send no
+ * packet.
  */
 enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns,
 			    struct hrp_burst *b);
 
 /**
- * hrp_pace_give_back - a burst has not left, or not all of it
+ * hrp_pace_give_back - refund the packets of a burst that were not sent
  * @qp: queue pair, paced or not
  * @b: burst, the last one from hrp_req_next()
- * @nr_pkts: how many of its packets have
+ * @nr_pkts: packets of the burst that were sent
  *
- * Without that a requester whose memory is not there pays twice. Context: send
- * lock held, before hrp_req_sent() is told why.
+ * Otherwise a requester whose memory is not present would pay twice. Context:
+ * send lock held, before hrp_req_sent().
  */
 void hrp_pace_give_back(struct hrp_qp *qp, const struct hrp_burst *b,
 			u32 nr_pkts);
 
 /**
- * hrp_pace_cost - what a burst takes from the bucket
+ * hrp_pace_cost - cost of a burst
  * @b: burst
  *
  * Return: bytes.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Headers between wire and host order. Which ones follow the BTH, and their
- * order, is a matter of the opcode alone (IBTA 9.2 to 9.3.7).
+ * Convert headers between wire and host order. The opcode alone determines the
+ * headers that follow the BTH, and their order (IBTA 9.2 to 9.3.7).
  */
 #include <linux/types.h>
 #include <linux/build_bug.h>

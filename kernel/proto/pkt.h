@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A packet in host order, and the way from and to the wire. */
+/* Packet headers in host order, and conversion from and to the wire. */
 #ifndef HRP_PKT_H
 #define HRP_PKT_H
 
@@ -25,7 +25,7 @@
  * @syndrome: AETH syndrome
  * @se: solicited event
  * @migreq: migration request state; always set on transmit, as hardware does
- * @ackreq: the sender wants an acknowledgement
+ * @ackreq: the sender requests an acknowledgement
  * @fecn: forward congestion notification
  * @becn: backward congestion notification
  * @msn: AETH message sequence number, 24 bits
@@ -42,8 +42,8 @@
  * @compare: AtomicETH compare data
  * @orig: AtomicAckETH original remote data
  *
- * Fields of a header that @info does not name are ignored when building, and not
- * set by parsing, but for @syndrome: that is 0.
+ * Building ignores the fields of headers that @info does not have; parsing does
+ * not set them, except @syndrome, which it clears.
  */
 struct hrp_pkt {
 	u32 info;
@@ -82,7 +82,7 @@ struct hrp_pkt {
 #define HRP_SYN_RNR		0x20
 #define HRP_SYN_NAK		0x60
 #define HRP_SYN_VALUE_MASK	0x1f
-#define HRP_SYN_CREDIT_INVALID	0x1f	/* with ACK: no end-to-end flow control */
+#define HRP_SYN_CREDIT_INVALID	0x1f	/* no end-to-end flow control */
 #define HRP_NAK_PSN_SEQ		0x60
 #define HRP_NAK_INV_REQ		0x61
 #define HRP_NAK_REM_ACCESS	0x62
@@ -99,28 +99,28 @@ struct hrp_pkt {
  * Checks opcode, transport version and lengths; not the ICRC. Reads each byte
  * of @data once.
  *
- * Return: 0 or HROCE_DROP_SHORT, _LENGTH, _VERSION, _OPCODE negated minus one,
- * that is -(reason + 1).
+ * Return: 0, or -(reason + 1), where reason is HROCE_DROP_SHORT, _LENGTH,
+ * _VERSION or _OPCODE.
  */
 int hrp_pkt_parse(struct hrp_pkt *pkt, const void *data, u32 avail,
 		  u32 udp_len);
 
 /**
- * hrp_pkt_hdr_len - how much is there to read?
+ * hrp_pkt_hdr_len - length of the headers of a packet
  * @data: a BTH
  *
- * Return: bytes of headers that its opcode brings, HRW_MAX_HDR_LEN at most; 12
- * if there is no such opcode.
+ * Return: bytes of headers for its opcode, at most HRW_MAX_HDR_LEN; 12 if there
+ * is no such opcode.
  */
 u32 hrp_pkt_hdr_len(const void *data);
 
 /**
- * hrp_bth_follows - do headers belong to a run?
+ * hrp_bth_follows - does a packet continue a run?
  * @first: BTH of a packet, 4-byte aligned
- * @bth: BTH of another one, looked at once
- * @nr: how many packets behind the first one it is, less than 2^24
+ * @bth: BTH of another packet, read once
+ * @nr: its distance from the first packet, less than 2^24
  *
- * Return: true if the PSN of @bth is that of @first and @nr, and the rest is
+ * Return: true if the PSN of @bth is that of @first plus @nr, and the rest is
  * the same. False if PSNs wrap in between.
  */
 static inline bool hrp_bth_follows(const void *first, const void *bth, u32 nr)
@@ -128,7 +128,7 @@ static inline bool hrp_bth_follows(const void *first, const void *bth, u32 nr)
 	const __be32 *a = first;
 	u32 last = get_unaligned_be32(bth + 8);
 
-	/* The last word is @ackreq and the PSN, which must not carry over. */
+	/* The last word is @ackreq and the PSN; the sum must not carry. */
 	return get_unaligned((const u64 *)first) ==
 	       get_unaligned((const u64 *)bth) &&
 	       be32_to_cpu(a[2]) + nr == last && (last & HRP_PSN_MASK) >= nr;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * State of one queue pair, as far as the protocol is concerned.
+ * Protocol state of one queue pair.
  *
- * The owner holds two locks: the send lock guards @req, the receive lock
- * guards @resp. Attributes change only with both held, and may be read with
- * either. Lock order: receive before send.
+ * The owner holds two locks: the send lock guards @req, the receive lock guards
+ * @resp. Attributes change only with both held, and may be read with either.
+ * Lock order: receive before send.
  */
 #ifndef HRP_QP_H
 #define HRP_QP_H
@@ -40,17 +40,17 @@ enum hrp_state {
 };
 
 /*
- * Bit numbers of hrp_qp.pending: what the engine leaves to the owner, who
- * clears a bit and does what it says when no lock is held.
+ * Bit numbers of hrp_qp.pending: work that the engine defers to the owner. The
+ * owner clears a bit and does the work when it holds no lock.
  */
 enum hrp_pending {
 	/*
-	 * The engine has put the queue pair into the error state: @state is ERR,
-	 * or SQE. The owner sees to it that, with the right locks,
-	 * hrp_req_flush() and (ERR) hrp_resp_flush() run.
+	 * The engine moved the queue pair to ERR or SQE. The owner must call
+	 * hrp_req_flush() and, in ERR, hrp_resp_flush(), each with its lock
+	 * held.
 	 */
 	HRP_PENDING_ERROR,
-	/* The requester has gone back. */
+	/* The requester went back to resend packets. */
 	HRP_PENDING_RETRANSMIT,
 	/* Asynchronous events (IBTA 11.6.3). */
 	HRP_PENDING_COMM_EST,
@@ -59,7 +59,7 @@ enum hrp_pending {
 	HRP_PENDING_QP_REQ_ERR,
 	HRP_PENDING_QP_ACCESS_ERR,
 	HRP_PENDING_LAST_WQE,
-	/* From here on bits are the owner's. */
+	/* First bit for the owner's own use. */
 	HRP_PENDING_NR,
 };
 
@@ -81,10 +81,10 @@ enum hrp_pending {
 enum hrp_timer {
 	HRP_TIMER_OFF,
 	HRP_TIMER_ACK,	/* local ACK timeout, 9.7.6.1.3 */
-	/* From here on nothing is sent meanwhile. */
+	/* The timers below suspend transmission. */
 	HRP_TIMER_RNR,	/* peer asked to wait, 9.7.5.2.8 */
 	HRP_TIMER_ROOM,	/* the local stack has refused a frame */
-	HRP_TIMER_MEM,	/* own memory is not there; this one never expires */
+	HRP_TIMER_MEM,	/* local memory is not present; never expires */
 };
 
 /**
@@ -92,41 +92,41 @@ enum hrp_timer {
  * @sq: send queue
  * @psn: PSN of the next packet to send
  * @psn_una: oldest PSN that is not acknowledged; equal to @psn_max if none
- * @psn_max: one after the highest PSN ever sent; differs from @psn after
- *	going back
- * @offset: packets of entry @sq.next already sent (this time round)
+ * @psn_max: one past the highest PSN ever sent; differs from @psn after going
+ *	back
+ * @offset: packets of entry @sq.next before @psn
  * @window_pkts: upper limit of @cwnd_pkts
- * @cwnd_pkts: congestion window: most packets of SEND and WRITE in flight, and
- *	most response packets that READs have asked for; see hrp_req_window()
- * @grow_pkts: packets acknowledged since the congestion window grew last
- * @burst_pkts: most packets that one hrp_req_next() returns; 0: what needs none
- *	is done
+ * @cwnd_pkts: congestion window: limits SEND and WRITE packets in flight, and
+ *	response packets requested by READs; see hrp_req_window()
+ * @grow_pkts: packets acknowledged since the congestion window last grew
+ * @burst_pkts: most packets that one hrp_req_next() returns; 0: process only
+ *	entries that send no packet
  * @burst_idx: entry that the last burst belongs to
  * @unasked_pkts: packets sent since the last request for an acknowledgement
- * @rd_pkts: PSNs in [@psn_una, @psn) that are those of responses to READs and
- *	atomics
- * @restart_psn: PSN of the last READ request that asked again for the rest
- * @nr_rd_atomic: READs, atomics and the like in [@psn_una, @psn), sent and not
- *	complete
- * @max_rd_atomic: most of them at a time (max_rd_atomic attribute)
+ * @rd_pkts: PSNs in [@psn_una, @psn) taken by responses to READs and atomics
+ * @restart_psn: PSN of the last request that resumed a partly answered READ
+ * @nr_rd_atomic: READs, atomics, ATOMIC WRITEs and FLUSHes in [@psn_una, @psn),
+ *	sent and not complete
+ * @max_rd_atomic: limit of @nr_rd_atomic (max_rd_atomic attribute)
  * @retry_cnt: attribute
  * @retries: timeouts and sequence NAKs left before RETRY_EXC_ERR
  * @rnr_retry: attribute; HRP_INFINITE_RNR_RETRY
  * @rnr_retries: RNR NAKs left before RNR_RETRY_EXC_ERR
- * @rnr_row: RNR NAKs since the last progress, up to a maximum
- * @went_back: a sequence NAK or implied NAK was acted on, and nothing has been
- *	acknowledged since: further ones for the same PSN change nothing
+ * @rnr_row: RNR NAKs since the last progress, saturating at RNR_ROW_MAX
+ * @went_back: the requester went back, and no packet was acknowledged since:
+ *	further NAKs for the same PSN are ignored
  * @drained_event: raise SQ_DRAINED once nothing is in flight (state SQD)
- * @mem_oldest: HRP_TIMER_MEM: the oldest entry cannot place what was answered;
- *	otherwise it is the last burst that could not be read
- * @gated: packets do not simply go: there is no requester, or it is paced
+ * @mem_oldest: HRP_TIMER_MEM: if set, the response to the oldest entry could
+ *	not be placed; otherwise the last burst could not be read
+ * @gated: hrp_req_next() takes its slow path: there is no requester, or it is
+ *	paced
  * @refused: the local stack has refused a frame since the last progress
  * @timer: enum hrp_timer
  * @timeout_ns: local ACK timeout; 0: infinite
- * @deadline_ns: when hrp_req_timeout() is to be called, if @timer is ACK, RNR
- *	or ROOM. See hrp_req_deadline()
- * @refused_at: when that was, in units of 1024 ns, modulo 2^32
- * @pace: paces the requester; NULL: nothing does
+ * @deadline_ns: time for hrp_req_timeout() if @timer is ACK, RNR or ROOM; see
+ *	hrp_req_deadline()
+ * @refused_at: start of the refusal, in units of 1024 ns, modulo 2^32
+ * @pace: pacing state; NULL if the requester is not paced
  */
 struct hrp_req {
 	struct hrp_sq sq;
@@ -164,9 +164,9 @@ struct hrp_req {
 /**
  * struct hrp_rwqe - private copy of the receive entry in use
  * @wr_id: returned in the completion
- * @length: room for the message, the sum over the pieces
- * @nr_sges: pieces
- * @sges: pieces; as many as the owner's receive queue allows
+ * @length: bytes available, the sum over the SGEs
+ * @nr_sges: number of SGEs
+ * @sges: SGEs, up to the limit of the owner's receive queue
  */
 struct hrp_rwqe {
 	u64 wr_id;
@@ -176,23 +176,23 @@ struct hrp_rwqe {
 };
 
 /**
- * struct hrp_rdres - responder resource of one READ, atomic or the like
+ * struct hrp_rdres - responder resource (READ, atomic, ATOMIC WRITE, FLUSH)
  * @psn: PSN of the request, that of the first response
  * @nr_pkts: response packets; 0: never used
- * @va: READ: start of what was asked for
- * @rkey: READ: remote key, checked anew with each burst
+ * @va: READ: start of the requested range
+ * @rkey: READ: remote key, checked again for each burst
  * @len: READ: bytes
- * @srqn: XRC: SRQ that the request has named
+ * @srqn: XRC: SRQ number of the request
  * @msn: MSN to answer with
  * @orig: atomic: value before the operation
- * @first: response packet that the present answer began with; not 0 if a
- *	duplicate asked for the rest
+ * @first: first response packet of the current answer; not 0 if a duplicate
+ *	requested the rest
  * @sent: next response packet to send
- * @end: one after the last response packet of the present answer; @sent is
- *	equal to it if nothing is left to send
- * @stop: READ: bytes of @len that the present answer goes up to
+ * @end: one past the last response packet of the current answer; equal to @sent
+ *	if nothing is left to send
+ * @stop: READ: end of the current answer, as an offset in the range
  * @opcode: enum hrp_op of the request
- * @replay: answers a duplicate; resends are copied
+ * @replay: answers a duplicate; the payload is copied
  */
 struct hrp_rdres {
 	u32 psn;
@@ -214,35 +214,36 @@ struct hrp_rdres {
 /**
  * struct hrp_resp - responder; guarded by the receive lock
  * @psn: expected PSN
- * @ack_psn: PSN of the last SEND or WRITE packet accepted: what a plain
- *	acknowledgement names, as it must not answer a READ or atomic
+ * @ack_psn: PSN of the last SEND or WRITE packet accepted. An ACK carries it,
+ *	since it must not answer a READ or atomic
  * @msn: messages completed, 24 bits
- * @mem_psn: of the last request whose memory was not there
+ * @mem_psn: PSN of the last request whose memory was not present
  * @rwqe: receive entry in use, if @have_rwqe
  * @have_rwqe: @rwqe holds an entry that is not complete
- * @in_msg: 0, or HRP_OI_SEND or HRP_OI_WRITE: a message has begun, not ended
+ * @in_msg: HRP_OI_SEND or HRP_OI_WRITE while a message is in progress,
+ *	otherwise 0
  * @offset: bytes of it received so far
  * @write_va: WRITE in progress: address of its first byte
  * @write_rkey: WRITE in progress: remote key
  * @write_len: WRITE in progress: length announced by the RETH
- * @srqn: XRC: SRQ that the present, or last, message has named
+ * @srqn: XRC: SRQ number of the current or last message
  * @nak_sent: sequence NAK sent for @psn; no further one until progress
- * @ack_due: an acknowledgement of @ack_psn and everything before is to be sent
+ * @ack_due: an ACK of all packets up to @ack_psn is due
  * @comm_est: a first packet has been accepted
  * @srq: receive entries come from an SRQ; set by the owner
  * @last_wqe: LAST_WQE has been raised
- * @rd_wait: memory of the READ at @rd_reply is being fetched: nothing is
- *	answered
- * @finishing: in error without a NAK: what came before the fault is answered
- * @mem_bad: the memory that the request at @mem_psn is for cannot be fetched
- * @nak_due: 0, or the NAK or RNR syndrome to be sent
- * @nak_psn: PSN that it refers to
- * @nak_msn: MSN that it carries
+ * @rd_wait: memory of the READ at @rd_reply is being fetched; no answer is sent
+ *	meanwhile
+ * @finishing: error without a NAK: requests before the fault are answered
+ * @mem_bad: memory of the request at @mem_psn could not be fetched
+ * @nak_due: syndrome of the NAK or RNR NAK that is due; 0 if none is
+ * @nak_psn: PSN of that NAK
+ * @nak_msn: MSN of that NAK
  * @min_rnr_timer: attribute, 5-bit code
  * @max_dest_rd_atomic: responder resources granted to the peer
- * @rd_head: READs, atomics and the like accepted, free-running
- * @rd_reply: the next one to answer; rd_reply == rd_head: none is waiting
- * @rd: ring of @nr_rd resources, the last ones kept to replay duplicates
+ * @rd_head: requests with a responder resource accepted, free-running
+ * @rd_reply: next one to answer; equal to @rd_head if none is waiting
+ * @rd: ring of @nr_rd resources; answered ones are kept to replay duplicates
  * @nr_rd: power of two, at least @max_dest_rd_atomic; 0 if @rd is NULL
  * @burst_pkts: most packets that one hrp_resp_next() returns, at least 1
  */
@@ -280,7 +281,7 @@ struct hrp_resp {
 	u8 max_dest_rd_atomic;
 };
 
-/* Where the owner aligns it, packets of the peer write to one cache line. */
+/* If the owner aligns the struct, packets of the peer dirty one cache line. */
 static_assert(offsetof(struct hrp_resp, rd) == 64);
 
 /**
@@ -290,16 +291,16 @@ static_assert(offsetof(struct hrp_resp, rd) == 64);
  * @access: HRP_QP_*
  * @mtu_shift: path MTU in bytes as power of two, 8 to 12
  * @pkey: P_Key of this queue pair
- * @gsi: QP1: each request says with which P_Key it is sent
+ * @gsi: QP1: each send request has its own P_Key
  * @qpn: own number
  * @dest_qpn: peer (RC, UC, XRC)
  * @qkey: UD
- * @stats: of the link, or those that the queue pair is bound to; change
- *	with both locks held
+ * @stats: counters of the link, or those that the queue pair is bound to;
+ *	changes with both locks held
  * @resp: responder
  * @req: requester
- * @pending: bits of enum hrp_pending, set with either lock held. The owner has
- *	those from HRP_PENDING_NR on
+ * @pending: bits of enum hrp_pending, set with either lock held; bits from
+ *	HRP_PENDING_NR on belong to the owner
  */
 struct hrp_qp {
 	u8 type;
@@ -317,7 +318,7 @@ struct hrp_qp {
 	unsigned long pending;
 };
 
-/* Leave something to the owner. Context: either lock held. */
+/* Defer work to the owner. Context: either lock held. */
 static inline void hrp_set_pending(struct hrp_qp *qp, enum hrp_pending what)
 {
 	set_bit(what, &qp->pending);
@@ -343,25 +344,25 @@ static inline u8 hrp_qp_service(const struct hrp_qp *qp)
 	return services[qp->type];
 }
 
-/* Is what is sent acknowledged, and sent again if it is not? */
+/* Are packets acknowledged, and resent if they are not? */
 static inline bool hrp_qp_is_reliable(const struct hrp_qp *qp)
 {
 	return qp->type != HRP_TYPE_UC && qp->type != HRP_TYPE_UD;
 }
 
-/* Is there a requester, and with it a send queue? */
+/* Does the queue pair have a requester and a send queue? */
 static inline bool hrp_qp_sends(const struct hrp_qp *qp)
 {
 	return qp->type != HRP_TYPE_XRC_TGT;
 }
 
-/* Is there a responder? */
+/* Does the queue pair have a responder? */
 static inline bool hrp_qp_receives(const struct hrp_qp *qp)
 {
 	return qp->type != HRP_TYPE_XRC_INI;
 }
 
-/* Does the timer of the protocol run, whether or not pacing has one, too? */
+/* Is a timer of the protocol running? Pacing has its own. */
 static inline bool hrp_req_has_deadline(const struct hrp_req *req)
 {
 	return req->timer != HRP_TIMER_OFF && req->timer != HRP_TIMER_MEM;

@@ -3,14 +3,14 @@
  * Responder resources (IBTA 9.4.4, 9.4.5, 9.7.5.1.5).
  *
  * A ring holds the last READs and atomics accepted. Entries from @rd_reply to
- * @rd_head are gone through in order; those with @sent == @end have been
- * answered and are passed over. A duplicate sets @rd_reply back to its entry,
- * and what the entry answers to what was asked for this time.
+ * @rd_head are answered in order; those with @sent == @end have been answered
+ * and are skipped. A duplicate sets @rd_reply back to its entry, and the
+ * entry's answer to the part requested this time.
  *
  * An atomic is never executed again: its entry keeps the result. Nor is ATOMIC
- * WRITE or FLUSH (A19): they are answered like a READ of nothing. A READ is
- * executed again, as the specification allows: its entry keeps nothing but
- * the range, so that a duplicate cannot reach for anything else.
+ * WRITE or FLUSH (A19): they are answered like an empty READ. A READ is
+ * executed again, as the specification allows: its entry keeps only the range,
+ * so that a duplicate cannot reach anything else.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -22,16 +22,16 @@ static struct hrp_rdres *rdres_at(const struct hrp_resp *resp, u32 idx)
 	return &resp->rd[idx & (resp->nr_rd - 1)];
 }
 
-/* Response packets for @len bytes; a READ of nothing is answered by one. */
+/* Response packets for @len bytes; an empty READ takes one. */
 static u32 rdres_pkts(const struct hrp_qp *qp, u32 len)
 {
 	return len ? ((len - 1) >> qp->mtu_shift) + 1 : 1;
 }
 
 /*
- * The entry from which on the peer has a right to answers, if one more is to
- * be added. It is @rd_reply, unless the peer then had more outstanding than
- * granted: what has been answered before is not outstanding.
+ * The first entry still to be answered if one more is added: @rd_reply, unless
+ * the peer would then have more outstanding than granted. Entries that were
+ * answered before are not outstanding.
  */
 static u32 rdres_reply_from(const struct hrp_resp *resp)
 {
@@ -80,7 +80,7 @@ u32 hrp_rdres_add(struct hrp_qp *qp, const struct hrp_pkt *pkt, u64 orig)
 	return res->nr_pkts;
 }
 
-/* Does a duplicate READ ask for the end, or less, of what @res holds? */
+/* Does a duplicate READ request the rest of @res, or a part of that? */
 static bool rdres_covers(const struct hrp_qp *qp, const struct hrp_rdres *res,
 			 const struct hrp_pkt *pkt)
 {
@@ -93,7 +93,7 @@ static bool rdres_covers(const struct hrp_qp *qp, const struct hrp_rdres *res,
 	       (pkt->dmalen || !res->len);
 }
 
-/* Finds the youngest entry that a duplicate request belongs to. */
+/* Find the latest entry that a duplicate request belongs to. */
 static bool rdres_find(const struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		       u32 *found)
 {
@@ -170,7 +170,7 @@ static u8 rdres_opcode(const struct hrp_rdres *res, u32 i)
 				   HRP_OP_READ_RESP_MIDDLE;
 }
 
-/* Describes the next packets of the answer to a READ. */
+/* Build the next packets of the answer to a READ. */
 static void rdres_read(struct hrp_qp *qp, const struct hrp_rdres *res,
 		       struct hrp_burst *b)
 {

@@ -10,14 +10,14 @@
  * hrp_rdres_room - may the peer have one more READ or atomic outstanding?
  * @resp: responder
  *
- * Answers to duplicates do not count: they are given up if need be.
+ * Answers to duplicates do not count; they are dropped if necessary.
  *
  * Return: true if so.
  */
 bool hrp_rdres_room(const struct hrp_resp *resp);
 
 /**
- * hrp_rdres_add - keep a READ or atomic, to be answered
+ * hrp_rdres_add - store a READ or atomic, to be answered
  * @qp: queue pair; hrp_rdres_room() is true
  * @pkt: request with the expected PSN
  * @orig: atomic: the result
@@ -27,7 +27,7 @@ bool hrp_rdres_room(const struct hrp_resp *resp);
 u32 hrp_rdres_add(struct hrp_qp *qp, const struct hrp_pkt *pkt, u64 orig);
 
 /**
- * hrp_rdres_known - is a duplicate READ or atomic one that is kept?
+ * hrp_rdres_known - is the original of a duplicate READ or atomic stored?
  * @qp: queue pair
  * @pkt: duplicate request; a READ may ask for a later part
  *
@@ -47,14 +47,15 @@ void hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt);
  * @resp: responder
  * @psn: of the packet
  *
- * Return: true: it is the next one now; false if it is not kept any more.
+ * Return: true if it is now the next one to send; false if its request is no
+ * longer stored.
  */
 bool hrp_rdres_return(struct hrp_resp *resp, u32 psn);
 
 /**
  * hrp_rdres_next - the next response packets to send
  * @qp: queue pair
- * @b: zeroed but for the fields that all answers share; the rest is filled in
+ * @b: filled in if true is returned
  *
  * Return: false if no READ or atomic waits for an answer.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requester: frames that the local stack has refused. They have not left, so
- * their PSNs are taken back and sent later.
+ * Requester: frames that the local stack has refused. They were not sent, so
+ * the requester goes back to their first PSN and sends them later.
  */
 #include <linux/minmax.h>
 #include <linux/types.h>
@@ -9,16 +9,16 @@
 #include "req_priv.h"
 
 /*
- * The local stack is asked again after half of the time that it has refused,
- * within these bounds: queues of the host drain in about the first, and the
- * second costs a CPU next to nothing.
+ * Delay before the next attempt: half of the time since the first refusal,
+ * within these bounds. Queues of the host drain in about the minimum; attempts
+ * at the maximum cost next to no CPU time.
  */
 #define ROOM_MIN_NS	100000ull
 #define ROOM_MAX_NS	4000000ull
 
 /*
- * Make @psn the next to send, where a packet of SEND or WRITE, or a request, has
- * begun that is sent and not acknowledged.
+ * Make @psn the next to send. It must be the first PSN of a packet of SEND or
+ * WRITE, or of a request, that is sent and not acknowledged.
  */
 static void req_return(struct hrp_req *req, u32 psn)
 {
@@ -48,13 +48,13 @@ static void req_return(struct hrp_req *req, u32 psn)
 	req->offset = (psn - w->first_psn) & HRP_PSN_MASK;
 }
 
-/* Time in as many bits as there is room for: it wraps after 73 minutes. */
+/* Time in units of 1024 ns; wraps after 73 minutes. */
 static u32 req_coarse(u64 now_ns)
 {
 	return now_ns >> 10;
 }
 
-/* For how long has the local stack refused all? */
+/* Time since the local stack began to refuse all frames. */
 static u64 req_refused_ns(const struct hrp_req *req, u64 now_ns)
 {
 	return (u64)(u32)(req_coarse(now_ns) - req->refused_at) << 10;
@@ -72,7 +72,7 @@ void hrp_req_refused(struct hrp_qp *qp, u32 psn, u64 now_ns)
 	if (hrp_psn_diff(req->psn, psn) <= 0)
 		return;
 	req_return(req, psn);
-	/* With room to ask for an acknowledgement of what is in flight. */
+	/* Leave room to request an acknowledgement of the packets in flight. */
 	hrp_req_shrink(req, hrp_req_dist(req) + HRP_CWND_MIN);
 	if (!req->refused)
 		req->refused_at = req_coarse(now_ns);

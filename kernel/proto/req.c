@@ -2,14 +2,13 @@
 /*
  * Requester: work requests in, bursts of packets out (IBTA 9.7.2, 9.7.3).
  *
- * PSNs of RC pass through psn_una <= psn <= psn_max. Entry sq.next is being
- * sent, req.offset of its PSNs are. To send again is to rewind psn to psn_una,
- * and sq.next and offset with it; what was counted between psn_una and psn
- * (what is answered, and the PSNs of the responses) is zero then. Entries keep
- * the PSNs that they had the first time.
+ * For RC, psn_una <= psn <= psn_max. Entry sq.next is being sent; req.offset of
+ * its PSNs have been. Going back rewinds psn to psn_una, and sq.next and offset
+ * with it, and clears the counts for [psn_una, psn): nr_rd_atomic and rd_pkts.
+ * Entries keep their PSNs when they are sent again.
  *
- * UC and UD wait for nothing: an entry is complete when its last packet is
- * out, so psn_una, psn and psn_max are one.
+ * UC and UD wait for nothing: an entry is complete when its last packet is out,
+ * so psn_una, psn and psn_max are equal.
  */
 #include <linux/types.h>
 #include <linux/compiler.h>
@@ -25,14 +24,14 @@
 #define PSN_ROOM	(HRP_PSN_WINDOW - 1)
 
 /*
- * Entries that one call gets through without a burst; local operations take a
- * microsecond each.
+ * Most entries that one call processes without a burst; a local operation takes
+ * about a microsecond.
  */
 #define REQ_STEPS	16
 
 /*
- * A local operation waits until fewer entries than this are sent or done and
- * not complete: one response may complete all of them.
+ * A local operation waits while this many entries are sent or executed and not
+ * complete: one response may complete all of them.
  */
 #define REQ_MAX_AHEAD	1024
 
@@ -154,14 +153,14 @@ void hrp_req_complete(struct hrp_qp *qp)
 	do {
 		hrp_sq_complete(qp, HROCE_WC_SUCCESS);
 	} while (sq->tail != sq->head && hrp_sq_wqe(sq, sq->tail)->done);
-	/* Those that were executed before a rewind may lie ahead of us again. */
+	/* After a rewind, sq.next may be behind entries completed here. */
 	if (sq->next - sq->tail > sq->head - sq->tail) {
 		sq->next = sq->tail;
 		req->offset = 0;
 	}
 }
 
-/* Nothing is waited for any more. */
+/* Stop the timers of the protocol and of pacing. */
 static void req_stop_timers(struct hrp_req *req)
 {
 	req->timer = HRP_TIMER_OFF;
@@ -230,7 +229,7 @@ static void req_start_message(struct hrp_req *req, struct hrp_wqe *w)
 	w->last_psn = hrp_psn_add(req->psn, w->nr_pkts - 1);
 }
 
-/* @n PSNs of the entry are sent. */
+/* Mark @n PSNs of the entry as sent. */
 static void req_advance(struct hrp_req *req, const struct hrp_wqe *w, u32 n)
 {
 	req->burst_idx = req->sq.next;
@@ -245,8 +244,8 @@ static void req_advance(struct hrp_req *req, const struct hrp_wqe *w, u32 n)
 }
 
 /*
- * Is another SEND or WRITE known to go out right behind this entry? If it turns
- * out that it cannot, req_ask_again() makes up for it.
+ * Will another SEND or WRITE follow this entry at once? If it cannot be sent
+ * after all, req_ask_again() corrects that.
  */
 static bool req_is_followed(struct hrp_qp *qp)
 {
@@ -267,8 +266,9 @@ static bool req_is_followed(struct hrp_qp *qp)
 }
 
 /*
- * Ask for an acknowledgement with the last of the messages that leave together
- * (@end: of a message) or the window takes (@closed), and often enough.
+ * Request an acknowledgement when the window closes (@closed), for each quarter
+ * of the congestion window, and at the end of a message (@end) if no other
+ * follows at once or a full burst has not requested one.
  */
 static void req_ask_ack(struct hrp_qp *qp, struct hrp_wqe *w,
 			struct hrp_burst *b, bool end, bool closed)
@@ -288,8 +288,8 @@ static void req_ask_ack(struct hrp_qp *qp, struct hrp_wqe *w,
 }
 
 /*
- * The entry at @idx, which was to ask for an acknowledgement of those before,
- * is not going to be sent: send them once more, and let the last one ask.
+ * The entry at @idx, which was to request the acknowledgement of earlier ones,
+ * will not be sent. Resend those, so that their last one requests it.
  */
 static bool req_ask_again(struct hrp_req *req, u32 idx)
 {
@@ -380,7 +380,7 @@ static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
 	b->op_middle = svc | ops->middle;
 	b->op_last = svc | (end ? ops->last : ops->middle);
 	b->se_last = end && req_is_solicited(&w->wqe);
-	/* Done when sent, or perhaps while it is sent once more. */
+	/* The entry may complete before the frame has left. */
 	b->copy = !reliable || req->psn != req->psn_max;
 	req_set_headers(qp, w, b);
 	req_set_mem(w, b, req->offset, end);
@@ -395,7 +395,7 @@ static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
 	return STEP_BURST;
 }
 
-/* One may always go: when it was taken, the limit was not 0. */
+/* One may always be sent: the limit was not 0 when the entry was taken. */
 static bool req_rd_is_full(const struct hrp_req *req)
 {
 	return req->nr_rd_atomic && req->nr_rd_atomic >= req->max_rd_atomic;
@@ -411,12 +411,12 @@ static enum req_step req_read(struct hrp_qp *qp, struct hrp_wqe *w,
 	u32 start = req->offset << qp->mtu_shift;
 	u32 len = min(w->length - start, n << qp->mtu_shift);
 
-	/* A further piece waits for all before it. */
+	/* A further chunk waits for all earlier packets. */
 	if (!req->burst_pkts || (req->offset && dist))
 		return STEP_WAIT;
 	if (!req->offset && (req_rd_is_full(req) || n > PSN_ROOM - dist))
 		return STEP_WAIT;
-	/* However long it is, one is asked for. */
+	/* A READ longer than the window may be sent alone. */
 	if (req->rd_pkts && req->rd_pkts + n > hrp_req_window(req))
 		return STEP_WAIT;
 	req_start_message(req, w);
@@ -430,7 +430,7 @@ static enum req_step req_read(struct hrp_qp *qp, struct hrp_wqe *w,
 	b->first.srqn = w->wqe.srqn;
 	b->first.dmalen = len;
 
-	/* With an offset, this entry alone is outstanding. */
+	/* With an offset, only this entry is outstanding. */
 	req->nr_rd_atomic = req->offset ? 1 : req->nr_rd_atomic + 1;
 	req->rd_pkts += n;
 	req->unasked_pkts = 0;
@@ -470,13 +470,13 @@ static void req_single_fill(const struct hrp_wqe *w, struct hrp_burst *b)
 	}
 }
 
-/* Atomics, ATOMIC WRITE and FLUSH: one packet there, one back. */
+/* Atomics, ATOMIC WRITE and FLUSH: one request packet, one response. */
 static enum req_step req_single(struct hrp_qp *qp, struct hrp_wqe *w,
 				struct hrp_burst *b)
 {
 	struct hrp_req *req = &qp->req;
 
-	/* A masked atomic has to know first whether its guess was right. */
+	/* A masked atomic waits for the answer to its last guess. */
 	if (!req->burst_pkts || req->offset || req_rd_is_full(req) ||
 	    hrp_req_dist(req) >= PSN_ROOM)
 		return STEP_WAIT;
@@ -498,9 +498,9 @@ static enum req_step req_single(struct hrp_qp *qp, struct hrp_wqe *w,
 }
 
 /*
- * An entry that cannot be executed is completed after all before it. So is
- * LOCAL_INV, which must not take the key away from a request that may have to
- * be sent again (strong ordering, IBTA 10.8.3.3).
+ * An entry that cannot be executed completes after all earlier ones. So does
+ * LOCAL_INV: a request that may have to be resent still needs the key (strong
+ * ordering, IBTA 10.8.3.3).
  */
 static bool req_must_be_oldest(const struct hrp_wqe *w)
 {
@@ -565,7 +565,7 @@ static enum req_step req_step(struct hrp_qp *qp, struct hrp_wqe *w,
 	return req_local(qp, w);
 }
 
-/* The send queue is drained once all that was begun is complete (10.3.1.5). */
+/* SQD is drained once all started entries are complete (10.3.1.5). */
 static void req_check_drained(struct hrp_qp *qp)
 {
 	struct hrp_req *req = &qp->req;
@@ -576,7 +576,7 @@ static void req_check_drained(struct hrp_qp *qp)
 	hrp_set_pending(qp, HRP_PENDING_SQ_DRAINED);
 }
 
-/* The entry to go on with; NULL: none, @ret says what to return. */
+/* The entry to process next; NULL if there is none, with the result in @ret. */
 static struct hrp_wqe *req_entry(struct hrp_qp *qp, enum hrp_next *ret)
 {
 	struct hrp_sq *sq = &qp->req.sq;
@@ -682,8 +682,8 @@ bool hrp_req_mem_ready(struct hrp_qp *qp, u64 now_ns, bool ok)
 }
 
 /*
- * Come back to the entry of @b, to fail it or to send it later, unless that is
- * ahead anyway. A peer may have acknowledged what never left.
+ * Go back to the entry of @b, to fail it or to send it later, unless it is
+ * still ahead. The peer may have acknowledged packets that were never sent.
  */
 static void req_return_to(struct hrp_req *req, const struct hrp_burst *b,
 			  const struct hrp_wqe *w)
@@ -694,7 +694,7 @@ static void req_return_to(struct hrp_req *req, const struct hrp_burst *b,
 		psn = req->psn_una;
 	if (hrp_psn_diff(req->psn, psn) <= 0)
 		return;
-	/* ATOMIC WRITE; others that are answered have no memory to read. */
+	/* Only ATOMIC WRITE: the other answered operations read no memory. */
 	if (unlikely(hrp_wqe_is_answered(w))) {
 		req->nr_rd_atomic--;
 		req->rd_pkts--;
@@ -746,9 +746,9 @@ u64 hrp_req_deadline(const struct hrp_req *req)
 }
 
 /*
- * The requester has waited for credit up to now, or still does. It could not
- * have sent anything again meanwhile: that the local ACK timeout has passed
- * says nothing about the peer, and must not use up the retries.
+ * The requester was or is waiting for credit and could not resend. Expiry of
+ * the local ACK timeout says nothing about the peer and must not use up a
+ * retry.
  */
 static void req_excuse_peer(struct hrp_req *req, u64 now_ns)
 {
@@ -771,7 +771,7 @@ bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns)
 	bool ready = false;
 
 	if (qp->state != HRP_RTS && qp->state != HRP_SQD) {
-		/* The flush that will do so is yet to come. */
+		/* The flush, which stops them, has not run yet. */
 		req_stop_timers(req);
 		return false;
 	}
@@ -803,7 +803,7 @@ static bool req_take_posted(struct hrp_qp *qp)
 	struct hrp_sq *sq = &qp->req.sq;
 
 	if (sq->posted == sq->head) {
-		/* Later posts come with a kick. */
+		/* Have later posts kick. */
 		hrp_sq_ask_kick(sq);
 		if (hrp_sq_look(sq) != HRP_LOOK_POSTED)
 			return false;

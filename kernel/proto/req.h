@@ -3,10 +3,10 @@
  * Requester and completer: send work requests in, packets out, responses in,
  * completions out (IBTA 9.7, RC; 9.8, UC and UD).
  *
- * Context. hrp_req_next() is called by one context at a time,
- * the holder of a token that the owner of the QP keeps. It calls with the send
- * lock held and may transmit the burst after dropping it: the memory that the
- * burst refers to stays as it is until that context calls hrp_req_next() again.
+ * One context at a time calls hrp_req_next(): the holder of the requester
+ * token, which the owner of the QP manages. It holds the send lock and may drop
+ * it before it transmits the burst: memory that the burst refers to stays
+ * unchanged until that context calls hrp_req_next() again.
  */
 #ifndef HRP_REQ_H
 #define HRP_REQ_H
@@ -19,13 +19,13 @@
 enum hrp_next {
 	HRP_NEXT_BURST,		/* send the burst, then call again */
 	HRP_NEXT_IDLE,		/* nothing posted; the next post kicks */
-	HRP_NEXT_WAIT,		/* blocked; an acknowledgement or the timer goes on */
-	HRP_NEXT_AGAIN,		/* nothing to send yet; call again in a while */
+	HRP_NEXT_WAIT,		/* blocked until an ACK or the timer */
+	HRP_NEXT_AGAIN,		/* nothing to send yet; call again later */
 };
 
 /**
  * hrp_req_reset - forget everything, as in the transition to RESET
- * @qp: queue pair; @qp->req.sq describes its rings and stays
+ * @qp: queue pair; @qp->req.sq, which describes its rings, is kept
  *
  * Entries still in the ring are skipped. Context: send lock held.
  */
@@ -46,16 +46,16 @@ void hrp_req_start(struct hrp_qp *qp, u32 psn);
  * @now_ns: current time
  * @b: filled in if HRP_NEXT_BURST is returned
  *
- * Takes entries from the ring as needed: copies, checks, executes local
- * operations, completes what is complete by being sent (UC, UD). Entries that
- * fail put the QP into the error state (SQE for UC and UD) after all earlier
- * ones are complete. Before it returns HRP_NEXT_IDLE it has set need_kick and
- * looked at the ring once more; otherwise need_kick is 0. In state SQD no
- * message is begun: call again when the state is left. In a state that does
- * not send it does nothing and returns HRP_NEXT_IDLE.
+ * Takes entries from the ring as needed: copies and checks them, and executes
+ * local operations. An entry that fails puts the queue pair into the error
+ * state (SQE for UC and UD) after all earlier entries are complete. Before it
+ * returns HRP_NEXT_IDLE it sets need_kick and checks the ring again; otherwise
+ * need_kick is 0. In state SQD no message is begun: call again when the state
+ * is left. In a state that does not send it does nothing and returns
+ * HRP_NEXT_IDLE.
  *
- * HRP_NEXT_AGAIN bounds the entries that one call gets through, and so the
- * local operations that it executes.
+ * It returns HRP_NEXT_AGAIN after a limited number of entries, which limits the
+ * local operations per call.
  *
  * Context: send lock held, by the holder of the requester token.
  * Return: see enum hrp_next.
@@ -65,11 +65,10 @@ enum hrp_next hrp_req_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b);
 /**
  * hrp_req_sent - report what became of a burst
  * @qp: queue pair
- * @b: burst from hrp_req_next(), not called again since
- * @status: SUCCESS, also if the network dropped it; otherwise enum
- *	hroce_wc_status of its work request: its memory could not be read.
- *	HRP_MEM_FAULT: hrp_req_mem_ready() will tell when it can; until then
- *	nothing is sent
+ * @b: the last burst from hrp_req_next()
+ * @status: SUCCESS, even if the network dropped the burst; otherwise enum
+ *	hroce_wc_status for the work request, whose memory could not be read.
+ *	HRP_MEM_FAULT: nothing is sent until hrp_req_mem_ready()
  *
  * Completes UC and UD requests whose last packet is out. Context: send lock
  * held, by the holder of the requester token.
@@ -82,9 +81,9 @@ void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status);
  * @psn: PSN of the first packet of the frame
  * @now_ns: current time
  *
- * Nothing behind @psn has been sent either. It is going to be sent when the
- * peer acknowledges what was sent before, or after a while; if neither helps
- * for a local ACK timeout that counts as one.
+ * No packet after @psn was sent either. They are sent when the peer
+ * acknowledges earlier packets, or after a delay. If neither makes progress for
+ * a local ACK timeout, that counts as a timeout.
  *
  * Context: send lock held, by the holder of the requester token, after
  * hrp_req_sent().
@@ -92,32 +91,33 @@ void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status);
 void hrp_req_refused(struct hrp_qp *qp, u32 psn, u64 now_ns);
 
 /**
- * hrp_req_mem_ready - the memory that was not there has been fetched
+ * hrp_req_mem_ready - missing memory has been fetched
  * @qp: queue pair; HRP_MEM_FAULT was reported before
  * @now_ns: current time
- * @ok: false if it cannot be: the request fails
+ * @ok: false if the fetch failed; the request then fails
  *
  * Context: send lock held.
- * Return: true if hrp_req_next() should be called and the timer be looked at.
+ * Return: true if the caller should call hrp_req_next() and update the timer.
  */
 bool hrp_req_mem_ready(struct hrp_qp *qp, u64 now_ns, bool ok);
 
 /**
- * hrp_req_deadline - when is hrp_req_timeout() to be called?
+ * hrp_req_deadline - time for the next hrp_req_timeout()
  * @req: requester
  *
- * To be looked at after every call; the timer may be late, never early.
+ * Each call into the requester may change it. The timer may be late, never
+ * early.
  * Context: send lock held.
  * Return: time in ns; 0: never.
  */
 u64 hrp_req_deadline(const struct hrp_req *req);
 
 /**
- * hrp_req_excuse - the peer has answered, but its answer is held back
+ * hrp_req_excuse - the peer has answered, but its answer is held back locally
  * @qp: queue pair
  * @now_ns: current time
  *
- * If the local ACK timeout has passed it begins anew and uses up no retry.
+ * Restarts an expired local ACK timeout without using up a retry.
  * Context: send lock held.
  */
 void hrp_req_excuse(struct hrp_qp *qp, u64 now_ns);
@@ -128,8 +128,8 @@ void hrp_req_excuse(struct hrp_qp *qp, u64 now_ns);
  * @now_ns: current time
  *
  * Does nothing if the deadline was moved meanwhile. Otherwise goes back to the
- * oldest unacknowledged packet, or completes it with RETRY_EXC_ERR; or a
- * requester that is paced may send again.
+ * oldest unacknowledged packet, completes its request with RETRY_EXC_ERR, or
+ * lets a paced requester send again.
  *
  * Context: send lock held.
  * Return: true if hrp_req_next() should be called.
@@ -153,13 +153,12 @@ void hrp_comp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
  * @pkt: the same response, ICRC correct
  * @rx: the same decision
  * @now_ns: current time
- * @status: of placing @rx->mem; SUCCESS if there was nothing to place.
- *	HRP_MEM_FAULT: hrp_req_mem_ready() follows, and then the peer is asked
- *	again
+ * @status: result of placing @rx->mem; SUCCESS if there was nothing to place.
+ *	HRP_MEM_FAULT: after hrp_req_mem_ready() the peer is asked again
  *
  * Context: send lock held since hrp_comp_begin().
- * Return: true if hrp_req_next() should be called and the timer be looked at;
- *         the deadline may have come nearer.
+ * Return: true if the caller should call hrp_req_next() and update the timer;
+ * the deadline may be earlier than before.
  */
 bool hrp_comp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		     const struct hrp_rx *rx, u64 now_ns, u8 status);
@@ -169,8 +168,8 @@ bool hrp_comp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
  * @qp: queue pair in state ERR or SQE
  * @max: most entries to complete
  *
- * Takes what is left in the ring too; to be called again for every later kick,
- * and until it returns less than @max.
+ * Also takes entries left in the ring. Call again for every later kick, and
+ * until it returns less than @max.
  * Context: send lock held, by the holder of the requester token.
  * Return: entries completed.
  */

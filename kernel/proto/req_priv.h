@@ -8,9 +8,9 @@
 #include "qp.h"
 
 /*
- * Response packets that one READ request asks for at most. A longer READ is
- * asked for piece by piece, so that its PSNs stay within half of the valid
- * region (IBTA 9.7.1): 2^31 bytes in packets of 256 would fill all of it.
+ * Most response packets per READ request. A longer READ is split into several
+ * requests, so that its PSNs stay within half of the valid region (IBTA 9.7.1):
+ * 2^31 bytes in packets of 256 would fill all of it.
  */
 #define HRP_READ_CHUNK	(1u << 22)
 
@@ -33,16 +33,16 @@ static inline bool hrp_wqe_is_answered(const struct hrp_wqe *w)
 }
 
 /*
- * Losses do not make the congestion window smaller than this: random loss must
- * not stop a connection, and a queue that has no room for so little is not one.
+ * Losses do not shrink the congestion window below this: random loss must not
+ * stall a connection, and every real queue has room for so few packets.
  */
 #define HRP_CWND_MIN	16u
 
 /*
- * Packets that may be in flight. After going back it is one, until that is
- * acknowledged: what was sent behind the gap still fills the queues of the path
- * and is of no use to the peer, and the acknowledgement comes after all of it.
- * So it is with a peer that was not ready.
+ * Packets that may be in flight. After going back only one, until it is
+ * acknowledged: packets sent behind the gap still fill the queues of the path,
+ * the peer drops them, and the acknowledgement comes after all of them. The
+ * same applies after an RNR NAK.
  */
 static inline u32 hrp_req_window(const struct hrp_req *req)
 {
@@ -66,8 +66,8 @@ static inline u32 hrp_req_dist(const struct hrp_req *req)
  * @req: requester whose timer is HRP_TIMER_ROOM
  * @now_ns: current time
  *
- * A local ACK timeout without progress is one, whether packets were lost or
- * none was accepted. It begins anew when this returns true.
+ * A local ACK timeout without progress counts as a timeout, whether packets
+ * were lost or refused. The period restarts when this returns true.
  *
  * Return: true if a local ACK timeout has passed.
  */
@@ -82,16 +82,16 @@ void hrp_req_rewind(struct hrp_req *req);
 /**
  * hrp_req_shrink - make the congestion window smaller
  * @req: requester
- * @cwnd_pkts: what it should be; it does not grow, and HRP_CWND_MIN remains
+ * @cwnd_pkts: new limit, raised to HRP_CWND_MIN; does not enlarge the window
  */
 void hrp_req_shrink(struct hrp_req *req, u32 cwnd_pkts);
 
 /**
- * hrp_req_rearm - let the timer run if there is something to wait for
+ * hrp_req_rearm - run the timer if packets are unacknowledged
  * @req: requester
  * @now_ns: current time
  *
- * Begins the local ACK timeout anew; ends the wait for a peer not ready.
+ * Restarts the local ACK timeout; ends the wait after an RNR NAK.
  */
 void hrp_req_rearm(struct hrp_req *req, u64 now_ns);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Responder: what all services have in common, and the answers (IBTA 9.7.5).
+ * Responder: the part common to all services, and the answers (IBTA 9.7.5).
  *
- * Answers leave in the order of PSNs: first those to READs, atomics and the
- * like, then one NAK or ACK for everything that came up to then. Nothing behind a
- * READ needs an answer of its own before the READ has got its one, so that no
- * queue of acknowledgements is needed: two flags and a syndrome do.
+ * Answers leave in PSN order: first those to READs, atomics, ATOMIC WRITEs and
+ * FLUSHes, then one NAK or ACK for all other requests so far. No request behind
+ * a READ needs an answer before the READ is answered, so two flags and a
+ * syndrome replace a queue of acknowledgements.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -89,7 +89,7 @@ void hrp_resp_start(struct hrp_qp *qp, u32 psn)
 	qp->resp.ack_psn = hrp_psn_add(psn, HRP_PSN_MASK);
 }
 
-/* Requests are taken in these states. */
+/* Does the queue pair accept requests in its state? */
 static bool resp_is_up(const struct hrp_qp *qp)
 {
 	return qp->state >= HRP_RTR && qp->state <= HRP_SQE;
@@ -150,8 +150,8 @@ void hrp_resp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 }
 
 /*
- * In error: are answers due that leave nevertheless, those up to a NAK or to a
- * fault that has none?
+ * Are answers due that are sent even in the error state: those up to a NAK, or
+ * up to a fault without one?
  */
 static bool resp_is_finishing(const struct hrp_resp *resp)
 {
@@ -162,9 +162,9 @@ static bool resp_is_finishing(const struct hrp_resp *resp)
 }
 
 /*
- * In the error state the answers up to the fault still go out, and so does
- * the acknowledgement of what was completed before: an application may see a
- * completion and disconnect faster than its peer is told.
+ * In the error state the answers up to the fault still go out, and so does the
+ * acknowledgement of earlier completions: an application may see a completion
+ * and disconnect before the peer is told.
  */
 static bool resp_may_answer(const struct hrp_qp *qp)
 {
@@ -179,7 +179,7 @@ static bool resp_may_answer(const struct hrp_qp *qp)
 		resp->rd_reply == resp->rd_head);
 }
 
-/* Takes the NAK that is due, or else the acknowledgement. */
+/* Build the NAK that is due, or else the acknowledgement. */
 static bool resp_next_ack(struct hrp_qp *qp, struct hrp_burst *b)
 {
 	struct hrp_resp *resp = &qp->resp;
@@ -232,7 +232,7 @@ void hrp_resp_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
 		resp->rd_wait = hrp_rdres_return(resp, b->first.psn);
 		return;
 	}
-	/* In the place of the response; no answer behind it will be given. */
+	/* The NAK replaces the response; no later request is answered. */
 	resp->rd_reply = resp->rd_head;
 	resp->nak_due = HRP_NAK_REM_ACCESS;
 	resp->nak_psn = b->first.psn;

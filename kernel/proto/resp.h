@@ -28,13 +28,13 @@ void hrp_resp_reset(struct hrp_qp *qp);
 void hrp_resp_start(struct hrp_qp *qp, u32 psn);
 
 /**
- * hrp_resp_is_delicate - must the ICRC be known before anything is decided?
+ * hrp_resp_is_delicate - must the ICRC be checked before hrp_resp_begin()?
  * @pkt: request
  *
- * XRC: what begins or ends a message may take a receive entry, and says itself
- * from which SRQ. With a damaged number it would take one of somebody else's.
+ * XRC: the first and the last packet of a message may take a receive entry from
+ * the SRQ that they name. A corrupted number would take it from another SRQ.
  *
- * Return: true if hrp_resp_begin() is only to be called with a correct ICRC.
+ * Return: true if hrp_resp_begin() requires a correct ICRC.
  */
 static inline bool hrp_resp_is_delicate(const struct hrp_pkt *pkt)
 {
@@ -60,12 +60,13 @@ void hrp_resp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
  * @qp: queue pair
  * @pkt: the same request, ICRC correct
  * @rx: the same decision
- * @status: of placing @rx->mem; SUCCESS if there was nothing to place.
- *	LOC_PROT_ERR if the receive entry's memory is not accessible, REM_ACCESS_ERR
- *	if it is that of a WRITE; HRP_MEM_FAULT if it is being fetched
+ * @status: result of placing @rx->mem; SUCCESS if there was nothing to place.
+ *	LOC_PROT_ERR if the memory of the receive entry is not accessible,
+ *	REM_ACCESS_ERR if that of a WRITE is not; HRP_MEM_FAULT if it is being
+ *	fetched
  *
- * Executes atomics, invalidates keys, completes receive entries, notes what is
- * to be answered. Context: receive lock held since hrp_resp_begin().
+ * Executes atomics, invalidates keys, completes receive entries, records the
+ * answers that are due. Context: receive lock held since hrp_resp_begin().
  */
 void hrp_resp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		     const struct hrp_rx *rx, u8 status);
@@ -75,9 +76,10 @@ void hrp_resp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
  * @qp: queue pair
  * @b: filled in if true is returned; self-contained
  *
- * In order: responses to READs and atomics, then one acknowledgement or NAK
- * for all that came. Called until it returns false, by one context at a time
- * (the responder token), which transmits after dropping the lock.
+ * In order: responses to READs and atomics, then one acknowledgement or NAK for
+ * all other requests so far. Called until it returns false, by one context at a
+ * time (the holder of the responder token), which transmits after dropping the
+ * lock.
  *
  * Context: receive lock held.
  * Return: true if there is a burst to send.
@@ -88,28 +90,28 @@ bool hrp_resp_next(struct hrp_qp *qp, struct hrp_burst *b);
  * hrp_resp_sent - report what became of a burst
  * @qp: queue pair
  * @b: burst from hrp_resp_next()
- * @status: SUCCESS, also if the network dropped it; REM_ACCESS_ERR if the
- *	memory of a READ is gone: the peer gets a NAK; HRP_MEM_FAULT if it is
- *	being fetched: nothing is answered until hrp_resp_read_ready()
+ * @status: SUCCESS, even if the network dropped the burst; REM_ACCESS_ERR if
+ *	the memory of a READ is gone: the peer gets a NAK; HRP_MEM_FAULT if it
+ *	is being fetched: no answer is sent until hrp_resp_read_ready()
  *
  * Context: receive lock held, by the holder of the responder token.
  */
 void hrp_resp_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status);
 
 /**
- * hrp_resp_read_ready - the memory of a READ has been fetched
+ * hrp_resp_read_ready - fetching the memory of a READ has ended
  * @qp: queue pair; HRP_MEM_FAULT was reported to hrp_resp_sent()
- * @ok: false if it cannot be: the peer gets a NAK
+ * @ok: false if the fetch failed; the peer then gets a NAK
  *
- * hrp_resp_next() should be called. Context: receive lock held.
+ * Call hrp_resp_next() afterwards. Context: receive lock held.
  */
 void hrp_resp_read_ready(struct hrp_qp *qp, bool ok);
 
 /**
- * hrp_resp_place_failed - what the peer wants to write cannot be fetched
+ * hrp_resp_place_failed - the memory for a request cannot be fetched
  * @qp: queue pair; HRP_MEM_FAULT was reported to hrp_resp_commit()
  *
- * It was told to send again; the request will be refused then.
+ * The peer was told to send again; the resent request will be refused.
  * Context: receive lock held.
  */
 void hrp_resp_place_failed(struct hrp_qp *qp);
@@ -119,9 +121,9 @@ void hrp_resp_place_failed(struct hrp_qp *qp);
  * @qp: queue pair in state ERR
  * @max: most entries to complete
  *
- * The one in use and, unless they belong to an SRQ, all posted ones; to be
- * called again after later posts, and until it returns less than @max. LAST_WQE
- * comes last. Context: receive lock held.
+ * Completes the entry in use and, without an SRQ, all posted ones. Call again
+ * after later posts, and until it returns less than @max. Raises LAST_WQE last.
+ * Context: receive lock held.
  * Return: entries completed.
  */
 u32 hrp_resp_flush(struct hrp_qp *qp, u32 max);

@@ -26,7 +26,7 @@ static void dgram_fail(struct hrp_qp *qp, const struct hrp_pkt *pkt, u8 status)
 	hrp_resp_to_error(qp);
 }
 
-/* Forgets the message in progress; its receive entry serves the next one. */
+/* Drop the message in progress; its receive entry serves the next one. */
 static void uc_abort(struct hrp_resp *resp)
 {
 	resp->in_msg = 0;
@@ -39,7 +39,7 @@ void hrp_resp_uc_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	struct hrp_resp *resp = &qp->resp;
 	enum hrp_fault fault;
 
-	/* The first packet of a message is taken whatever came before it. */
+	/* A first packet is accepted even in the middle of a message. */
 	if (pkt->info & HRP_OI_FIRST)
 		fault = hrp_resp_msg_begin(qp, pkt, 0, rx);
 	else if (pkt->psn == resp->psn)
@@ -48,7 +48,7 @@ void hrp_resp_uc_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		fault = HRP_FAULT_SEQUENCE;
 	if (likely(!fault)) {
 		rx->verdict = HRP_RX_ACCEPT;
-		/* Damaged, it must not touch a message that goes on. */
+		/* If corrupted, it must not touch the message in progress. */
 		if (resp->in_msg && (pkt->info & HRP_OI_FIRST))
 			rx->fuse = 0;
 		return;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * SEND and WRITE messages as they arrive, packet by packet; the part that RC
- * and UC have in common (IBTA 9.7.4.1, 9.8.2.2).
+ * Receive SEND and WRITE messages packet by packet; common to RC and UC (IBTA
+ * 9.7.4.1, 9.8.2.2).
  *
- * @in_msg says what kind of message has begun and not ended, @offset how many
- * bytes of it are in place. A SEND holds a receive entry from its first packet
- * on; a WRITE with immediate data takes one with its last.
+ * @in_msg is the kind of message in progress, @offset its bytes in place. A
+ * SEND holds a receive entry from its first packet on; a WRITE with immediate
+ * data takes one with its last.
  */
 #include <linux/minmax.h>
 #include "resp_priv.h"
 
-/* Does the opcode follow the one before? */
+/* May the opcode follow the previous one? */
 static bool msg_in_sequence(u32 in_msg, u32 info)
 {
 	if (info & HRP_OI_FIRST)
@@ -30,8 +30,8 @@ static bool msg_length_ok(const struct hrp_qp *qp, const struct hrp_pkt *pkt)
 }
 
 /*
- * Packets in the middle differ in nothing but the PSN; @room is behind them. With
- * XRC there is more to look at than the BTH, so that they come one by one.
+ * Middle packets differ only in the PSN and may be merged, as far as @room
+ * allows. XRC packets differ in the XRCETH, too, and are handled one by one.
  */
 static void msg_more(const struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		     struct hrp_rx *rx, u32 room)
@@ -59,7 +59,7 @@ static enum hrp_fault msg_send_begin(struct hrp_qp *qp,
 	return HRP_FAULT_NONE;
 }
 
-/* The first packet of a WRITE: is the peer allowed what the RETH asks for? */
+/* First packet of a WRITE: check the access that the RETH requests. */
 static enum hrp_fault msg_write_first(struct hrp_qp *qp,
 				      const struct hrp_pkt *pkt)
 {
@@ -95,7 +95,7 @@ static enum hrp_fault msg_write_begin(struct hrp_qp *qp,
 		mem->one.length = resp->write_len;
 		mem->one.lkey = resp->write_rkey;
 		mem->offset = resp->offset;
-		/* Without retransmission nothing would undo the damage. */
+		/* UC does not retransmit: corrupted bytes would remain. */
 		rx->fuse = hrp_qp_is_reliable(qp);
 	}
 	room = mem->one.length - mem->offset;

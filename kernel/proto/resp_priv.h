@@ -8,7 +8,7 @@
 #include "psn.h"
 #include "resp.h"
 
-/* Faults of a request; each service has its own answer to them. */
+/* Faults of a request; each service handles them in its own way. */
 enum hrp_fault {
 	HRP_FAULT_NONE,
 	HRP_FAULT_SEQUENCE,	/* opcode does not follow the one before */
@@ -20,7 +20,7 @@ enum hrp_fault {
 };
 
 /**
- * hrp_resp_take - see to it that there is a receive entry
+ * hrp_resp_take - take a receive entry unless one is in use
  * @qp: queue pair
  *
  * Return: false if there is none.
@@ -50,7 +50,7 @@ static inline void hrp_resp_established(struct hrp_qp *qp)
 }
 
 /**
- * hrp_resp_scatter - let payload go to the receive entry in use
+ * hrp_resp_scatter - direct payload to the receive entry in use
  * @qp: queue pair
  * @rx: decision
  * @offset: from the start of the entry
@@ -74,7 +74,7 @@ void hrp_resp_recv_done(struct hrp_qp *qp, const struct hrp_pkt *pkt,
  * hrp_resp_to_error - put the queue pair into the error state
  * @qp: queue pair
  *
- * Nothing happens if it is there already.
+ * Does nothing in the error state.
  */
 void hrp_resp_to_error(struct hrp_qp *qp);
 
@@ -85,7 +85,7 @@ void hrp_resp_to_error(struct hrp_qp *qp);
  * @in_msg: message that it has to continue, see struct hrp_resp
  * @rx: its @fuse and @mem are filled in
  *
- * Return: what is wrong with it; @rx is then to be left unused.
+ * Return: the fault, with @rx undefined; HRP_FAULT_NONE if there is none.
  */
 enum hrp_fault hrp_resp_msg_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 				  u32 in_msg, struct hrp_rx *rx);
@@ -93,9 +93,9 @@ enum hrp_fault hrp_resp_msg_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 /**
  * hrp_resp_msg_commit - packets of a SEND or WRITE are in place (RC, UC)
  * @qp: queue pair
- * @pkt: the packet that hrp_resp_msg_begin() found nothing wrong with, or the
- *	last of those that went with it
- * @nr_pkts: how many they are
+ * @pkt: the packet that hrp_resp_msg_begin() accepted, or the last of those
+ *	merged with it
+ * @nr_pkts: number of packets
  *
  * Completes the receive entry at the end of a message that uses one.
  */

@@ -2,21 +2,21 @@
 /*
  * Responder of a reliable connection (IBTA 9.7.4, 9.7.5), XRC too (A14).
  *
- * Where the PSN of a request lies decides what becomes of it: before the
- * expected one it is a duplicate and answered again, after it something was
- * lost and one NAK says so. The expected one is checked; a fault in it ends
- * the connection, but for a missing receive entry (RNR).
+ * A request before the expected PSN is a duplicate and is answered again. A
+ * request after it shows a loss and draws one NAK. The expected request is
+ * checked; a fault in it ends the connection, except a missing receive entry
+ * (RNR).
  */
 #include "rdres.h"
 #include "resp_priv.h"
 
 /*
- * How far ahead of the expected PSN a request is believed to be the peer's. Only
- * one PSN in 64 is, so that guesses rarely draw a NAK, which sends the peer
- * back. All that a peer may have in flight has to fit:
- * 2^18 packets of 1024 bytes are 5 ms at 400 Gbit/s. Behind a READ that asks
- * for more responses (1 GB at 4096 bytes) and was lost, the peer's timeout takes
- * the place of the NAK.
+ * Requests further ahead of the expected PSN are dropped without a NAK. Only
+ * one PSN in 64 is within this window, so a forged packet rarely draws a NAK,
+ * which makes the peer go back. All packets that a peer may have in flight must
+ * fit: 2^18 packets of 1024 bytes are 5 ms at 400 Gbit/s. After the loss of a
+ * READ with more responses (1 GB at 4096 bytes), the peer's timeout replaces
+ * the NAK.
  */
 #define RC_AHEAD_MAX	(1 << 18)
 
@@ -85,7 +85,7 @@ static enum hrp_fault rc_atomic_begin(const struct hrp_qp *qp,
 	return HRP_FAULT_NONE;
 }
 
-/* A19.4.2: 8 bytes, aligned, and they are placed only if the ICRC is right. */
+/* A19.4.2: 8 aligned bytes, placed only if the ICRC is correct. */
 static enum hrp_fault rc_atomic_write_begin(struct hrp_qp *qp,
 					    const struct hrp_pkt *pkt,
 					    struct hrp_rx *rx)
@@ -121,7 +121,7 @@ static enum hrp_fault rc_flush_begin(const struct hrp_qp *qp,
 	return need & ~qp->access ? HRP_FAULT_DENIED : HRP_FAULT_NONE;
 }
 
-/* A19.4: each kind that is asked for has to be granted by the key. */
+/* A19.4: the key must grant each placement type of the request. */
 static bool rc_flush(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 {
 	bool all = (pkt->feth & HRW_FETH_SEL_MASK) == HRW_FETH_SEL_MR;
@@ -154,9 +154,9 @@ static enum hrp_fault rc_rdatomic_begin(struct hrp_qp *qp,
 }
 
 /*
- * XRC: each packet names the SRQ that it is for, those of a message the same
- * one. It must be in the domain of the queue pair. An entry that is held without
- * a message is for the one that was told to come again (RNR).
+ * XRC: each packet names its SRQ, which must be in the domain of the queue
+ * pair; all packets of a message name the same one. An entry held between
+ * messages is for the message that the peer must resend (RNR).
  */
 static enum hrp_fault rc_select_srq(struct hrp_qp *qp,
 				    const struct hrp_pkt *pkt)
@@ -171,7 +171,7 @@ static enum hrp_fault rc_select_srq(struct hrp_qp *qp,
 	return HRP_FAULT_NONE;
 }
 
-/* The packet that was expected. */
+/* Check the request with the expected PSN. */
 static enum hrp_fault rc_request_begin(struct hrp_qp *qp,
 				       const struct hrp_pkt *pkt,
 				       struct hrp_rx *rx)
@@ -209,14 +209,17 @@ void hrp_resp_rc_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	}
 }
 
-/* Does the request end a WRITE that completes a receive entry, if there is one? */
+/*
+ * Does the request end a WRITE with immediate data, and is there a receive
+ * entry to complete?
+ */
 static bool rc_is_write_imm(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 {
 	return pkt->info & HRP_OI_WRITE && pkt->info & HRP_OI_IMM &&
 	       hrp_resp_take(qp);
 }
 
-/* Ends the connection: a NAK for the expected PSN will be the last answer. */
+/* End the connection: a NAK for the expected PSN is the last answer. */
 static void rc_fail(struct hrp_qp *qp, const struct hrp_pkt *pkt, u8 syndrome,
 		    u8 status)
 {
@@ -240,18 +243,18 @@ static void rc_fail(struct hrp_qp *qp, const struct hrp_pkt *pkt, u8 syndrome,
 }
 
 /*
- * A key that the peer may not invalidate: a fault of class J (9.9.6.3), which
- * has no NAK. The receive request ends with a memory management error (11.6.2).
- * Earlier requests are acknowledged, asked for or not, as a NAK would do.
+ * The peer may not invalidate this key: a fault of class J (9.9.6.3), which has
+ * no NAK. The receive request ends with a memory management error (11.6.2).
+ * Earlier requests are acknowledged, even if not requested, as a NAK would do.
  */
 static void rc_fail_invalidate(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 {
 	struct hrp_resp *resp = &qp->resp;
 
 	hrp_count(qp, HROCE_EV_RESP_ERRORS);
-	/* About a request that came before its turn: void. */
+	/* A NAK for an out-of-order request is void. */
 	resp->nak_due = 0;
-	/* Otherwise the answer to a READ or the like does. */
+	/* Otherwise the answer to a READ or atomic acknowledges them. */
 	if (hrp_psn_add(resp->ack_psn, 1) == resp->psn)
 		resp->ack_due = 1;
 	resp->finishing = 1;
@@ -260,7 +263,7 @@ static void rc_fail_invalidate(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 	hrp_resp_to_error(qp);
 }
 
-/* Asks the peer to send the expected PSN again. */
+/* Ask the peer to send the expected PSN again. */
 static void rc_retry(struct hrp_qp *qp, u8 syndrome)
 {
 	struct hrp_resp *resp = &qp->resp;
@@ -273,7 +276,7 @@ static void rc_retry(struct hrp_qp *qp, u8 syndrome)
 	resp->nak_sent = 1;
 }
 
-/* @nr_pkts PSNs are used up: what was said about the first one is void. */
+/* Advance by @nr_pkts PSNs; a NAK for the old expected PSN is void. */
 static void rc_advance(struct hrp_qp *qp, u32 nr_pkts)
 {
 	struct hrp_resp *resp = &qp->resp;
@@ -289,9 +292,9 @@ static void rc_next_msn(struct hrp_resp *resp)
 }
 
 /*
- * The memory that the request is for is not there. The peer is to try again
- * after a while, as when a receive entry is missing (9.7.5.2.8), unless it has
- * done so, and the memory could not be fetched: then that is refused.
+ * The memory of the request is not present. Have the peer retry later, as for a
+ * missing receive entry (9.7.5.2.8). Return: false if this is such a retry and
+ * the fetch has failed: the request is then refused.
  */
 static bool rc_mem_fault(struct hrp_qp *qp)
 {
@@ -333,7 +336,7 @@ static void rc_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	hrp_resp_msg_commit(qp, pkt, nr_pkts);
 }
 
-/* @status: of placing what an ATOMIC WRITE has brought. */
+/* @status: result of placing the payload of an ATOMIC WRITE. */
 static void rc_rdatomic_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 			       u8 status)
 {

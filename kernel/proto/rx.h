@@ -10,8 +10,8 @@
  *	hrp_xxx_commit()	acts; left out if the ICRC was wrong
  *
  * @fuse is set only where the destination comes from the state of the QP, so
- * that a damaged packet can only touch bytes that its retransmission rewrites
- * before anyone is told.
+ * that a corrupted packet can only touch bytes that its retransmission
+ * rewrites before they are reported.
  */
 #ifndef HRP_RX_H
 #define HRP_RX_H
@@ -40,15 +40,14 @@ enum hrp_verdict {
  * @status: enum hroce_cause that goes with NAK or FAIL
  * @drop: DROP: enum hroce_stat
  * @skip_pkts: completer: PSNs before this response that it acknowledges
- * @more: ACCEPT: so many packets behind this one may go with it, if nothing but
- *	their PSN is different (see hrp_bth_follows()); their payload continues
+ * @more: ACCEPT: following packets that may be merged with this one if they
+ *	differ only in the PSN (see hrp_bth_follows()); their payload continues
  *	that of this one in @mem
- * @nr_pkts: packets that commit is about; 1 unless the caller has added some of
- *	those @more
- * @mem: where the payload of this packet goes; its length is 0 if there is nothing to place.
- *	That of an ATOMIC WRITE is to be written at once, and @fuse is not set.
- *	With ATOMIC_ACK it takes the 8 bytes of &hrp_pkt.orig, in host order,
- *	instead of payload, and @fuse is not set
+ * @nr_pkts: packets to commit; 1 unless the caller merged some of @more
+ * @mem: destination of the payload of this packet; its length is 0 if there is
+ *	nothing to place. The payload of an ATOMIC WRITE must be written
+ *	atomically. For an ATOMIC_ACK it takes the 8 bytes of &hrp_pkt.orig, in
+ *	host order, instead of payload. @fuse is not set for either
  */
 struct hrp_rx {
 	u8 verdict;
@@ -64,9 +63,9 @@ struct hrp_rx {
 };
 
 /**
- * hrp_rx_begin - begin to decide
- * @rx: becomes the decision about one packet without anything to place; what
- *	the verdict or @rx->mem.len need in addition is left to the caller
+ * hrp_rx_begin - initialize a decision
+ * @rx: set to one packet without anything to place; the caller sets the fields
+ *	that the verdict or @rx->mem.len need in addition
  * @verdict: enum hrp_verdict
  */
 static inline void hrp_rx_begin(struct hrp_rx *rx, u8 verdict)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Send queue: entries out of the mapped ring, checked, and back as completions
- * (IBTA 10.8, 11.4.1.1). The ring belongs to the application and may change at
- * any moment: an entry is read once, into a private copy, and only the copy is
- * believed.
+ * Send queue: take and check entries of the mapped ring, and complete them
+ * (IBTA 10.8, 11.4.1.1). The application may change the ring at any moment:
+ * each entry is read once, into a private copy, and only the copy is used.
  */
 #include <linux/types.h>
 #include <linux/build_bug.h>
@@ -22,7 +21,7 @@
 
 #define OP_BIT(op)	(1u << (op))
 
-/* Operations that a service offers (IBTA table 85). */
+/* Operations of each service (IBTA table 85). */
 #define OPS_LOCAL	(OP_BIT(HROCE_WR_LOCAL_INV) | \
 			 OP_BIT(HROCE_WR_REG_MR) | OP_BIT(HROCE_WR_BIND_MW))
 #define OPS_MASKED	(OP_BIT(HROCE_WR_MASKED_CMP_SWAP) | \
@@ -30,11 +29,11 @@
 #define OPS_ATOMIC	(OP_BIT(HROCE_WR_CMP_SWAP) | \
 			 OP_BIT(HROCE_WR_FETCH_ADD) | OPS_MASKED)
 #define OPS_A19		(OP_BIT(HROCE_WR_ATOMIC_WRITE) | OP_BIT(HROCE_WR_FLUSH))
-/* Those of exactly 8 bytes. */
+/* Operations on exactly 8 bytes. */
 #define OPS_WORD	(OPS_ATOMIC | OP_BIT(HROCE_WR_ATOMIC_WRITE))
-/* Those that are limited by max_rd_atomic. */
+/* Operations limited by max_rd_atomic. */
 #define OPS_RESOURCE	(OPS_ATOMIC | OPS_A19 | OP_BIT(HROCE_WR_READ))
-/* Those without memory of this side. */
+/* Operations without local memory. */
 #define OPS_NO_DATA	(OPS_LOCAL | OP_BIT(HROCE_WR_FLUSH))
 #define OPS_UD		(OP_BIT(HROCE_WR_SEND) | OP_BIT(HROCE_WR_SEND_IMM))
 #define OPS_UC		(OPS_UD | OPS_LOCAL | OP_BIT(HROCE_WR_WRITE) | \
@@ -111,9 +110,8 @@ enum hrp_look hrp_sq_look(struct hrp_sq *sq)
 	if (prod == sq->head)
 		return HRP_LOOK_EMPTY;
 	/*
-	 * Not more than the ring holds beside what is taken and not complete,
-	 * for these have copies that must not be overwritten. An index that
-	 * went backwards fails this, too.
+	 * Entries taken and not complete still occupy copies, which must not be
+	 * overwritten. An index that went backwards fails this check, too.
 	 */
 	if (prod - sq->head > sq->nr_entries - (sq->head - sq->tail))
 		return HRP_LOOK_CORRUPT;
@@ -140,7 +138,7 @@ void hrp_sq_spare_kick(struct hrp_sq *sq)
 	sq->kick_asked = false;
 }
 
-/* Hostile memory is read once: whatever is there by then, the copy counts. */
+/* Read hostile memory once; the barrier forces later reads to the copy. */
 static __always_inline void sq_copy(void *dst, const void *src, u32 len)
 {
 	memcpy(dst, src, len);
@@ -176,14 +174,14 @@ static u8 sq_check_op(const struct hrp_qp *qp, const struct hroce_sq_wqe *wqe)
 	return HROCE_WC_SUCCESS;
 }
 
-/* SGEs that may follow the entry, or with one less the masks behind them. */
+/* SGEs that fit behind the entry; masks take the room of one. */
 static u32 sq_room(const struct hrp_sq *sq)
 {
 	return (sq->stride - sizeof(struct hroce_sq_wqe)) /
 	       sizeof(struct hroce_sge);
 }
 
-/* Check the bounds of what follows the entry in the ring, and copy that. */
+/* Check and copy the data that follows the entry in the ring. */
 static u8 sq_copy_data(const struct hrp_sq *sq, struct hrp_wqe *w,
 		       const void *data)
 {

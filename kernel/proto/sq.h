@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Send queue: the mapped ring, and the private copies of what was taken.
+ * Send queue: the mapped ring, and private copies of the entries taken.
  *
  * Entries pass through these free-running indices, tail <= next <= head <=
- * prod: [tail, next) sent and not yet complete, [next, head) taken and
- * checked, [head, prod) posted and still in the ring.
+ * prod: [tail, next) sent and not yet complete, [next, head) taken and checked,
+ * [head, prod) posted and still in the ring.
  */
 #ifndef HRP_SQ_H
 #define HRP_SQ_H
@@ -14,27 +14,26 @@
 
 struct hrp_qp;
 
-/* Bytes in a message at most (IBTA 9.7.7). */
+/* Most bytes in a message (IBTA 9.7.7). */
 #define HRP_MAX_MESSAGE	(1u << 31)
 
 /**
  * struct hrp_wqe - private copy of one send work queue entry
  * @wqe: the entry; @wqe.reserved0 and later reserved words are not read
- * @length: bytes of the message, the sum over its pieces
+ * @length: bytes of the message, the sum over its SGEs
  * @first_psn: PSN of its first packet (READ: of its first response packet);
  *	valid once the entry was sent
  * @last_psn: PSN of its last packet (READ: of its last response packet)
  * @nr_pkts: PSNs that it takes, at least 1; 0 for LOCAL_INV, REG_MR, BIND_MW
  * @status: HROCE_WC_SUCCESS; or enum hroce_cause: the entry failed locally and
- *	is to be completed so when its turn comes
+ *	completes with this result after all earlier entries
  * @started: @first_psn and @last_psn are valid
  * @done: LOCAL_INV, REG_MR, BIND_MW: executed
- * @unasked: its last packet left it to the next entry to ask for an
- *	acknowledgement
- * @sges: pieces, or the inline data; behind those of a masked atomic its masks
+ * @unasked: its last packet requests no acknowledgement; the next entry does
+ * @sges: SGEs, or inline data; the masks of a masked atomic follow its SGEs
  *
- * Written by whoever runs the requester (only one context at a time, see
- * req.h), read by the completer under the send lock.
+ * Written by the context that runs the requester (one at a time, see req.h),
+ * read by the completer under the send lock.
  */
 struct hrp_wqe {
 	struct hroce_sq_wqe wqe;
@@ -57,18 +56,18 @@ struct hrp_wqe {
  * @nr_entries: power of two
  * @stride: bytes from one ring entry to the next
  * @copy_stride: bytes from one copy to the next
- * @max_sges: most pieces an entry may have
- * @max_inline: most inline bytes an entry may have
- * @posted: producer index as last read and found plausible; private
+ * @max_sges: most SGEs of an entry
+ * @max_inline: most inline bytes of an entry
+ * @posted: producer index as last read and found valid; private
  * @head: entries taken
  * @next: entry that is being sent
  * @tail: oldest entry that is not complete
  * @kick_asked: @hdr->need_kick is 1
- * @polled: was empty, and did not ask for a kick, as a poller looks; read by
- *	that without the lock
- * @watched: a poller looks into the queue all the time: an empty queue asks for
- *	no kick. hrp_req_next() is then called when the producer's index of a queue
- *	with @polled has moved, and once after the poller has ceased to look
+ * @polled: the queue was empty and did not ask for a kick, since a poller
+ *	watches it; the poller reads this without the lock
+ * @watched: a poller watches the queue, so an empty queue asks for no kick. The
+ *	owner calls hrp_req_next() when the producer index of a queue with
+ *	@polled has moved, and once after the poller has stopped
  * @reg_mr: REG_MR is permitted: a queue of the kernel
  *
  * Guarded by the send lock.
@@ -96,12 +95,12 @@ struct hrp_sq {
 enum hrp_look {
 	HRP_LOOK_EMPTY,
 	HRP_LOOK_POSTED,
-	HRP_LOOK_CORRUPT,	/* the producer index cannot be true */
+	HRP_LOOK_CORRUPT,	/* the producer index is out of range */
 };
 
 /**
  * hrp_sq_stride - size of a ring entry
- * @max_sges: most pieces of an entry, up to HROCE_MAX_SGES
+ * @max_sges: most SGEs of an entry, up to HROCE_MAX_SGES
  * @max_inline: most inline bytes, up to HROCE_MAX_INLINE
  *
  * Return: bytes, a multiple of 64.
@@ -117,10 +116,10 @@ u32 hrp_sq_stride(u32 max_sges, u32 max_inline);
 u32 hrp_sq_copy_stride(u32 stride);
 
 /**
- * hrp_sq_reset - forget all entries, also those still in the ring
+ * hrp_sq_reset - discard all entries, including those still in the ring
  * @sq: send queue
  *
- * Leaves the ring empty, asking for a kick.
+ * Leaves the ring empty with need_kick set.
  */
 void hrp_sq_reset(struct hrp_sq *sq);
 
@@ -128,7 +127,7 @@ void hrp_sq_reset(struct hrp_sq *sq);
  * hrp_sq_look - are there entries to take?
  * @sq: send queue
  *
- * Reads the producer index only if nothing is known to be posted.
+ * Reads the producer index only if no posted entry is known.
  *
  * Return: what was found.
  */
@@ -138,8 +137,8 @@ enum hrp_look hrp_sq_look(struct hrp_sq *sq);
  * hrp_sq_ask_kick - have the next post kick
  * @sq: send queue
  *
- * To be followed by hrp_sq_look(): what was posted before the producer could
- * see this is found there.
+ * Call hrp_sq_look() next: it finds entries posted before the producer could
+ * see the request.
  */
 void hrp_sq_ask_kick(struct hrp_sq *sq);
 
@@ -162,7 +161,8 @@ struct hrp_wqe *hrp_sq_take(struct hrp_qp *qp);
  * @qp: queue pair; at least one entry was taken and is not complete
  * @result: enum hroce_wc_status or enum hroce_cause
  *
- * Gives its slot back first, so that whoever polls the completion finds room.
+ * Releases the slot first, so that the application finds room when it polls the
+ * completion.
  */
 void hrp_sq_complete(struct hrp_qp *qp, u8 result);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Headers as they are on the wire (IBTA volume 1, chapter 9; annex A17 for
- * RoCEv2). Only proto/pkt.c reads and writes these; everyone else uses
- * &struct hrp_pkt.
+ * Headers on the wire (IBTA volume 1, chapter 9; annex A17 for RoCEv2). Only
+ * proto/pkt.c reads and writes these; all other code uses &struct hrp_pkt.
  */
 #ifndef HRP_WIRE_H
 #define HRP_WIRE_H
