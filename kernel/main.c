@@ -2,12 +2,12 @@
 /* Load and unload. */
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
+#include "datapath/fetch.h"
 #include "link.h"
 #include "net/crc.h"
 #include "net/port.h"
 #include "verbs/ah.h"
 #include "verbs/debug.h"
-#include "verbs/fetch.h"
 #include "verbs/removal.h"
 
 static int __init hroce_init(void)

@@ -11,11 +11,10 @@
 
 #include <linux/tracepoint.h>
 #include <rdma/hroce-abi.h>
-#include "drop.h"
+#include "core/drop.h"
 #include "proto/burst.h"
 #include "proto/pkt.h"
 #include "proto/qp.h"
-#include "verbs/cq.h"
 
 #ifndef HROCE_TRACE_ONCE
 #define HROCE_TRACE_ONCE
@@ -187,15 +186,15 @@ TRACE_EVENT(hroce_complete,
 
 /* The CPU of this one is the one that calls the completion handler. */
 TRACE_EVENT(hroce_cq_event,
-	TP_PROTO(const struct hroce_cq *cq),
-	TP_ARGS(cq),
+	TP_PROTO(u32 cqn, int cpu),
+	TP_ARGS(cqn, cpu),
 	TP_STRUCT__entry(
 		__field(u32, cqn)
 		__field(int, cpu)
 	),
 	TP_fast_assign(
-		__entry->cqn = cq->ib.res.id;
-		__entry->cpu = cq->cpu;
+		__entry->cqn = cqn;
+		__entry->cpu = cpu;
 	),
 	TP_printk("cqn=%u vector_cpu=%d", __entry->cqn, __entry->cpu)
 );

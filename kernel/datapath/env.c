@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Answers to what the engine asks: proto/env.h. */
 #include <linux/atomic.h>
+#include "../core/section.h"
 #include "../mem/iter.h"
 #include "../mem/mkeys.h"
 #include "../mem/region.h"
 #include "../proto/env.h"
-#include "../section.h"
-#include "../verbs/fault.h"
 #include "../verbs/mr.h"
 #include "../verbs/mw.h"
 #include "../verbs/qp.h"
 #include "../verbs/ring.h"
 #include "../verbs/srq.h"
+#include "fault.h"
 #include "xrc.h"
 
 /* Called by the engine with the send lock held. */

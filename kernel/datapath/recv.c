@@ -6,19 +6,19 @@
  */
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
+#include "../core/section.h"
 #include "../mem/iter.h"
 #include "../net/port.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
-#include "../section.h"
 #include "../trace.h"
-#include "../verbs/fault.h"
 #include "../verbs/mcast.h"
 #include "../verbs/pkey.h"
 #include "../verbs/qp.h"
 #include "../verbs/srq.h"
-#include "../verbs/turn.h"
+#include "fault.h"
 #include "recv.h"
+#include "turn.h"
 #include "xrc.h"
 
 #define QPN_MULTICAST	0xffffff

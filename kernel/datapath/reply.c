@@ -4,13 +4,13 @@
  * the receive queue.
  */
 #include <linux/rcupdate.h>
+#include "../core/section.h"
 #include "../mem/iter.h"
 #include "../proto/resp.h"
-#include "../section.h"
 #include "../trace.h"
-#include "../verbs/fault.h"
 #include "../verbs/qp.h"
 #include "../verbs/ring.h"
+#include "fault.h"
 #include "out.h"
 #include "xrc.h"
 

@@ -4,7 +4,7 @@
  */
 #include <linux/random.h>
 #include <rdma/ib_verbs.h>
-#include "../section.h"
+#include "../core/section.h"
 #include "mkeys.h"
 
 #define INDEX_BITS	24

@@ -5,8 +5,8 @@
 
 #include <linux/types.h>
 #include <linux/xarray.h>
-#include "../hide.h"
-#include "../recent.h"
+#include "../core/hide.h"
+#include "../core/recent.h"
 #include "region.h"
 
 /**

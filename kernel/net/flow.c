@@ -18,7 +18,7 @@
 #include <linux/wait_bit.h>
 #include <net/ipv6.h>
 
-#include "../section.h"
+#include "../core/section.h"
 #include "flow.h"
 #include "port.h"
 

@@ -13,7 +13,7 @@
 #include <linux/netfilter.h>
 #include <linux/spinlock.h>
 #include <net/ipv6.h>
-#include "../stats.h"
+#include "../core/stats.h"
 
 struct hroce_port;
 struct hroce_rx_frame;

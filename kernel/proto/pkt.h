@@ -6,10 +6,10 @@
 #include <linux/types.h>
 #include <linux/unaligned.h>
 #include <asm/byteorder.h>
+#include "../core/drop.h"
 #include "opcode.h"
 #include "psn.h"
 #include "wire.h"
-#include "../drop.h"
 
 /**
  * struct hrp_pkt - headers of one packet in host order

@@ -13,7 +13,7 @@
 #include <linux/build_bug.h>
 #include <linux/stddef.h>
 #include <linux/types.h>
-#include "../stats.h"
+#include "../core/stats.h"
 #include "mem.h"
 #include "opcode.h"
 #include "sq.h"

@@ -227,7 +227,7 @@ static void cq_run(struct hroce_cq *cq)
 				tasklet_schedule(&cq->task);
 				return;
 			}
-			trace_hroce_cq_event(cq);
+			trace_hroce_cq_event(cq->ib.res.id, cq->cpu);
 			cq_count_event(cq);
 			cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
 		}

@@ -8,10 +8,10 @@
 #include <linux/seq_file.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+#include "../datapath/poller.h"
 #include "../net/crc.h"
 #include "debug.h"
 #include "device.h"
-#include "poller.h"
 
 static struct dentry *debug_root;
 

@@ -6,11 +6,11 @@
 #include <linux/xarray.h>
 #include <rdma/hroce-abi.h>
 #include <rdma/ib_verbs.h>
+#include "../core/recent.h"
+#include "../datapath/poller.h"
 #include "../mem/mkeys.h"
 #include "../net/port.h"
-#include "../recent.h"
 #include "mcast.h"
-#include "poller.h"
 #include "quota.h"
 
 #define RDMA_DRIVER_HROCE ((enum rdma_driver_id)HROCE_DRIVER_ID)
@@ -60,7 +60,7 @@ struct hroce_owner;
  * @qpn_hide: permutation between index in @qps and QPN: numbers cannot be
  *	predicted, while the table stays dense
  * @recent_qps: those found lately
- * @faults: memory that is being fetched, see verbs/fault.c; its lock is taken
+ * @faults: memory that is being fetched, see datapath/fault.c; its lock is taken
  *	with the locks of queue pairs held
  * @qp_next: where the search for a free index in @qps goes on
  * @xrc_srqs: XRC SRQs by number; likewise
@@ -74,7 +74,7 @@ struct hroce_owner;
  * @pkey_lock: one change of @pkeys at a time
  * @mtu: active MTU, enum ib_mtu; follows the netdev
  * @active: port state as last announced by an event [RTNL]
- * @take_turns: polling processes on one CPU do, see verbs/turn.h
+ * @take_turns: polling processes on one CPU do, see datapath/turn.h
  * @leaving: the device is being unregistered: verbs do not begin to wait
  * @poller: looks into send queues, if switched on
  * @debug: directory in debugfs

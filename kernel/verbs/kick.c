@@ -10,12 +10,12 @@
 #include <linux/anon_inodes.h>
 #include <linux/fs.h>
 #include <rdma/uverbs_std_types.h>
-#include "../section.h"
+#include "../core/section.h"
+#include "../datapath/turn.h"
 #include "../trace.h"
 #include "device.h"
 #include "kick.h"
 #include "qp.h"
-#include "turn.h"
 
 #define UVERBS_MODULE_NAME hroce
 #include <rdma/uverbs_named_ioctl.h>

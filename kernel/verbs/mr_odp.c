@@ -12,10 +12,10 @@
 #include <linux/workqueue.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/restrack.h>
+#include "../core/section.h"
+#include "../datapath/fetch.h"
 #include "../mem/paged.h"
-#include "../section.h"
 #include "device.h"
-#include "fetch.h"
 #include "mr.h"
 #include "ucontext.h"
 

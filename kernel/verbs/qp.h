@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Queue pairs. qp.c creates, modifies and destroys them; qp_send.c runs the
- * requester, datapath/reply.c the responder, datapath/recv.c the completer.
+ * Queue pairs. qp.c creates, modifies and destroys them; in datapath/, send.c
+ * runs the requester, reply.c the responder, recv.c the completer.
  *
  * Locks. recv.lock before send.lock, both before a CQ's lock; all _bh. Frames
  * are sent with none of them held. A token decides which context runs the
@@ -16,12 +16,12 @@
 #include <linux/refcount.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
+#include "../datapath/early.h"
+#include "../datapath/turn.h"
 #include "../net/flow.h"
 #include "../proto/qp.h"
 #include "cq.h"
 #include "device.h"
-#include "early.h"
-#include "turn.h"
 #include "ucontext.h"
 
 struct hroce_srq;
@@ -89,7 +89,7 @@ enum hroce_qp_pending {
  * @early: acknowledgements that come before frames have left [send.lock]
  *
  * Lifetime: every use begins with a look-up by QPN, or with a pointer that the
- * caller of a verb owns, and stays within one section (section.h). Timer and
+ * caller of a verb owns, and stays within one section (core/section.h). Timer and
  * tasklets are stopped by hroce_qp_stop().
  *
  * There may be many thousands, most of them idle: 1024 bytes are what there is
@@ -213,7 +213,7 @@ static inline struct hroce_qp *hroce_qp_find(struct hroce_dev *dev,
 	return qp;
 }
 
-/* qp_send.c */
+/* datapath/send.c */
 
 /**
  * hroce_qp_send_init - prepare the requester side's lock, runner and timer
@@ -242,7 +242,7 @@ void hroce_qp_recv_init(struct hroce_qp *qp);
 void hroce_qp_recv_work(struct hroce_qp *qp);
 void hroce_qp_recv_stop(struct hroce_qp *qp);
 
-/* qp_run.c: what both sides share */
+/* datapath/run.c: what both sides share */
 
 /**
  * hroce_qp_visit_all - do something with each queue pair of a device

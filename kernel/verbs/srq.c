@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Shared receive queues, and taking entries out of receive rings. */
 #include <linux/align.h>
+#include "../core/section.h"
 #include "../proto/qp.h"
-#include "../section.h"
 #include "ring.h"
 #include "srq.h"
 #include "ucontext.h"

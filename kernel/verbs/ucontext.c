@@ -2,7 +2,7 @@
 /* User contexts. */
 #include <linux/err.h>
 #include <rdma/hroce-abi.h>
-#include "fetch.h"
+#include "../datapath/fetch.h"
 #include "ring.h"
 #include "ucontext.h"
 

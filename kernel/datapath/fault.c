@@ -14,14 +14,14 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
+#include "../core/section.h"
 #include "../mem/iter.h"
 #include "../proto/env.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
-#include "../section.h"
+#include "../verbs/mr.h"
 #include "fault.h"
 #include "fetch.h"
-#include "mr.h"
 
 /**
  * struct hroce_fault - memory that is being fetched

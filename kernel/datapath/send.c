@@ -4,15 +4,15 @@
  * whatever context posted, acknowledged or timed out.
  */
 #include <linux/hrtimer.h>
-#include "../datapath/out.h"
+#include "../core/section.h"
 #include "../mem/iter.h"
 #include "../proto/pace.h"
 #include "../proto/req.h"
-#include "../section.h"
 #include "../trace.h"
-#include "ah.h"
+#include "../verbs/ah.h"
+#include "../verbs/qp.h"
 #include "fault.h"
-#include "qp.h"
+#include "out.h"
 
 static struct hroce_flow *send_flow(struct hroce_qp *qp,
 				    const struct hrp_burst *b)

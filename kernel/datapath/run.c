@@ -4,12 +4,12 @@
  * until no lock is held, errors, and stopping.
  */
 #include <linux/rcupdate.h>
+#include "../core/section.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
-#include "../section.h"
 #include "../trace.h"
+#include "../verbs/qp.h"
 #include "fault.h"
-#include "qp.h"
 
 #define EVENT(name)	(HRP_PENDING_##name - HRP_PENDING_FIRST_EVENT)
 

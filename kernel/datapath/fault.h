@@ -6,7 +6,7 @@
 #ifndef HROCE_FAULT_H
 #define HROCE_FAULT_H
 
-#include "qp.h"
+#include "../verbs/qp.h"
 
 struct hroce_mem_iter;
 

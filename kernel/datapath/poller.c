@@ -24,9 +24,9 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/timekeeping.h>
-#include "../section.h"
+#include "../core/section.h"
+#include "../verbs/qp.h"
 #include "poller.h"
-#include "qp.h"
 
 /*
  * Losing the CPU for less is due to threads of the kernel that do not stay; the

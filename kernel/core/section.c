@@ -16,8 +16,8 @@
 #include <linux/processor.h>
 #include <linux/rcupdate.h>
 #include <linux/timekeeping.h>
+#include "../trace.h"
 #include "section.h"
-#include "trace.h"
 
 /* Some short sections; no more than the quickest of grace periods. */
 #define PATIENCE_NS	(50 * NSEC_PER_USEC)
