@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One link per network device, in whatever network namespace that is.
+ * One link per network device, in any network namespace.
  *
- * A link is served by one of two devices under the same name: hroce's own
- * transport, or a facade of the hardware below. When hardware comes or goes,
- * the one is unregistered and the other registered. That waits for users, so a
- * work item does it, and none of the callbacks that bring the news: those of
- * ib_core hold locks that the work takes, those of netdevs hold RTNL.
+ * A link uses one of two devices under the same name: hroce's own transport, or
+ * a facade of the hardware below. When hardware comes or goes, one is
+ * unregistered and the other registered. This waits for users, so a work item
+ * does it, not the callbacks that report the change: those of ib_core hold
+ * locks that the work takes, those of netdevs hold RTNL.
  *
- * A link goes when its device is unregistered by anybody else, and when its
- * netdev is, which includes its move to another namespace: addresses, routes
- * and hooks stay behind then.
+ * A link ends when another task unregisters its device, and when its netdev is
+ * unregistered or moves to another namespace: addresses, routes and hooks do
+ * not move with it.
  *
  * Registration and unregistration wait for users of the device, which may take
- * long. No lock is held meanwhile: @mover keeps others from the same link, and
- * other links go on.
+ * long. They run without locks: @mover keeps other tasks from the same link,
+ * and other links are not blocked.
  */
 #include <linux/inetdevice.h>
 #include <linux/mutex.h>
@@ -42,17 +42,17 @@ static LIST_HEAD(links);
  */
 static DEFINE_MUTEX(link_mutex);
 
-/* No link is made or changed any more [link_mutex]. */
+/* Set at exit: no link is added or changed any more [link_mutex]. */
 static bool links_closed;
 
 static void links_work(struct work_struct *work);
 static DECLARE_WORK(links_reconsider_work, links_work);
 
-/* NULL outside of init and exit, when module parameters can be written, too. */
+/* NULL before init and after exit, when module parameters may be written. */
 static struct workqueue_struct *links_wq;
 static DEFINE_SPINLOCK(links_wq_lock);
 
-/* Context: any that may not sleep as well; any lock may be held. */
+/* Must not sleep. Context: any; any lock may be held. */
 static void links_reconsider(void)
 {
 	unsigned long flags;
@@ -92,7 +92,10 @@ void hroce_link_choice(struct hroce_link *link, struct hroce_choice *choice)
 	spin_unlock(&link->lock);
 }
 
-/* The policy may have been changed meanwhile: then this is not the last time. */
+/*
+ * Do not overwrite the policy, which may have changed meanwhile: that queues
+ * the work again.
+ */
 static void link_choose(struct hroce_link *link,
 			const struct hroce_choice *next)
 {
@@ -131,7 +134,7 @@ static void link_net_put(struct hroce_link *link)
 	link->owner.rdma_net = NULL;
 }
 
-/* A namespace on its way out gives its devices to the initial one. */
+/* If the namespace is being freed, its devices move to the initial one. */
 static void link_net_get(struct hroce_link *link, const possible_net_t *pnet)
 {
 	struct net *net;
@@ -150,11 +153,11 @@ static void link_device_gone(struct hroce_owner *owner,
 
 	if (READ_ONCE(link->mover) == current) {
 		link->moved = true;
-		/* ib_core's lock keeps it from moving any more. */
+		/* A lock of ib_core prevents further moves. */
 		link_net_get(link, &ibdev->coredev.rdma_net);
 		return;
 	}
-	/* Nothing of the link is touched after this; see links_reap(). */
+	/* The link must not be used after this; see links_reap(). */
 	smp_store_release(&link->gone, true);
 	links_reconsider();
 }
@@ -187,8 +190,8 @@ static struct ib_device *netdev_device(struct net_device *ndev)
 }
 
 /*
- * The device of a link, with its present name noted; NULL if it is being
- * unregistered. A younger link of the same netdev may have one already then.
+ * Get the device of a link and record its current name; NULL if it is being
+ * unregistered. A newer link of the netdev may have a device by then.
  */
 static struct ib_device *link_device(struct hroce_link *link)
 {
@@ -205,7 +208,7 @@ static struct ib_device *link_device(struct hroce_link *link)
 	return ibdev;
 }
 
-/* Call @fn for the device of a link in software, if there is one. */
+/* Call @fn for the software device of a link, if it has one. */
 static void link_tell(struct hroce_link *link,
 		      void (*fn)(struct hroce_dev *dev))
 {
@@ -219,8 +222,8 @@ static void link_tell(struct hroce_link *link,
 }
 
 /*
- * Handle the events that link_event() got before the device was there.
- * Return: false if that is the netdev's unregistration.
+ * Handle events that link_event() received before the device existed. Return:
+ * false if the netdev was unregistered.
  */
 static bool link_catch_up(struct hroce_link *link)
 {
@@ -268,7 +271,7 @@ static void links_reap(void)
 			link_remove_locked(link);
 }
 
-/* Become the mover. Return: false: no link is changed any more. */
+/* Become the mover. Return: false if the link must not be changed any more. */
 static bool link_begin_move(struct hroce_link *link)
 {
 	bool ok;
@@ -281,7 +284,7 @@ static bool link_begin_move(struct hroce_link *link)
 	return ok;
 }
 
-/* Events that were put off meanwhile are handled now. */
+/* Stop being the mover, and handle events that were deferred meanwhile. */
 static void link_end_move(struct hroce_link *link)
 {
 	mutex_lock(&link_mutex);
@@ -292,8 +295,8 @@ static void link_end_move(struct hroce_link *link)
 }
 
 /*
- * Take the device away. The caller is the mover.
- * Return: false if somebody else does, which ends the link.
+ * Unregister the device. The caller is the mover. Return: false if another task
+ * does, which ends the link.
  */
 static bool link_unregister(struct hroce_link *link)
 {
@@ -306,7 +309,7 @@ static bool link_unregister(struct hroce_link *link)
 	return link->moved;
 }
 
-/* The namespace cannot go before the device is there to be moved by ib_core. */
+/* Hold the namespace until the device exists and ib_core can move it. */
 static int link_create_device(struct hroce_link *link)
 {
 	int err;
@@ -319,7 +322,7 @@ static int link_create_device(struct hroce_link *link)
 	return err;
 }
 
-/* Deletion by others at once is no error. The caller is the mover. */
+/* Concurrent deletion is no error. The caller is the mover. */
 static int link_register(struct hroce_link *link)
 {
 	int err = link_create_device(link);
@@ -392,7 +395,7 @@ static void link_work(struct work_struct *work)
 	link_put(link);
 }
 
-/* Links are reconsidered at the same time: one may have to wait for its users. */
+/* One work item per link, since a link may have to wait for its users. */
 static void links_work(struct work_struct *work)
 {
 	struct hroce_link *link;
@@ -400,7 +403,7 @@ static void links_work(struct work_struct *work)
 	mutex_lock(&link_mutex);
 	links_reap();
 	list_for_each_entry(link, &links, node) {
-		/* Its mover has this work queued again. */
+		/* The mover queues this work again. */
 		if (links_closed || link->mover)
 			continue;
 		refcount_inc(&link->users);
@@ -411,8 +414,8 @@ static void links_work(struct work_struct *work)
 }
 
 /*
- * A port of a bond has no addresses; those of the bond are with the hardware,
- * and so is UDP port 4791 of all ports.
+ * A port of a bond has no addresses. If the hardware has those of the bond, it
+ * takes UDP port 4791 of all ports.
  */
 static bool bond_is_lower(struct net_device *ndev)
 {
@@ -452,7 +455,7 @@ static struct hroce_link *link_alloc(const char *name, struct net_device *ndev)
 	return link;
 }
 
-/* Does a link of @ndev have a device, or is it just given one? */
+/* Does a link of @ndev have a device, or is it being given one? */
 static bool netdev_is_taken(struct net_device *ndev)
 {
 	const struct hroce_link *link;
@@ -469,7 +472,7 @@ static bool netdev_is_taken(struct net_device *ndev)
 	return ibdev;
 }
 
-/* Return: false if @link's netdev has another one. The caller is the mover. */
+/* Add @link; false if its netdev has a link. The caller is the mover. */
 static bool link_claim(struct hroce_link *link)
 {
 	bool ok;
@@ -556,7 +559,7 @@ static struct notifier_block link_notifier = {
 	.notifier_call = link_event,
 };
 
-/* The links' work ends a registration, too: no address is missed meanwhile. */
+/* The work also follows a registration, so no address change is missed. */
 static int link_addr_changed(struct net_device *ndev)
 {
 	struct ib_device *ibdev;
@@ -657,7 +660,7 @@ void hroce_link_exit(void)
 	mutex_lock(&link_mutex);
 	links_closed = true;
 	mutex_unlock(&link_mutex);
-	/* Ends all flips: nothing is registered after that. */
+	/* Ends all changes of mode: no device is registered after that. */
 	flush_workqueue(links_wq);
 	ib_unregister_driver(RDMA_DRIVER_HROCE);
 	hroce_lower_exit();

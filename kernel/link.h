@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Links: `rdma link add`, what happens to the netdev below, and who serves. */
+/* Links: `rdma link add`, events of the netdev below, and the device in use. */
 #ifndef HROCE_LINK_H
 #define HROCE_LINK_H
 
@@ -14,22 +14,23 @@
 struct task_struct;
 
 /**
- * struct hroce_link - one link, whichever device serves it
+ * struct hroce_link - one link, with its current device
  * @node: in the list of all links [link_mutex]
- * @work: reconsiders the mode
- * @users: the list, and @work while it is queued or runs
- * @owner: what devices know of the link; its rdma_net [mover]
- * @dev_tracker: of the reference to the netdev
- * @net: namespace of the netdev when the link was made
- * @user_ns: owner of @net; a reference is held, as @net may go before the device
- * @name: of the device, when it was registered last [mover, @work]
+ * @work: updates the mode
+ * @users: references: the list, and @work while it is queued or runs
+ * @owner: the link as devices see it; its rdma_net [mover]
+ * @dev_tracker: for the reference to the netdev
+ * @net: namespace of the netdev at creation of the link
+ * @user_ns: owner of @net; holds a reference, as @net may be freed before the
+ *	device
+ * @name: name of the device when it was last registered [mover, @work]
  * @lock: guards @choice; process context
- * @choice: software or hardware, and why
- * @flips: changes of the mode since the link was made
- * @mover: task that is making or replacing the device just now, or NULL: by this
- *	task, the end of a device is not the end of the link [set: link_mutex]
+ * @choice: mode, software or hardware, and its reason
+ * @flips: changes of the mode since creation
+ * @mover: task that is creating or replacing the device, or NULL: removal of
+ *	the device by this task does not end the link [set: link_mutex]
  * @moved: the mover has freed the device [mover]
- * @gone: the link has ended; links_reap() takes it out of the list
+ * @gone: the link has ended; links_reap() removes it from the list
  */
 struct hroce_link {
 	struct list_head node;
@@ -49,26 +50,26 @@ struct hroce_link {
 };
 
 /**
- * hroce_link_of - the link that a device serves
+ * hroce_link_of - the link of a device
  * @ibdev: device of this driver
  *
- * Return: link; stays as long as the device.
+ * Return: link; valid as long as the device.
  */
 struct hroce_link *hroce_link_of(struct ib_device *ibdev);
 
-/* Present mode, policy and lower device. Context: process. */
+/* Read mode, policy and lower device. Context: process. */
 void hroce_link_choice(struct hroce_link *link, struct hroce_choice *choice);
 
 /**
- * hroce_link_set_policy - choose by hand
+ * hroce_link_set_policy - change the policy
  * @link: link
- * @policy: what is wanted
+ * @policy: new policy
  *
- * The mode follows by a work item: the device that the caller may have come
- * through cannot be removed before it has returned.
+ * A work item changes the mode: the caller may have come through the device,
+ * which cannot be removed before the caller has returned.
  *
  * Context: process, may sleep.
- * Return: 0, or -EBUSY if software is wanted and hardware has port 4791.
+ * Return: 0, or -EBUSY if software is requested while hardware takes port 4791.
  */
 int hroce_link_set_policy(struct hroce_link *link, enum hroce_policy policy);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files of a link in sysfs. They go and come with the registration of the
- * device; values that were written stay.
+ * Files of a link in sysfs. They are removed and added with the registration of
+ * the device; written values stay.
  */
 #include <linux/capability.h>
 #include <linux/device.h>
@@ -64,7 +64,7 @@ static ssize_t policy_store(struct device *device,
 	struct hroce_link *link = show_link(device);
 	int policy, err;
 
-	/* The file is seen in all namespaces. */
+	/* The file is visible in all namespaces. */
 	if (!ns_capable(link->user_ns, CAP_NET_ADMIN))
 		return -EPERM;
 	policy = __sysfs_match_string(hroce_policy_names, HROCE_POLICY_NR,

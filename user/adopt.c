@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Adoption. A program that opens a link over hardware gets the hardware's
- * context and never comes back here: queues, doorbells and commands are those
- * of its provider. The one verb that is taken over is free_context, to close
- * the anchor.
+ * Adoption. A program that opens a link over hardware gets the context of the
+ * hardware's provider, which handles all its queues, doorbells and commands.
+ * Only free_context is replaced, to close the anchor.
  *
- * Nothing public tells which free_context a context has. It is read from what
- * libibverbs keeps for itself, after a comparison of some members with their
- * public copies. If they differ, nothing is taken over, and the anchor is
+ * No public interface gives the free_context of a context, so it is read from
+ * the private data of libibverbs, after comparing some members with their
+ * public copies. If they differ, free_context is not replaced and the anchor is
  * closed at once.
  */
 #include <errno.h>
@@ -22,11 +21,11 @@
 #include "hroce.h"
 
 /**
- * struct adopted - a lower context that is open
+ * struct adopted - an open lower context
  * @next: in the list
- * @lower: the context
- * @anchor: the link's
- * @free_context: of the lower provider
+ * @lower: lower context
+ * @anchor: context of the link
+ * @free_context: operation of the lower provider
  */
 struct adopted {
 	struct adopted *next;
@@ -59,7 +58,7 @@ static struct adopted *adopted_take(const struct ibv_context *lower)
 	return it;
 }
 
-/* The lower context goes first: the anchor is of use as long as it is open. */
+/* Free the lower context first: the anchor shows that the link is in use. */
 static void adopted_free_context(struct ibv_context *lower)
 {
 	struct adopted *it = adopted_take(lower);
@@ -73,7 +72,7 @@ static const struct verbs_context_ops adopted_ops = {
 	.free_context = adopted_free_context,
 };
 
-/* Is @priv laid out as this library believes? */
+/* Does @priv have the layout that this library was built for? */
 static bool private_is_known(const struct verbs_context *lower,
 			     uint32_t driver_id)
 {
@@ -120,7 +119,7 @@ static void complain(const struct verbs_context *anchor,
 		answer->lower_name, answer->lower_port, why);
 }
 
-/* libibverbs goes on with other nodes after any error. */
+/* Find the real error: libibverbs tries other nodes after any error. */
 static int node_errno(const struct ibv_device *device, int err)
 {
 	char path[32 + sizeof(device->dev_name)];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Address handles. They live in the kernel, which resolves the destination;
- * send entries name them by number.
+ * Address handles. The kernel keeps them and resolves the destination; send
+ * entries refer to them by number.
  */
 #include <errno.h>
 #include <stdlib.h>

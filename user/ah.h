@@ -7,8 +7,8 @@
 
 /**
  * struct hroce_ah - address handle
- * @ah: what libibverbs knows
- * @id: the kernel's name for it in send entries
+ * @ah: base object of libibverbs
+ * @id: number of the handle in send entries
  */
 struct hroce_ah {
 	struct ibv_ah ah;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Commands to hroce.ko: the kernel's structures with hroce's behind them.
+ * Commands to hroce.ko: the kernel's structures, each followed by hroce's.
  *
- * The kernel fills what both sides know; the rest of an answer stays zero, so
- * every answer is cleared before the call.
+ * The kernel fills in the fields that both sides know. Every response is
+ * cleared before the call, so that the others are zero.
  */
 #ifndef HROCE_CMD_H
 #define HROCE_CMD_H
@@ -12,7 +12,7 @@
 #include <infiniband/driver.h>
 #include <rdma/hroce-abi.h>
 
-/* Two parts without a hole between or behind them: what uverbs expects */
+/* uverbs expects the two parts without padding between or behind them */
 #define HROCE_DECLARE_CMD(name, core_type, drv_type)			\
 	struct name {							\
 		struct core_type core;					\
@@ -42,7 +42,7 @@ HROCE_DECLARE_CMD(hroce_cmd_query_device_resp, ib_uverbs_ex_query_device_resp,
 HROCE_DECLARE_CMD(hroce_cmd_create_ah_resp, ib_uverbs_create_ah_resp,
 		  hroce_create_ah_resp);
 
-/* Sizes that the kernel asserts too */
+/* Sizes, which the kernel asserts, too */
 static_assert(sizeof(struct hroce_sge) == 16, "ABI");
 static_assert(sizeof(struct hroce_sq_wqe) == 64, "ABI");
 static_assert(sizeof(struct hroce_rq_wqe) == 16, "ABI");
@@ -54,7 +54,7 @@ static_assert(sizeof(struct hroce_rq_hdr) == 2 * HROCE_CACHE_LINE, "ABI");
 static_assert(sizeof(struct hroce_cq_hdr) == 2 * HROCE_CACHE_LINE, "ABI");
 static_assert(sizeof(struct hroce_ring_info) == 24, "ABI");
 
-/* A piece of memory looks the same in verbs and in a ring: copied as it is */
+/* SGEs have the same layout in verbs and in rings: copied unchanged */
 static_assert(sizeof(struct ibv_sge) == sizeof(struct hroce_sge), "ABI");
 static_assert(offsetof(struct ibv_sge, addr) ==
 	      offsetof(struct hroce_sge, addr), "ABI");

@@ -2,8 +2,8 @@
 /*
  * Completion queues: creation, polling, arming.
  *
- * Nothing here enters the kernel but creation and destruction: whether an entry
- * is there is seen from its owner word, events are asked for by the arm word.
+ * Only creation, change and destruction enter the kernel: the owner word of an
+ * entry shows that it is valid, the arm word requests events.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include "pd.h"
 
 /*
- * hroce_cqe.qpn of an entry that polling steps over. Queue pair numbers have
- * 24 bits; the kernel writes the slot anew before it shows it again.
+ * hroce_cqe.qpn of an entry that polling skips. Queue pair numbers have 24
+ * bits; the kernel overwrites the slot before it makes it valid again.
  */
 #define QPN_FORGOTTEN	UINT32_MAX
 
@@ -112,7 +112,7 @@ struct ibv_cq_ex *hroce_create_cq_ex(struct ibv_context *context,
 		return NULL;
 	}
 
-	/* Threads are our own business; the kernel knows of the rest. */
+	/* SINGLE_THREADED stays in the library; the kernel gets the rest. */
 	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD)
 		pd = attr->parent_domain;
 	if (hroce_pd_is_single_threaded(pd))
@@ -159,7 +159,7 @@ static int cq_resize_step(struct hroce_cq *cq, int nr_cqes, uint32_t step,
 	return ret;
 }
 
-/* The kernel has moved on to the ring at *@map. */
+/* Follow the kernel, which now uses the ring at *@map. */
 static void cq_switch(struct hroce_cq *cq, const struct hroce_map *map,
 		      const struct hroce_ring_info *info)
 {
@@ -179,7 +179,7 @@ static int cq_resize_locked(struct hroce_cq *cq, int nr_cqes)
 	struct hroce_map map = {};
 	int ret;
 
-	/* Give polled entries back, those of an extended CQ as well. */
+	/* Return polled entries, also those of an extended CQ. */
 	hroce_cons_publish(&cq->ring);
 	ret = cq_resize_step(cq, nr_cqes, HROCE_RESIZE_PREPARE, &info);
 	if (ret)
@@ -258,7 +258,7 @@ static void wc_fill(struct ibv_wc *wc, const struct hroce_cqe *cqe)
 		.opcode = cqe->opcode,
 		.vendor_err = cqe->vendor_err,
 		.byte_len = cqe->byte_len,
-		/* also invalidated_rkey: one or the other, in the same place */
+		/* shares its place with invalidated_rkey */
 		.imm_data = cqe->imm_data,
 		.qp_num = cqe->qpn,
 		.src_qp = cqe->src_qpn,
@@ -292,8 +292,8 @@ int hroce_poll_cq(struct ibv_cq *ibcq, int nr_entries, struct ibv_wc *wc)
 }
 
 /*
- * A request for the next completion stands when one for solicited completions
- * only comes on top. The kernel resets the word, hence the exchange.
+ * A request for solicited completions does not replace one for the next
+ * completion. The exchange is atomic because the kernel resets the word.
  */
 static void cq_arm(uint32_t *arm, int solicited_only)
 {

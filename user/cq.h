@@ -6,20 +6,20 @@
 #include "lock.h"
 #include "ring.h"
 
-/* The bits of hroce_cqe.flags that verbs know, by the same values */
+/* Bits of hroce_cqe.flags that verbs define, with the same values */
 #define HROCE_WCF_VERBS	(HROCE_WCF_GRH | HROCE_WCF_IMM | HROCE_WCF_INV)
 
 /**
  * struct hroce_cq - completion queue
- * @vcq: what libibverbs knows
+ * @vcq: base object of libibverbs
  * @pd: parent domain, or NULL
- * @map: the queue
- * @hdr: words shared with the kernel; stays where it is, for arming goes without
+ * @map: mapping of the queue
+ * @hdr: words shared with the kernel; never moves, since arming does not take
  *	@lock
- * @hdr_map: its page, once another ring is in the place of the first one
+ * @hdr_map: page of @hdr after a resize has replaced the first ring
  * @lock: guards @ring and @current; held from start_poll to end_poll
- * @ring: what has been polled
- * @current: entry that the read functions of the extended interface look at
+ * @ring: the ring, and the position of polling
+ * @current: entry of the read functions of the extended interface
  */
 struct hroce_cq {
 	struct verbs_cq vcq;
@@ -52,8 +52,8 @@ int hroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only);
  * hroce_cq_next - next completion to report
  * @cq: completion queue, locked
  *
- * Steps over entries that were forgotten. The entry stays until
- * hroce_cons_advance() and hroce_cons_publish().
+ * Skips dropped entries. The entry remains until hroce_cons_advance() and
+ * hroce_cons_publish().
  * Return: the entry at the ring's current index, or NULL if there is none.
  */
 const struct hroce_cqe *hroce_cq_next(struct hroce_cq *cq);
@@ -61,9 +61,9 @@ const struct hroce_cqe *hroce_cq_next(struct hroce_cq *cq);
 /**
  * hroce_cq_forget_qp - drop completions of a queue pair that were not polled
  * @ibcq: completion queue, or NULL
- * @qpn: number of a queue pair that produces no more of them
+ * @qpn: number of a queue pair that produces no more completions
  *
- * Takes the lock, so not between start_poll and end_poll of the same thread.
+ * Takes the lock: not between start_poll and end_poll of the same thread.
  */
 void hroce_cq_forget_qp(struct ibv_cq *ibcq, uint32_t qpn);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Extended completion queues: the application looks at entries in place, one
- * after the other, and they go back to the kernel together in end_poll.
+ * Extended completion queues: the application reads entries in place, one after
+ * the other; end_poll returns them to the kernel together.
  */
 #include <errno.h>
 
@@ -40,7 +40,7 @@ static int cq_start_poll(struct ibv_cq_ex *cq_ex, struct ibv_poll_cq_attr *attr)
 	if (!ret)
 		return 0;
 
-	/* No end_poll follows, so forgotten entries are given back here. */
+	/* No end_poll follows: return dropped entries here. */
 	if (cq->ring.cons != before)
 		hroce_cons_publish(&cq->ring);
 	hroce_unlock(&cq->lock);
@@ -51,7 +51,7 @@ static int cq_next_poll(struct ibv_cq_ex *cq_ex)
 {
 	struct hroce_cq *cq = ex_to_hcq(cq_ex);
 
-	/* When the last one failed to move on, @current is already done with. */
+	/* If the last call found no entry, @current was already consumed. */
 	if (cq->current)
 		hroce_cons_advance(&cq->ring);
 	cq->current = NULL;

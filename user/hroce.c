@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * libhroce: user-space part of hroce, RDMA over Converged Ethernet by software.
+ * libhroce: user-space part of hroce, RDMA over Converged Ethernet in software.
  *
- * A plugin of libibverbs. This file recognises devices and opens them; the
- * queues are mapped from the kernel (ring.h) and used without system calls but
- * the kick (kick.h).
+ * A provider plugin of libibverbs. This file matches devices and opens them;
+ * queues are mapped from the kernel (ring.h) and used without system calls
+ * except the kick (kick.h).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static int query_device_ex(struct ibv_context *context,
 
 	ret = ibv_cmd_query_device_any(context, input, attr, attr_size,
 				       &resp.core, &resp_size);
-	/* Modules that have nothing to add want not to be asked. */
+	/* Modules without driver data refuse a request for it. */
 	if (ret == EINVAL) {
 		resp_size = sizeof(resp.core);
 		ret = ibv_cmd_query_device_any(context, input, attr, attr_size,
@@ -79,8 +79,8 @@ static int query_port(struct ibv_context *context, uint8_t port_num,
 }
 
 /*
- * The clock that completions are stamped with. Users of this verb take tv_nsec
- * for a counter of hca_core_clock, so the seconds go in there as well.
+ * The clock of completion timestamps. Users of this verb take tv_nsec as a
+ * counter of hca_core_clock, so it also holds the seconds.
  */
 static int query_rt_values(struct ibv_context *context,
 			   struct ibv_values_ex *values)
@@ -164,7 +164,7 @@ static const struct verbs_context_ops context_ops = {
 	.unimport_pd = hroce_unimport_pd,
 };
 
-/* Introduce ourselves to the kernel and learn what kind of link this is. */
+/* Get a context from the kernel, and the mode of the link. */
 static int context_connect(struct hroce_context *ctx,
 			   struct hroce_alloc_ucontext_resp *answer)
 {
@@ -232,8 +232,8 @@ uninit:
 }
 
 /*
- * A context that exists already, in this process or another, behind a descriptor
- * for the same file. A facade's are not ours: who has adopted one has a
+ * Import an open context, of this process or another, by a descriptor of the
+ * same file. This does not apply to facades: an adopted context has a
  * descriptor of the lower device.
  */
 static struct verbs_context *import_context(struct ibv_device *device,
@@ -264,7 +264,7 @@ static const struct verbs_match_ent match_table[] = {
 	{},
 };
 
-/* Called for every RDMA device; says no aloud only to those of hroce.ko. */
+/* Called for every RDMA device; prints only for devices of hroce.ko. */
 static bool match_device(struct verbs_sysfs_dev *sysfs_dev)
 {
 	if (!sysfs_dev->match || !hroce_layout_check_qp())

@@ -6,8 +6,8 @@
 #include <infiniband/driver.h>
 
 /**
- * struct hroce_context - one opening of a device
- * @vctx: what libibverbs knows
+ * struct hroce_context - an open device
+ * @vctx: base object of libibverbs
  * @kick_fd: kicks any queue pair of this context
  */
 struct hroce_context {

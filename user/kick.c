@@ -2,8 +2,8 @@
 /*
  * The kick descriptor.
  *
- * It is a uverbs object of hroce's own. libibverbs has no call for those, but
- * the ioctl that carries them is public kernel ABI, so it is issued directly.
+ * It is a uverbs object of hroce. libibverbs has no call for driver objects,
+ * but their ioctl is public kernel ABI, so it is issued directly.
  */
 #include <errno.h>
 #include <stddef.h>

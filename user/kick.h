@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The kick descriptor, whose ioctl sends what a send queue holds. */
+/* The kick descriptor: its ioctl starts processing of a send queue. */
 #ifndef HROCE_KICK_H
 #define HROCE_KICK_H
 
@@ -14,12 +14,12 @@
 int hroce_kick_open(int cmd_fd);
 
 /**
- * hroce_kick - have a queue pair send
+ * hroce_kick - make the kernel process a queue pair
  * @kick_fd: from hroce_kick_open()
  * @qpn: number of the queue pair
  *
- * Has no result: the only error that can come is that the device is gone,
- * which the application learns from IBV_EVENT_DEVICE_FATAL.
+ * Returns nothing: the only possible error is removal of the device, which
+ * IBV_EVENT_DEVICE_FATAL reports to the application.
  */
 void hroce_kick(int kick_fd, uint32_t qpn);
 

@@ -17,9 +17,8 @@ static bool complain_unless(bool same)
 }
 
 /*
- * ibv_qp_to_qp_ex() looks at comp_mask, which follows the part of the structure
- * that grew: where the library does not find the bit that was set here, it
- * looks somewhere else.
+ * ibv_qp_to_qp_ex() reads comp_mask, which follows the part of the structure
+ * that grew: a library with another layout does not find the bit set here.
  */
 bool hroce_layout_check_qp(void)
 {
@@ -34,9 +33,9 @@ bool hroce_layout_check_qp(void)
 }
 
 /*
- * verbs_set_ops() copies some verbs from the table to public places. Each copy
- * that is right says that all members before it are where we think. Behind the
- * last one come six more.
+ * verbs_set_ops() copies some verbs from the table to public fields. A correct
+ * copy shows that all members before it have the expected place. Six members
+ * follow the last one.
  */
 bool hroce_layout_check_context(const struct verbs_context *vctx,
 				const struct verbs_context_ops *ops)

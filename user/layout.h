@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Is the libibverbs that loaded us the one that we were built for?
+ * Check that the running libibverbs matches the one used for the build.
  *
- * Its private ABI number alone does not tell: 34 covers rdma-core 34 to 56, in
+ * The private ABI number alone is not enough: 34 covers rdma-core 34 to 56, in
  * which structures grew in the middle.
  */
 #ifndef HROCE_LAYOUT_H
@@ -14,7 +14,7 @@
 /**
  * hroce_layout_check_qp - compare struct verbs_qp with the running library's
  *
- * Complains on standard error, once, if they differ.
+ * Prints to standard error, once, if they differ.
  * Return: true if they agree.
  */
 bool hroce_layout_check_qp(void);
@@ -22,9 +22,9 @@ bool hroce_layout_check_qp(void);
 /**
  * hroce_layout_check_context - compare struct verbs_context and the verbs table
  * @vctx: context after verbs_set_ops()
- * @ops: what was set; every verb that libhroce implements
+ * @ops: the operations set: every verb that libhroce implements
  *
- * Complains on standard error, once, if they differ.
+ * Prints to standard error, once, if they differ.
  * Return: true if they agree.
  */
 bool hroce_layout_check_context(const struct verbs_context *vctx,

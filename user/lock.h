@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Lock of one queue, left out where the application promised one thread.
+ * Lock of one queue, skipped where the application promised one thread.
  *
- * A spinlock, since what it protects takes less than a futex call and does not
- * sleep: the kick, the only system call of the fast path, comes after unlock.
+ * A spinlock: the critical sections take less time than a futex call and do not
+ * sleep. The kick, the only system call of the fast path, comes after unlock.
  * Only resizing, which is rare, calls the kernel with the lock held.
  */
 #ifndef HROCE_LOCK_H

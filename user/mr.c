@@ -72,7 +72,7 @@ struct ibv_mr *hroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 	return &vmr->ibv_mr;
 }
 
-/* A region that is known by its handle: the kernel tells its keys and length. */
+/* Import a region by handle; the kernel returns its keys and length. */
 struct ibv_mr *hroce_import_mr(struct ibv_pd *pd, uint32_t handle)
 {
 	struct verbs_mr *vmr;
@@ -91,7 +91,7 @@ struct ibv_mr *hroce_import_mr(struct ibv_pd *pd, uint32_t handle)
 	return &vmr->ibv_mr;
 }
 
-/* It lives on. */
+/* Free only the local object. */
 void hroce_unimport_mr(struct ibv_mr *mr)
 {
 	free(container_of(mr, struct verbs_mr, ibv_mr));

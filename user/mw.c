@@ -36,7 +36,7 @@ int hroce_dealloc_mw(struct ibv_mw *mw)
 	return ret;
 }
 
-/* Windows of type 1: the verb is a request like others, with the next key. */
+/* Windows of type 1: the verb posts a request with the next key. */
 int hroce_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
 		  struct ibv_mw_bind *mw_bind)
 {

@@ -13,9 +13,9 @@ int hroce_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
 /**
  * hroce_mw_set_bind - fill in the part of an entry that binds a window
  * @wqe: entry
- * @mw: window; the upper 24 bits of its key never change, and name it
- * @rkey: its lower 8 bits are those of the new key; the rest is ignored
- * @info: what to bind to
+ * @mw: window; the upper 24 bits of its key identify it and never change
+ * @rkey: new key; only its lower 8 bits are used
+ * @info: memory region, range and access flags
  */
 static inline void hroce_mw_set_bind(struct hroce_sq_wqe *wqe,
 				     const struct ibv_mw *mw, uint32_t rkey,

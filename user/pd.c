@@ -50,7 +50,7 @@ struct ibv_pd *hroce_alloc_pd(struct ibv_context *context)
 	return &pd->pd;
 }
 
-/* That it exists shows when it is used first. */
+/* The first use of the handle shows whether it is valid. */
 struct ibv_pd *hroce_import_pd(struct ibv_context *context, uint32_t handle)
 {
 	struct hroce_pd *pd;
@@ -63,7 +63,7 @@ struct ibv_pd *hroce_import_pd(struct ibv_context *context, uint32_t handle)
 	return &pd->pd;
 }
 
-/* It lives on. */
+/* Free only the local object. */
 void hroce_unimport_pd(struct ibv_pd *ibpd)
 {
 	free(to_hpd(ibpd));
@@ -95,7 +95,7 @@ int hroce_dealloc_td(struct ibv_td *ibtd)
 	return 0;
 }
 
-/* Queues are memory of the kernel, so there is nothing to allocate with. */
+/* Custom allocators are refused: the kernel allocates the queues. */
 struct ibv_pd *
 hroce_alloc_parent_domain(struct ibv_context *context,
 			  struct ibv_parent_domain_init_attr *attr)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Protection domains, thread domains, and parent domains, which name both. */
+/* Protection domains, thread domains, and parent domains, combining both. */
 #ifndef HROCE_PD_H
 #define HROCE_PD_H
 
@@ -7,9 +7,9 @@
 #include <infiniband/driver.h>
 
 /**
- * struct hroce_td - thread domain: a promise that one thread at a time comes
- * @td: what libibverbs knows
- * @nr_users: parent domains
+ * struct hroce_td - thread domain: used by one thread at a time
+ * @td: base object of libibverbs
+ * @nr_users: number of parent domains
  */
 struct hroce_td {
 	struct ibv_td td;
@@ -18,12 +18,12 @@ struct hroce_td {
 
 /**
  * struct hroce_pd - protection domain, or parent domain
- * @pd: what libibverbs knows; a parent domain has the handle of its protection
- *	domain, so that the kernel knows no difference
- * @parent_of: parent domain: the protection domain; otherwise NULL
- * @domain: parent domain: the thread domain, or NULL
- * @nr_users: protection domain: parent domains; parent domain: queues, which
- *	for a protection domain the kernel counts
+ * @pd: base object of libibverbs; a parent domain has the handle of its
+ *	protection domain, so the kernel sees no difference
+ * @parent_of: for a parent domain, its protection domain; otherwise NULL
+ * @domain: for a parent domain, its thread domain or NULL
+ * @nr_users: for a protection domain, parent domains; for a parent domain,
+ *	queues. The kernel counts the queues of protection domains
  */
 struct hroce_pd {
 	struct ibv_pd pd;
@@ -32,20 +32,20 @@ struct hroce_pd {
 	atomic_uint nr_users;
 };
 
-/* Is what belongs to @pd, if to any, used by one thread at a time? */
+/* Does one thread at a time use the objects of @pd? @pd may be NULL. */
 static inline bool hroce_pd_is_single_threaded(const struct ibv_pd *pd)
 {
 	return pd && container_of(pd, struct hroce_pd, pd)->domain;
 }
 
 /**
- * hroce_pd_get - a queue has been made
- * @pd: its domain, or NULL
+ * hroce_pd_get - count a queue of a domain
+ * @pd: domain of the queue, or NULL
  *
- * Parent domains count their queues. Of others nothing is kept: one that was
- * imported may be forgotten earlier.
+ * Only parent domains count their queues: an imported protection domain may be
+ * freed before its queues.
  *
- * Return: what hroce_pd_put() is to be called with when the queue has gone.
+ * Return: argument for hroce_pd_put() after destruction of the queue.
  */
 struct ibv_pd *hroce_pd_get(struct ibv_pd *pd);
 void hroce_pd_put(struct ibv_pd *pd);

@@ -10,7 +10,7 @@
 #define QP_EX_ATTRS	(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD | \
 			 IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 
-/* No flag is known, but it may be said that none is wanted. */
+/* No create flag is supported; comp_mask may say that there are none. */
 static bool qp_check_attrs(const struct ibv_qp_init_attr_ex *attr)
 {
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS &&
@@ -116,7 +116,7 @@ struct ibv_qp *hroce_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	return ibqp;
 }
 
-/* Open a QP of another process, whose queues are not mapped here. */
+/* Open a QP of another process. Its queues are not mapped here. */
 struct ibv_qp *hroce_open_qp(struct ibv_context *context,
 			     struct ibv_qp_open_attr *attr)
 {
@@ -155,7 +155,7 @@ static void qp_forget_completions(struct ibv_qp *ibqp)
 		hroce_cq_forget_qp(ibqp->recv_cq, ibqp->qp_num);
 }
 
-/* The plain command has no room for a rate. */
+/* The plain command has no field for a rate. */
 static int qp_modify(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 		     int attr_mask, const struct hroce_modify_qp_req *req)
 {
@@ -213,9 +213,9 @@ int hroce_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask,
 }
 
 /*
- * Between the two steps the number could belong to another queue pair already,
- * made by another thread, whose completions would be dropped. The kernel gives
- * numbers out in turn, so millions of them would have to be made in that time.
+ * Between the two steps another thread could create a queue pair of the same
+ * number, whose completions would be dropped. The kernel assigns numbers in
+ * turn, so this takes millions of new queue pairs in that time.
  */
 int hroce_destroy_qp(struct ibv_qp *ibqp)
 {

@@ -8,19 +8,19 @@
 #include "wr.h"
 
 /*
- * Spare room behind struct verbs_qp, whose end later releases of libibverbs
- * with the same private ABI number write further back.
+ * Spare room behind struct verbs_qp: later releases of libibverbs with the same
+ * private ABI number write behind its end.
  */
 #define HROCE_QP_SPARE_BYTES	64
 
 /**
  * struct hroce_qp - queue pair
- * @vqp: what libibverbs knows
- * @spare: not used by us
- * @sq: send queue; without a ring if it is an XRC target
- * @rq: receive queue; without a ring if a shared one is used, or XRC
+ * @vqp: base object of libibverbs
+ * @spare: not used by libhroce
+ * @sq: send queue; without a ring for an XRC target
+ * @rq: receive queue; without a ring for XRC or a shared receive queue
  * @wr: list being built by the ibv_wr_* calls
- * @pd: domain, or NULL
+ * @pd: parent domain, or NULL
  */
 struct hroce_qp {
 	struct verbs_qp vqp;

@@ -3,7 +3,7 @@
  * Access to the mapped queues. Two types, so that a producer cannot consume:
  * this side produces into SQ, RQ and SRQ and consumes from CQs.
  *
- * Which barrier pairs with which:
+ * Pairing of barriers:
  *
  *   hroce_prod_publish()  store entry, release prod
  *       kernel            acquire prod, copy entry
@@ -14,17 +14,17 @@
  *   hroce_cons_publish()  read entry, release cons
  *       kernel            acquire cons, reuse slot
  *
- * Where each side stores one word and then looks at the other's, release and
- * acquire are not enough: the load may pass the store. Both sides have a full
- * barrier there:
+ * Where each side stores one word and then loads the other's, release and
+ * acquire are not enough, since the load may pass the store. Both sides use a
+ * full barrier there:
  *
  *   hroce_prod_publish_and_look()  store prod, barrier, load need_kick
  *       kernel                     store need_kick, barrier, load prod
  *   hroce_req_notify_cq()          store arm, barrier, application polls
  *       kernel                     store owner, barrier, load arm
  *
- * The indices that this side advances live in private memory too, so nothing
- * is ever read back from a word that it owns.
+ * This side also keeps the indices that it advances in private memory, and
+ * reads its own words back only after the kernel has reset the queue.
  */
 #ifndef HROCE_RING_H
 #define HROCE_RING_H
@@ -35,8 +35,8 @@
 
 /**
  * struct hroce_map - one queue as mapped
- * @base: the header, or NULL if there is no such queue
- * @len_bytes: of the mapping
+ * @base: the header, or NULL if there is no queue
+ * @len_bytes: length of the mapping
  */
 struct hroce_map {
 	void *base;
@@ -45,13 +45,13 @@ struct hroce_map {
 
 /**
  * hroce_map_open - map a queue that the kernel has just created
- * @map: filled in; stays empty if @info says that there is no ring
+ * @map: filled in; stays empty if @info describes no ring
  * @cmd_fd: command descriptor of the context
  * @info: the kernel's answer
  * @min_entries: entries that were granted
  * @min_stride: bytes that the largest entry needs
  *
- * Refuses a geometry that the accessors below could not live with.
+ * Refuses a geometry that the accessors below cannot handle.
  * Return: 0 or an errno value.
  */
 int hroce_map_open(struct hroce_map *map, int cmd_fd,
@@ -71,13 +71,13 @@ void hroce_map_close(struct hroce_map *map);
 void hroce_map_trim(struct hroce_map *map);
 
 /**
- * struct hroce_prod_ring - a queue that this side fills
+ * struct hroce_prod_ring - a queue that this side produces into
  * @entries: first entry
- * @shared_prod: in the header, for the kernel to read
- * @shared_cons: in the header, written by the kernel
+ * @shared_prod: producer index in the header, read by the kernel
+ * @shared_cons: consumer index in the header, written by the kernel
  * @mask: number of entries less one
  * @stride: bytes from one entry to the next
- * @limit: most entries in use at a time, as granted; not above @mask + 1
+ * @limit: most entries in use at a time, as granted; at most @mask + 1
  * @prod: next entry to fill, free-running; ahead of *@shared_prod while a list
  *	is being written
  * @cons: *@shared_cons as last seen
@@ -94,12 +94,12 @@ struct hroce_prod_ring {
 };
 
 /**
- * struct hroce_cons_ring - a queue that the kernel fills
+ * struct hroce_cons_ring - a queue that the kernel produces into
  * @entries: first entry
- * @shared_cons: in the header, for the kernel to read
+ * @shared_cons: consumer index in the header, read by the kernel
  * @nr_entries: power of two
  * @stride: bytes from one entry to the next
- * @cons: next entry to look at, free-running
+ * @cons: next entry to consume, free-running
  */
 struct hroce_cons_ring {
 	const uint8_t *entries;
@@ -158,13 +158,13 @@ static inline bool hroce_prod_full(struct hroce_prod_ring *ring)
 	return ring->prod - ring->cons >= ring->limit;
 }
 
-/* Hand over all entries before @prod. */
+/* Publish all entries before @prod. */
 static inline void hroce_prod_publish(struct hroce_prod_ring *ring)
 {
 	hroce_store_release(ring->shared_prod, ring->prod);
 }
 
-/* The same. Return: whether the kernel wants to be told of it by a kick. */
+/* Publish entries. Return: true if the kernel asks for a kick. */
 static inline bool hroce_prod_publish_and_look(struct hroce_prod_ring *ring,
 					       const uint32_t *need_kick)
 {
@@ -173,7 +173,7 @@ static inline bool hroce_prod_publish_and_look(struct hroce_prod_ring *ring,
 	return __atomic_load_n(need_kick, __ATOMIC_RELAXED);
 }
 
-/* After the kernel emptied the queue (reset): start from what it left. */
+/* Resume from the kernel's indices after it has emptied the queue (reset). */
 static inline void hroce_prod_resync(struct hroce_prod_ring *ring)
 {
 	if (!ring->limit)
@@ -213,13 +213,13 @@ hroce_cons_peek(const struct hroce_cons_ring *ring)
 	return hroce_cons_at(ring, ring->cons);
 }
 
-/* Done with the entry that was peeked at; the kernel learns of it later. */
+/* Consume the current entry; hroce_cons_publish() tells the kernel. */
 static inline void hroce_cons_advance(struct hroce_cons_ring *ring)
 {
 	ring->cons++;
 }
 
-/* Give back all entries before @cons. */
+/* Return all entries before @cons to the kernel. */
 static inline void hroce_cons_publish(struct hroce_cons_ring *ring)
 {
 	hroce_store_release(ring->shared_cons, ring->cons);

@@ -100,7 +100,7 @@ static bool has_rq(const struct ibv_qp *ibqp)
 	       ibqp->qp_type != IBV_QPT_XRC_RECV;
 }
 
-/* Only a queue pair in the error state wants a kick, to flush what comes. */
+/* Only a queue pair in the error state asks for a kick, to flush entries. */
 int hroce_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		    struct ibv_recv_wr **bad_wr)
 {

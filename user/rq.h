@@ -8,12 +8,11 @@
 
 /**
  * struct hroce_rq - receive queue
- * @map: the queue
- * @ring: what has been posted
- * @need_kick: in the header, written by the kernel; shared queues have no use
- *	for it
+ * @map: mapping of the queue
+ * @ring: the ring, and the position of posting
+ * @need_kick: in the header, written by the kernel; not used by shared queues
  * @lock: guards @ring
- * @max_sges: pieces of memory that a request may have, as granted
+ * @max_sges: most SGEs per request, as granted
  */
 struct hroce_rq {
 	struct hroce_map map;
@@ -27,9 +26,9 @@ struct hroce_rq {
  * hroce_rq_open - map a receive queue
  * @rq: zeroed
  * @cmd_fd: command descriptor of the context
- * @info: the kernel's answer; without a ring nothing can be posted
+ * @info: the kernel's answer; it describes no ring if there is no queue
  * @max_wr: entries that were granted
- * @max_sges: pieces per entry that were granted
+ * @max_sges: SGEs per entry that were granted
  * @single_threaded: no lock is needed
  *
  * Return: 0 or an errno value; after an error hroce_rq_close() is not needed.
@@ -41,9 +40,9 @@ int hroce_rq_open(struct hroce_rq *rq, int cmd_fd,
 void hroce_rq_close(struct hroce_rq *rq);
 
 /**
- * hroce_rq_replace - go on with another ring, which the kernel has filled
+ * hroce_rq_replace - switch to another ring, which the kernel has filled
  * @rq: receive queue, locked
- * @map: of that ring
+ * @map: mapping of that ring
  * @info: the kernel's answer
  */
 void hroce_rq_replace(struct hroce_rq *rq, const struct hroce_map *map,
@@ -56,12 +55,12 @@ void hroce_rq_replace(struct hroce_rq *rq, const struct hroce_map *map,
 void hroce_rq_reset(struct hroce_rq *rq);
 
 /**
- * hroce_rq_add - put a list of receive requests into the queue
+ * hroce_rq_add - add a list of receive requests to the queue
  * @rq: receive queue, locked
  * @wr: list
  * @bad_wr: set to the first request that was not added, if any
  *
- * Those before it are to be published.
+ * The caller publishes the requests that were added.
  * Return: 0, EINVAL or ENOMEM.
  */
 int hroce_rq_add(struct hroce_rq *rq, struct ibv_recv_wr *wr,

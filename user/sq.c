@@ -2,8 +2,8 @@
 /*
  * Send queues and ibv_post_send().
  *
- * Each entry is complete before the index moves; a whole list is published by
- * one store and kicked by at most one system call.
+ * Each entry is complete before the index moves; one store publishes a whole
+ * list, with at most one system call to kick.
  */
 #include <errno.h>
 #include <string.h>
@@ -23,13 +23,13 @@
 #define HAS_ATOMIC	(1U << 1)	/* the same with operands */
 #define HAS_IMM		(1U << 2)	/* immediate data */
 #define HAS_KEY		(1U << 3)	/* key to invalidate */
-#define HAS_PAYLOAD	(1U << 4)	/* outgoing data, so it may be inline */
+#define HAS_PAYLOAD	(1U << 4)	/* outgoing data, may be inline */
 #define HAS_NO_DATA	(1U << 5)	/* no memory at all */
-#define HAS_BIND	(1U << 6)	/* a window, and what to bind it to */
+#define HAS_BIND	(1U << 6)	/* a window and its binding */
 
 /**
- * struct send_op - what ibv_post_send() needs to know of an operation
- * @qp_types: QPT() of the services that have it; 0: not supported
+ * struct send_op - properties of an operation for ibv_post_send()
+ * @qp_types: QPT() of the services that support it; 0: none
  * @code: enum hroce_wr_op
  * @parts: HAS_*
  */

@@ -8,13 +8,13 @@
 
 /**
  * struct hroce_sq - send queue of one QP
- * @map: the queue
- * @ring: what has been posted
+ * @map: mapping of the queue
+ * @ring: the ring, and the position of posting
  * @need_kick: in the header, written by the kernel
  * @lock: guards @ring; held from wr_start to wr_complete
- * @max_sges: pieces of memory that a request may have, as granted
- * @max_inline: bytes that a request may carry, as granted
- * @always_flags: HROCE_WRF_SIGNALED if all requests are, otherwise 0
+ * @max_sges: most SGEs per request, as granted
+ * @max_inline: most inline bytes per request, as granted
+ * @always_flags: HROCE_WRF_SIGNALED if all requests are signaled, otherwise 0
  */
 struct hroce_sq {
 	struct hroce_map map;
@@ -31,7 +31,7 @@ struct hroce_sq {
  * @sq: zeroed
  * @cmd_fd: command descriptor of the context
  * @info: the kernel's answer
- * @cap: what was granted
+ * @cap: granted capabilities
  * @sig_all: every request is signaled
  * @single_threaded: no lock is needed
  *
@@ -55,19 +55,19 @@ void hroce_sq_reset(struct hroce_sq *sq);
  * @sq: send queue
  * @wqe: its next entry
  * @data: may be NULL if @len_bytes is 0
- * @len_bytes: of @data
+ * @len_bytes: length of @data
  *
- * Return: 0, or EINVAL if the entry has not that much room left.
+ * Return: 0, or EINVAL if the entry has less room left.
  */
 int hroce_sq_add_inline(const struct hroce_sq *sq, struct hroce_sq_wqe *wqe,
 			const void *data, size_t len_bytes);
 
 /**
- * hroce_sq_set_sges - put pieces of memory behind an entry
+ * hroce_sq_set_sges - copy SGEs behind an entry
  * @sq: send queue
  * @wqe: its next entry
- * @sges: @nr_sges of them
- * @nr_sges: how many
+ * @sges: SGEs
+ * @nr_sges: number of @sges
  *
  * Return: 0, or EINVAL if there are too many.
  */

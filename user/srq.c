@@ -7,8 +7,8 @@
 #include "srq.h"
 
 /*
- * Map the queue of one that the kernel was asked for, with result @ret, or undo
- * it all.
+ * Map the queue of an SRQ that the kernel created with result @ret, or undo its
+ * creation.
  */
 static struct ibv_srq *srq_finish(struct hroce_srq *srq, int ret,
 				  struct ibv_pd *pd,
@@ -49,7 +49,7 @@ struct ibv_srq *hroce_create_srq(struct ibv_pd *pd,
 	return srq_finish(srq, ret, pd, &resp.drv.srq, &attr->attr);
 }
 
-/* XRC: one that target queue pairs of its domain find by number. */
+/* XRC: target queue pairs of its domain find it by number. */
 struct ibv_srq *hroce_create_srq_ex(struct ibv_context *context,
 				    struct ibv_srq_init_attr_ex *attr)
 {
@@ -95,7 +95,7 @@ static int srq_resize_step(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
 				  sizeof(cmd));
 }
 
-/* The kernel moves what is published by now; nobody posts meanwhile. */
+/* The kernel copies published entries; the lock prevents posting meanwhile. */
 static int srq_resize_locked(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
 			     int attr_mask)
 {
@@ -168,7 +168,7 @@ int hroce_destroy_srq(struct ibv_srq *ibsrq)
 	return 0;
 }
 
-/* Nothing to kick: the kernel looks when a message arrives. */
+/* No kick: the kernel looks into the queue when a message arrives. */
 int hroce_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr)
 {

@@ -7,8 +7,8 @@
 
 /**
  * struct hroce_srq - shared receive queue
- * @vsrq: what libibverbs knows
- * @pd: domain
+ * @vsrq: base object of libibverbs
+ * @pd: parent domain, or NULL
  * @rq: the queue
  */
 struct hroce_srq {

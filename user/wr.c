@@ -63,7 +63,7 @@ static struct hroce_sq_wqe *wr_begin(struct ibv_qp_ex *qp_ex,
 	*wqe = (struct hroce_sq_wqe) {
 		.wr_id = qp_ex->wr_id,
 		.opcode = code,
-		/* whether data is inline is said by wr_set_inline_data() */
+		/* wr_set_inline_data() sets HROCE_WRF_INLINE */
 		.flags = (qp_ex->wr_flags & ~HROCE_WRF_INLINE) |
 			 sq->always_flags,
 	};

@@ -7,8 +7,8 @@
 
 /**
  * struct hroce_wr_list - list between wr_start and wr_complete
- * @start: index of its first entry; goes back there if the list fails
- * @err: first error, for wr_complete
+ * @start: index of its first entry, restored if the list fails
+ * @err: first error, returned by wr_complete
  * @wqe: entry that the set functions fill; NULL if there is none
  *
  * Guarded by the send queue's lock.
@@ -20,7 +20,7 @@ struct hroce_wr_list {
 };
 
 /**
- * hroce_wr_supports - may a queue pair be created for these operations?
+ * hroce_wr_supports - can a queue pair have these operations?
  * @type: of the queue pair
  * @send_ops: IBV_QP_EX_WITH_*
  *

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* XRC domains: the kernel's, shared by whoever opens the same file. */
+/*
+ * XRC domains, kept by the kernel and shared by processes that open the same
+ * file.
+ */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Policy and hardware make the mode. */
+/* Choose the mode of a link from its policy and the hardware below. */
 #include <linux/netdevice.h>
 #include "choice.h"
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Software or hardware: what a link is to be, and why. */
+/* Mode of a link, software or hardware, and the reason for it. */
 #ifndef HROCE_OFFLOAD_CHOICE_H
 #define HROCE_OFFLOAD_CHOICE_H
 
 #include <rdma/hroce-abi.h>
 #include "lower.h"
 
-/* Room for what hroce_choice_reason() tells. */
+/* Buffer size for hroce_choice_reason(). */
 #define HROCE_REASON_LEN	(HROCE_REMEDY_LEN + 192)
 
 /**
- * enum hroce_policy - what the administrator wants of a link
- * @HROCE_POLICY_AUTO: hardware if there is any
+ * enum hroce_policy - mode that the administrator requests
+ * @HROCE_POLICY_AUTO: hardware if there is any, otherwise software
  * @HROCE_POLICY_SOFTWARE: never hardware
- * @HROCE_POLICY_HARDWARE: nothing but hardware; opening fails without
+ * @HROCE_POLICY_HARDWARE: only hardware; without it, opening fails
  * @HROCE_POLICY_NR: number of policies
  */
 enum hroce_policy {
@@ -24,11 +24,11 @@ enum hroce_policy {
 };
 
 /**
- * struct hroce_choice - what a link is
- * @policy: what was asked for
- * @mode: what came of it
+ * struct hroce_choice - policy and mode of a link
+ * @policy: requested by the administrator
+ * @mode: mode in force
  * @has_lower: there is hardware below, used or not
- * @lower: which
+ * @lower: that hardware, if @has_lower
  */
 struct hroce_choice {
 	enum hroce_policy policy;
@@ -41,8 +41,8 @@ extern const char *const hroce_policy_names[HROCE_POLICY_NR];
 extern const char *const hroce_mode_names[];
 
 /**
- * hroce_choice_make - choose
- * @choice: has the policy, and what was chosen last
+ * hroce_choice_make - choose the mode and the lower device
+ * @choice: holds the policy and the last choice; updated
  * @ndev: netdev of the link
  *
  * Context: process, may sleep.
@@ -51,7 +51,7 @@ void hroce_choice_make(struct hroce_choice *choice,
 		       const struct net_device *ndev);
 
 /**
- * hroce_choice_differs - is it worth a line in the log?
+ * hroce_choice_differs - compare two choices
  * @a: choice
  * @b: choice
  *
@@ -61,11 +61,11 @@ bool hroce_choice_differs(const struct hroce_choice *a,
 			  const struct hroce_choice *b);
 
 /**
- * hroce_choice_reason - tell why
+ * hroce_choice_reason - describe the reason for a choice
  * @choice: choice
  * @ndev: netdev of the link
  * @buf: for the text, one line
- * @len: room in @buf
+ * @len: size of @buf
  */
 void hroce_choice_reason(const struct hroce_choice *choice,
 			 const struct net_device *ndev, char *buf, size_t len);

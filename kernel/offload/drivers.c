@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Drivers by name. A name stands for an enum rdma_driver_id, which is part of
- * the kernel's ABI: names of modules and devices are not.
+ * Drivers by name. A name maps to an enum rdma_driver_id, which is part of the
+ * kernel's ABI, unlike names of modules and devices.
  */
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -12,7 +12,7 @@
 #include "drivers.h"
 #include "lower.h"
 
-/* Those that can do RoCEv2. */
+/* Drivers that support RoCEv2. */
 static const struct {
 	const char *name;
 	u32 id;
@@ -31,10 +31,10 @@ static const struct {
 #define MAX_DRIVERS	16
 
 /**
- * struct drivers - what the parameter says
+ * struct drivers - value of the module parameter
  * @nr: entries of @ids
  * @ids: enum rdma_driver_id
- * @text: as it was written
+ * @text: the value as written
  */
 struct drivers {
 	unsigned int nr;
@@ -63,7 +63,7 @@ bool hroce_driver_is_eligible(u32 driver_id)
 	return eligible;
 }
 
-/* Numbers are for drivers that are younger than the list above. */
+/* Accept numbers, too, for drivers newer than the list above. */
 static int driver_parse(const char *word, u32 *id)
 {
 	unsigned int i;

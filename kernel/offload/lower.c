@@ -3,13 +3,12 @@
  * Lower devices, found by their GIDs.
  *
  * ib_core gives the ports of RoCE devices a GID for each address of their
- * netdev and of what is above it, VLANs and bonds, and notes the netdev of the
- * address. That is the one relation that all drivers have in common. A port
- * whose RoCE is switched off (devlink enable_roce) does not claim to speak
- * RoCEv2, or has no GIDs.
+ * netdev and of its upper devices (VLANs, bonds), and records the netdev of the
+ * address. This is the only relation that all drivers provide. A port with RoCE
+ * disabled (devlink enable_roce) does not report RoCEv2, or has no GIDs.
  *
- * Callbacks of ib_core come with its locks held. They change the list and no
- * more; links are looked at later.
+ * ib_core calls the callbacks with its locks held. They only change the list; a
+ * work item updates the links later.
  */
 #include <linux/if_vlan.h>
 #include <linux/list.h>
@@ -21,10 +20,10 @@
 #include "lower.h"
 
 /**
- * struct candidate - an RDMA device that is not ours
+ * struct candidate - an RDMA device of another driver
  * @node: in @candidates
  * @ibdev: valid as long as this is in the list
- * @handler: of its events
+ * @handler: for events of the device
  * @name: of the device
  */
 struct candidate {
@@ -36,10 +35,10 @@ struct candidate {
 
 static LIST_HEAD(candidates);
 
-/* Guards @candidates; innermost, so that callbacks may take it. */
+/* Guards @candidates; innermost lock, so callbacks may take it. */
 static DEFINE_MUTEX(candidates_lock);
 
-/* Set once, and not cleared. Module parameters may be written before. */
+/* Set once, never cleared. Module parameters may be written earlier. */
 static void (*lower_told)(void);
 
 void hroce_lower_changed(void)
@@ -48,7 +47,7 @@ void hroce_lower_changed(void)
 		lower_told();
 }
 
-/* A VLAN belongs to the hardware of the device below, even without address. */
+/* A VLAN uses the hardware of its real device, even without an address. */
 static bool netdev_is_on(const struct net_device *ndev,
 			 const struct net_device *below)
 {
@@ -179,8 +178,8 @@ static int lower_add(struct ib_device *ibdev)
 	struct candidate *it;
 
 	/*
-	 * Devices are away for a moment when they move to another namespace; a
-	 * link that was to change then could not.
+	 * A device is unregistered for a moment while it moves to another
+	 * namespace, and its link cannot change the mode then: look again.
 	 */
 	if (ibdev->ops.driver_id == (enum rdma_driver_id)HROCE_DRIVER_ID) {
 		hroce_lower_changed();
@@ -202,9 +201,9 @@ static int lower_add(struct ib_device *ibdev)
 }
 
 /*
- * Clients hear in the reverse order of their registration, so this comes
- * before the users of the device are sent away: who is, and opens the link
- * anew, does not meet the old device again.
+ * ib_core calls clients in reverse order of registration, so this runs before
+ * users of the device are disassociated: a user that then reopens the link does
+ * not find the old device.
  */
 static void lower_remove(struct ib_device *ibdev, void *client_data)
 {

@@ -5,18 +5,18 @@
 
 #include <rdma/ib_verbs.h>
 
-/* Room for what hroce_lower_remedy() tells. */
+/* Buffer size for hroce_lower_remedy(). */
 #define HROCE_REMEDY_LEN	256
 
 /**
  * struct hroce_lower - a port of a lower device, as last seen
- * @index: RDMA_NLDEV_ATTR_DEV_INDEX; never used again when the device is gone
- * @port: number
+ * @index: RDMA_NLDEV_ATTR_DEV_INDEX; not reused after removal of the device
+ * @port: port number
  * @driver_id: enum rdma_driver_id
  * @name: of the device; may change
- * @parent: its parent as devlink calls it (pci/0000:03:00.0); may be empty
+ * @parent: its parent in devlink notation (pci/0000:03:00.0); may be empty
  *
- * A copy: no reference is held, as the device's removal would wait for it.
+ * A copy: it holds no reference, which would block removal of the device.
  */
 struct hroce_lower {
 	u32 index;
@@ -27,10 +27,10 @@ struct hroce_lower {
 };
 
 /**
- * hroce_lower_find - which port offers RoCEv2 on a netdev?
+ * hroce_lower_find - find the port that offers RoCEv2 on a netdev
  * @ndev: netdev, may be a VLAN or bond
- * @prefer: the answer until now, which is kept if it is still right; or NULL
- * @lower: the answer
+ * @prefer: the last result, kept if still valid; or NULL
+ * @lower: filled in if true is returned
  *
  * Context: process, may sleep; any lock of ib_core may be held.
  * Return: true if there is one.
@@ -41,7 +41,7 @@ bool hroce_lower_find(const struct net_device *ndev,
 
 /**
  * hroce_lower_exists - is a lower device still there?
- * @lower: as it was found; its name is brought up to date
+ * @lower: result of hroce_lower_find(); its name is updated
  *
  * Context: process, may sleep; any lock of ib_core may be held.
  * Return: true if it is.
@@ -49,20 +49,20 @@ bool hroce_lower_find(const struct net_device *ndev,
 bool hroce_lower_exists(struct hroce_lower *lower);
 
 /**
- * hroce_lower_remedy - how to take RoCEv2 away from it
+ * hroce_lower_remedy - tell how to disable RoCEv2 on a port
  * @lower: port
  * @buf: for the text
- * @len: room in @buf
+ * @len: size of @buf
  */
 void hroce_lower_remedy(const struct hroce_lower *lower, char *buf,
 			size_t len);
 
 /**
- * hroce_lower_init - follow RDMA devices
- * @changed: called when a device, its addresses or what counts as hardware has
- *	changed, and whenever a device of this driver has come. Any context that
- *	may not sleep as well; any lock may be held. May be called until the module
- *	is gone
+ * hroce_lower_init - watch RDMA devices
+ * @changed: called when a device, its addresses or the list of eligible drivers
+ *	has changed, and whenever a device of this driver was added. Must not
+ *	sleep; the caller may be in any context and hold any lock. May be called
+ *	until the module is unloaded
  *
  * Context: process, may sleep.
  * Return: 0 or negative errno.
@@ -70,7 +70,7 @@ void hroce_lower_remedy(const struct hroce_lower *lower, char *buf,
 int hroce_lower_init(void (*changed)(void));
 void hroce_lower_exit(void);
 
-/* For drivers.c: another answer of hroce_driver_is_eligible(). */
+/* For drivers.c: the result of hroce_driver_is_eligible() has changed. */
 void hroce_lower_changed(void);
 
 #endif /* HROCE_OFFLOAD_LOWER_H */

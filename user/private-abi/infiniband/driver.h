@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Interface of provider plugins and libibverbs with private ABI 34.
+ * Interface between provider plugins and libibverbs with private ABI 34.
  *
  * Distributions ship verbs.h, but not the header that providers are built
- * against. This file declares just the part that libhroce uses, under the names
- * that the rdma-core tree uses, so that the same sources build in either place:
- * here this directory comes first in the include path, there it does not exist.
+ * against. This file declares the part that libhroce uses, with the names of
+ * the rdma-core tree, so that the same sources build in either place: here this
+ * directory comes first in the include path; there it does not exist.
  *
- * Sizes are asserted at the end. They hold for rdma-core 36 to 56 except that
+ * Sizes are asserted at the end. They hold for rdma-core 36 to 56, except that
  * of struct verbs_qp, which follows the installed verbs.h (368 bytes in 44);
  * hroce_layout_check_*() compare with the running library.
  */
@@ -37,7 +37,7 @@ struct list_node {
 	struct list_node *next, *prev;
 };
 
-/* Matching a device with a provider */
+/* Match a device with a provider */
 enum {
 	VERBS_MATCH_SENTINEL,
 	VERBS_MATCH_PCI,
@@ -104,7 +104,7 @@ struct verbs_device {
 	uint64_t core_support;
 };
 
-/* Objects: what libibverbs keeps around the public structures */
+/* Objects: state of libibverbs around the public structures */
 enum verbs_qp_mask {
 	VERBS_QP_XRCD		= 1 << 0,
 	VERBS_QP_EX		= 1 << 1,
@@ -154,8 +154,8 @@ struct verbs_mr {
 };
 
 /*
- * Every verb that a provider can implement. The order is the ABI. Verbs that
- * libhroce does not have are opaque here.
+ * Every verb that a provider can implement. The order is ABI. Verbs that
+ * libhroce lacks are opaque here.
  */
 struct verbs_context_ops {
 	int (*advise_mr)(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
@@ -271,10 +271,7 @@ struct verbs_context_ops {
 	void (*unimport_pd)(struct ibv_pd *pd);
 };
 
-/*
- * Private data of libibverbs behind a context. Check before use that it looks
- * so.
- */
+/* Private data of libibverbs for a context. Verify the layout before use. */
 struct verbs_ex_private {
 	unsigned long unsupported_ioctls[2];
 	uint32_t driver_id;
@@ -327,7 +324,7 @@ struct ibv_modify_cq {
 	struct ib_uverbs_ex_modify_cq core_payload;
 };
 
-/* Life of providers and contexts */
+/* Initialization and release of providers and contexts */
 void verbs_register_driver_34(const struct verbs_device_ops *ops);
 
 #define PROVIDER_DRIVER(provider, ops)					\
