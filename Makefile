@@ -66,8 +66,13 @@ mirror:
 	done
 
 # .built says for which kernel all modules, those of tests too, were built, and since when; selftests/lib/need reads it.
+# .kdir says what the objects were built against: another kernel may have the same release.
 modules: mirror
-	+@exec 9>$(kbuild)/.lock && flock 9 && $(if $(HROCE_SELFTESTS),echo $(KDIR) >$(kbuild)/.start &&) \
+	+@exec 9>$(kbuild)/.lock && flock 9 && \
+	{ echo $(realpath $(KDIR)) | cmp -s - $(kbuild)/.kdir || \
+	{ find $(kbuild) -name '*.o' -delete && rm -f $(kbuild)/kernel/compat/config.h && \
+	echo $(realpath $(KDIR)) >$(kbuild)/.kdir; }; } && \
+	$(if $(HROCE_SELFTESTS),echo $(KDIR) >$(kbuild)/.start &&) \
 	$(MAKE) -C $(KDIR) M=$(kbuild) $(arch) $(parallel) modules \
 	$(if $(HROCE_SELFTESTS),&& mv $(kbuild)/.start $(kbuild)/.built)
 
