@@ -309,7 +309,7 @@ static bool link_unregister(struct hroce_link *link)
 	return link->moved;
 }
 
-/* Hold the namespace until the device exists and ib_core can move it. */
+/* Create the device. The namespace is held until ib_core can move it. */
 static int link_create_device(struct hroce_link *link)
 {
 	int err;

@@ -195,7 +195,7 @@ static inline void hroce_cons_init(struct hroce_cons_ring *ring,
 	};
 }
 
-/* Entry at free-running index @idx, or NULL if it is not there yet. */
+/* Entry at free-running index @idx, or NULL if it is not valid yet. */
 static inline struct hroce_cqe *
 hroce_cons_at(const struct hroce_cons_ring *ring, uint32_t idx)
 {

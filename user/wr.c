@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The ibv_wr_* calls: a list is built in place, one call per part.
+ * The ibv_wr_* calls build a list in place, one call per part.
  *
  *   wr_start    takes the send queue's lock
  *   wr_<op>     begins an entry
  *   wr_set_*    completes it
  *   wr_complete publishes all entries, or none if something failed; unlocks
- *   wr_abort    forgets them; unlocks
+ *   wr_abort    discards them; unlocks
  *
- * The first error sticks; what follows until wr_complete is ignored.
+ * The first error sticks; later calls until wr_complete are ignored.
  */
 #include <errno.h>
 

@@ -67,7 +67,7 @@ enum hrp_pending {
 #define HRP_PENDING_EVENTS	GENMASK(HRP_PENDING_LAST_WQE, \
 					HRP_PENDING_FIRST_EVENT)
 
-/* Bits of hrp_qp.access: what the peer may do */
+/* Bits of hrp_qp.access: operations that the peer may request */
 #define HRP_QP_REMOTE_WRITE	(1u << 0)
 #define HRP_QP_REMOTE_READ	(1u << 1)
 #define HRP_QP_REMOTE_ATOMIC	(1u << 2)

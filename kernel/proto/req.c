@@ -268,7 +268,7 @@ static bool req_is_followed(struct hrp_qp *qp)
 /*
  * Request an acknowledgement when the window closes (@closed), for each quarter
  * of the congestion window, and at the end of a message (@end) if no other
- * follows at once or a full burst has not requested one.
+ * follows at once or burst_pkts were sent without a request.
  */
 static void req_ask_ack(struct hrp_qp *qp, struct hrp_wqe *w,
 			struct hrp_burst *b, bool end, bool closed)

@@ -24,7 +24,7 @@ enum hrp_next {
 };
 
 /**
- * hrp_req_reset - forget everything, as in the transition to RESET
+ * hrp_req_reset - discard all state, for the transition to RESET
  * @qp: queue pair; @qp->req.sq, which describes its rings, is kept
  *
  * Entries still in the ring are skipped. Context: send lock held.
@@ -32,7 +32,7 @@ enum hrp_next {
 void hrp_req_reset(struct hrp_qp *qp);
 
 /**
- * hrp_req_start - begin to send, as in the transition to RTS
+ * hrp_req_start - begin to send, for the transition to RTS
  * @qp: queue pair; @qp->req's attributes are set
  * @psn: first PSN
  *
@@ -63,7 +63,7 @@ void hrp_req_start(struct hrp_qp *qp, u32 psn);
 enum hrp_next hrp_req_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b);
 
 /**
- * hrp_req_sent - report what became of a burst
+ * hrp_req_sent - report the result of a burst
  * @qp: queue pair
  * @b: the last burst from hrp_req_next()
  * @status: SUCCESS, even if the network dropped the burst; otherwise enum

@@ -11,7 +11,7 @@
 #include "rx.h"
 
 /**
- * hrp_resp_reset - forget everything, as in the transition to RESET
+ * hrp_resp_reset - discard all state, for the transition to RESET
  * @qp: queue pair; the memory of @qp->resp.rwqe and @qp->resp.rd stays
  *
  * Context: receive lock held.
@@ -19,7 +19,7 @@
 void hrp_resp_reset(struct hrp_qp *qp);
 
 /**
- * hrp_resp_start - begin to receive, as in the transition to RTR
+ * hrp_resp_start - begin to receive, for the transition to RTR
  * @qp: queue pair; @qp->resp's attributes are set
  * @psn: first PSN expected
  *
@@ -87,7 +87,7 @@ void hrp_resp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 bool hrp_resp_next(struct hrp_qp *qp, struct hrp_burst *b);
 
 /**
- * hrp_resp_sent - report what became of a burst
+ * hrp_resp_sent - report the result of a burst
  * @qp: queue pair
  * @b: burst from hrp_resp_next()
  * @status: SUCCESS, even if the network dropped the burst; REM_ACCESS_ERR if

@@ -37,7 +37,7 @@ enum hrp_verdict {
  * @grh: UD: the 40 bytes in front of @mem, at offset 0 of the receive entry,
  *	take the network header; @mem.offset is then 40
  * @syndrome: NAK: AETH syndrome
- * @status: enum hroce_cause that goes with NAK or FAIL
+ * @status: enum hroce_cause for NAK or FAIL
  * @drop: DROP: enum hroce_stat
  * @skip_pkts: completer: PSNs before this response that it acknowledges
  * @more: ACCEPT: following packets that may be merged with this one if they

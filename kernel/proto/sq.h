@@ -129,7 +129,7 @@ void hrp_sq_reset(struct hrp_sq *sq);
  *
  * Reads the producer index only if no posted entry is known.
  *
- * Return: what was found.
+ * Return: see enum hrp_look.
  */
 enum hrp_look hrp_sq_look(struct hrp_sq *sq);
 
