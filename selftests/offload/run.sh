@@ -17,11 +17,11 @@
 . "$(dirname "$0")/../net/lib.sh"
 
 parts=${*:-detect time policy fatal cards open use cost hw cm flips unload exclusive}
-programs=${OFFLOAD_BUILD:-$PWD/build/selftests-offload}
+programs=${OFFLOAD_BUILD:-$PWD/../build/selftests-offload}
 sysfs=/sys/class/infiniband/ofl/offload
 drivers=/sys/module/hroce/parameters/offload_drivers
 log=/tmp/offload-$id
-standin=$PWD/build/standin-$(uname -r)/standin.ko
+standin=$PWD/../build/standin-$(uname -r)/standin.ko
 doorbell=/sys/module/standin/parameters/doorbell
 
 trap 'rdma link del ofx 2>/dev/null; ip link del ia 2>/dev/null; cleanup' EXIT
@@ -415,11 +415,8 @@ node_unreadable() {
 
 # What is to be run on real hardware runs on the stand-in as well.
 check_hw() {
-	local here
-
-	here=$(dirname "$0")
-	DRY_RUN=1 "$here/hw.sh" ia 10.96.0.2 | grep -c "^here: .*ib" | grep -qx 9 || return
-	COUNT=20 REMOTE="ip netns exec $nsB bash -c" "$here/hw.sh" ia 10.96.0.2
+	DRY_RUN=1 offload/hw.sh ia 10.96.0.2 | grep -c "^here: .*ib" | grep -qx 9 || return
+	COUNT=20 REMOTE="ip netns exec $nsB bash -c" offload/hw.sh ia 10.96.0.2
 }
 
 run_open() {
