@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CRC-32 of the ICRC: which method, and who may use it.
+ * CRC-32 of the ICRC: choice of the method, and use of vector registers.
  *
- * With tables alone the CRC takes most of the time that a packet takes, so the
- * choice matters; and it cannot be made by asking for features, because an
- * emulated CPU has carry-less multiplication that is slower than tables.
+ * Tables alone take most of the CPU time of a packet, so the choice matters. It
+ * cannot be made by CPU features: an emulated CPU has carry-less multiplication
+ * that is slower than tables. So methods are timed at load.
  */
 #include <linux/crc32.h>
 #include <linux/ktime.h>
@@ -23,7 +23,7 @@
 #include "crc_x86.h"
 #endif
 
-/* Below this the section costs more than the tables. */
+/* Below this length, in bytes, a vector section costs more than tables. */
 #define CRC_VECTOR_MIN		256
 
 #define CRC_TEST_LEN		4096
@@ -61,7 +61,7 @@ static bool crc_has_avx512(void)
 	       cpu_has_xfeatures(XFEATURE_MASK_AVX512, NULL);
 }
 
-/* Spin locks are taken within sections, so they must not sleep. */
+/* Vector sections take spin locks, which sleep on PREEMPT_RT. */
 static bool crc_vector_usable(void)
 {
 	return !IS_ENABLED(CONFIG_PREEMPT_RT) && irq_fpu_usable();
@@ -127,7 +127,7 @@ static const struct hroce_crc_method crc_methods[] = {
 	},
 };
 
-/* Guards the choice: all that is below it. */
+/* Guards the choice of the method: the variables below. */
 static DEFINE_MUTEX(crc_mutex);
 static const struct hroce_crc_method *crc_chosen;
 static DEFINE_STATIC_KEY_FALSE(crc_vector);
@@ -180,8 +180,8 @@ static bool crc_usable(const struct hroce_crc_method *m)
 }
 
 /*
- * Sums that are under way may go on with another method, and open sections with
- * the vector method that was.
+ * CRCs in progress may continue with another method. Open sections continue
+ * with a vector method: the previous one, if @m is not a vector method.
  */
 static void crc_use(const struct hroce_crc_method *m)
 {
@@ -191,7 +191,7 @@ static void crc_use(const struct hroce_crc_method *m)
 		static_call_update(hroce_crc_vector_update, m->update);
 		static_call_update(hroce_crc_vector_copy, m->copy);
 		static_branch_enable(&crc_vector);
-		/* For what is too short, and where vectors cannot be used. */
+		/* For short lengths, and where vectors cannot be used. */
 		m = &crc_methods[0];
 	} else {
 		static_branch_disable(&crc_vector);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CRC-32 of the ICRC by the fastest method of this machine: candidates are
- * timed once at load; another one may be chosen later. All methods give the
- * same result; state is as in crc32_le(): initial ~0, complemented by the caller
- * at the end.
+ * CRC-32 of the ICRC by the fastest method on this machine: methods are timed
+ * once at load, and another one may be chosen later. All methods return the
+ * same result. The state is as in crc32_le(): initially ~0, complemented by the
+ * caller at the end.
  */
 #ifndef HROCE_CRC_H
 #define HROCE_CRC_H
@@ -15,10 +15,10 @@
 struct seq_file;
 
 /**
- * struct hroce_crc_method - one way to compute it
+ * struct hroce_crc_method - one way to compute the CRC
  * @name: for debugfs and the log
  * @vector: needs vector registers
- * @usable: whether this CPU can; NULL means always
+ * @usable: returns whether this CPU supports the method; NULL means always
  * @update: as hroce_crc_update()
  * @copy: as hroce_crc_copy()
  */
@@ -35,42 +35,43 @@ DECLARE_STATIC_CALL(hroce_crc_scalar_copy, hroce_crc_table_copy);
 DECLARE_STATIC_CALL(hroce_crc_vector_update, hroce_crc_table_update);
 DECLARE_STATIC_CALL(hroce_crc_vector_copy, hroce_crc_table_copy);
 
-/* Choose the method; logs the choice once. Context: process, may sleep. */
+/* Choose the fastest method and log it. Context: process, may sleep. */
 void hroce_crc_init(void);
 
 /**
  * hroce_crc_choose - use another method from now on
- * @name: one of those that hroce_crc_show() names
+ * @name: a name from hroce_crc_show()
  *
- * Context: process, may sleep; any number of sums may be under way.
- * Return: 0, -EOPNOTSUPP if this CPU cannot, -EINVAL if there is none such.
+ * Context: process, may sleep; CRCs may be in progress.
+ * Return: 0, -EOPNOTSUPP if this CPU does not support the method, -EINVAL if
+ * @name is unknown.
  */
 int hroce_crc_choose(const char *name);
 
-/* Names of the methods that this CPU can, the one in use in brackets. */
+/* Print the methods this CPU supports, the current one in brackets. */
 void hroce_crc_show(struct seq_file *file);
 
 /**
- * hroce_crc_begin - make vector registers usable, if that pays
- * @len: bytes that are going to be summed
+ * hroce_crc_begin - enable vector registers if they are worth it
+ * @len: bytes to be summed
  *
- * Disables preemption if it returns true. Sections do not nest: an interrupting
- * softirq, or a receiver that answers meanwhile, gets false. One section serves
- * a whole super-packet, and all that is done for its packets.
+ * Disables preemption if it returns true. Sections do not nest: a softirq that
+ * interrupts, or a receiver that replies within the section, gets false. One
+ * section covers a whole super-packet and all work on its packets.
  * Context: any but hard interrupt.
- * Return: what to pass to the other functions as @vector.
+ * Return: the @vector argument of the other functions.
  */
 bool hroce_crc_begin(size_t len);
 
 /**
  * hroce_crc_end - counterpart of hroce_crc_begin()
- * @vector: what hroce_crc_begin() returned
+ * @vector: from hroce_crc_begin()
  */
 void hroce_crc_end(bool vector);
 
 /**
  * hroce_crc_update - continue a CRC
- * @vector: what hroce_crc_begin() returned
+ * @vector: from hroce_crc_begin()
  * @state: CRC state
  * @p: bytes
  * @len: number of bytes
@@ -87,9 +88,9 @@ static inline u32 hroce_crc_update(bool vector, u32 state, const void *p,
 
 /**
  * hroce_crc_copy - copy and continue a CRC in one pass
- * @vector: what hroce_crc_begin() returned
+ * @vector: from hroce_crc_begin()
  * @state: CRC state
- * @dst: destination; what is copied is what the CRC covers
+ * @dst: destination; the CRC covers the bytes stored there
  * @src: source
  * @len: number of bytes
  *

@@ -2,14 +2,14 @@
 /*
  * CRC-32 by shifts alone, for CPUs without carry-less multiplication.
  *
- * A message is a polynomial over GF(2), and modulo the CRC polynomial
- * x^300 = x^155 + x^117 + x^89 + 1: a bit may be taken away if it is added 145,
- * 183, 211 and 300 bits behind. That goes for all bits of a word at once, and
- * all that it leaves of a message are the last five words, which tables reduce.
- * No other sum of so few bits lies so near, so there is nothing but the message
- * to be loaded. The idea is from "Chorba: A novel CRC32 implementation" (2024).
+ * A message is a polynomial over GF(2), and modulo the CRC polynomial x^300 =
+ * x^155 + x^117 + x^89 + 1: a bit may be removed by adding it 145, 183, 211 and
+ * 300 bits later. This works for all bits of a word at once, and leaves the
+ * last five words of a message, which tables reduce. No other sum of so few
+ * bits is so short, so only the message is loaded from memory. The idea is from
+ * "Chorba: A novel CRC32 implementation" (2024).
  *
- * Bits are reflected: behind is to the left in a little-endian word.
+ * Bits are reflected: a later bit is further left in a little-endian word.
  */
 #include <linux/compiler.h>
 #include <linux/types.h>
@@ -22,8 +22,8 @@
 #define BLOCK		(WORDS * sizeof(u64))
 
 /*
- * The source may be memory that its owner changes meanwhile: every word is
- * loaded once, so that what is stored and what is summed are the same.
+ * The owner may change the source concurrently. Load every word once, so that
+ * the CRC covers the stored bytes.
  */
 static __always_inline u64 load(bool copy, u8 *d, const u8 *s, size_t i)
 {
@@ -36,7 +36,7 @@ static __always_inline u64 load(bool copy, u8 *d, const u8 *s, size_t i)
 	return v;
 }
 
-/* Contribution to a word of the words five, four, three and two before it. */
+/* Contribution of the words five, four, three and two positions earlier. */
 static __always_inline u64 moved(u64 w5, u64 w4, u64 w3, u64 w2)
 {
 	return w5 >> 20 ^ w4 << 44 ^		/* 300 = 4 * 64 + 44 */
@@ -69,7 +69,7 @@ u32 sum_blocks(bool copy, u32 state, u8 *d, const u8 *s, size_t len)
 	return hroce_crc_table_update(0, last, sizeof(last));
 }
 
-/* Out of line: what is too short for blocks must not save registers for them. */
+/* Out of line, so that short lengths save no registers for it. */
 static noinline u32 long_update(u32 state, const u8 *s, size_t len)
 {
 	size_t blocks = len - len % BLOCK;

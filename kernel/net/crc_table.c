@@ -2,9 +2,9 @@
 /*
  * CRC-32 by eight tables, eight bytes at a time.
  *
- * The kernel's crc32_le() does the same, but cannot copy on the way, and the
- * copy is free here. A table is linear over GF(2), so the compiler makes all
- * 256 entries out of the eight for single bits: no code at load, and the
+ * The kernel's crc32_le() does the same, but cannot copy in the same pass,
+ * which is free here. A table is linear over GF(2), so the compiler computes
+ * all 256 entries from the eight for single bits: no code runs at load, and the
  * tables are read-only.
  */
 #include <linux/compiler.h>
@@ -34,7 +34,7 @@
 #define BITS_7	0xccaa009e, 0x4225077d, 0x844a0efa, 0xd3e51bb5, \
 		0x7cbb312b, 0xf9766256, 0x299dc2ed, 0x533b85da
 
-/* The same for bytes with HROCE_CRC_EARLY bytes behind them, and one more. */
+/* The same for bytes followed by HROCE_CRC_EARLY bytes, and by one more. */
 #define BITS_34	0xcf9e17c8, 0x444d29d1, 0x889a53a2, 0xca45a105, \
 		0x4ffa444b, 0x9ff48896, 0xe498176d, 0x1241289b
 #define BITS_35	0x9570d495, 0xf190af6b, 0x38505897, 0x70a0b12e, \
@@ -102,8 +102,8 @@ u32 hroce_crc_table_update(u32 state, const void *p, size_t len)
 }
 
 /*
- * The source may be memory that its owner changes meanwhile: every word is
- * loaded once, so that what is stored and what is summed are the same.
+ * The owner may change the source concurrently. Load every word once, so that
+ * the CRC covers the stored bytes.
  */
 u32 hroce_crc_table_copy(u32 state, void *dst, const void *src, size_t len)
 {

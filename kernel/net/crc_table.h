@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CRC-32 of the ICRC by tables: needs no vector registers, may be used
- * anywhere. Pure computation; also built in user space for tests.
+ * CRC-32 of the ICRC by tables: needs no vector registers, usable in any
+ * context. Pure computation; also built in user space for tests.
  */
 #ifndef HROCE_CRC_TABLE_H
 #define HROCE_CRC_TABLE_H
 
 #include <linux/types.h>
 
-/* CRC of byte b with t zeros behind it at [t][b]. */
+/* CRC of byte b followed by t zero bytes, at [t][b]. */
 extern const u32 hroce_crc_tables[8][256];
 
-/* The same with HROCE_CRC_EARLY more zeros. */
+/* The same, followed by HROCE_CRC_EARLY more zero bytes. */
 extern const u32 hroce_crc_early_tables[2][256];
 
 /**
@@ -28,7 +28,7 @@ u32 hroce_crc_table_update(u32 state, const void *p, size_t len);
 /**
  * hroce_crc_table_copy - copy and continue a CRC in one pass
  * @state: CRC state, as in crc32_le()
- * @dst: destination; what is stored is what the CRC covers
+ * @dst: destination; the CRC covers the bytes stored there
  * @src: source, not overlapping @dst
  * @len: number of bytes
  *
@@ -38,11 +38,10 @@ u32 hroce_crc_table_update(u32 state, const void *p, size_t len);
 u32 hroce_crc_table_copy(u32 state, void *dst, const void *src, size_t len);
 
 /**
- * hroce_crc_table_last - what a change of the last bytes does to a CRC
- * @change: exclusive or of old and new last four bytes, as a
- *	big-endian number
+ * hroce_crc_table_last - change of a CRC by a change of its last bytes
+ * @change: XOR of old and new last four bytes, as a big-endian number
  *
- * Return: exclusive or of old and new state.
+ * Return: XOR of old and new state.
  */
 static inline u32 hroce_crc_table_last(u32 change)
 {
@@ -52,15 +51,15 @@ static inline u32 hroce_crc_table_last(u32 change)
 	       hroce_crc_tables[0][change & 0xff];
 }
 
-/* How far from the end hroce_crc_table_early() looks. */
+/* Number of bytes behind those that hroce_crc_table_early() changes. */
 #define HROCE_CRC_EARLY	34
 
 /**
- * hroce_crc_table_early - what a change of earlier bytes does to a CRC
- * @change: exclusive or of the old and new two bytes that have HROCE_CRC_EARLY
- *	bytes behind them, as a big-endian number
+ * hroce_crc_table_early - change of a CRC by a change of earlier bytes
+ * @change: XOR of the old and new two bytes in front of the last
+ *	HROCE_CRC_EARLY bytes, as a big-endian number
  *
- * Return: exclusive or of old and new state.
+ * Return: XOR of old and new state.
  */
 static inline u32 hroce_crc_table_early(u16 change)
 {

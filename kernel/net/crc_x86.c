@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CRC-32 by folding: the message is a polynomial over GF(2), and its part of
- * 128 bits that lies D bits in front of another one may be added there after
- * multiplication by x^D modulo the CRC polynomial. Wider registers fold two or
- * four such parts at once. In the end all is in 16 bytes, which are reduced to
- * the four of the CRC.
+ * CRC-32 by folding. The message is a polynomial over GF(2). A part of 128 bits
+ * may be added to a part D bits later, after multiplication by x^D modulo the
+ * CRC polynomial. Wider registers fold two or four such parts at once. The last
+ * 16 bytes are reduced to the four of the CRC.
  *
  * A 64-bit half times a 33-bit constant fits into 128 bits, so halves are
  * multiplied one by one. Bits are reflected: the low half is the earlier one,
@@ -78,10 +77,11 @@
 #define LANE(v, i)	{ (v)[2 * (i)], (v)[2 * (i) + 1] }
 
 /*
- * The remainder of 16 bytes and four zeros behind them, by Barrett's method.
- * The first half times x^96 leaves 96 bits. The quotient of those in front of
- * the last 32 takes a multiplication, and another one what it takes away from
- * the last 32, where the remainder is then: at the upper half's beginning.
+ * Remainder of 16 bytes followed by four zero bytes, by Barrett's method. The
+ * first half times x^96, added to the second, leaves 96 bits. One
+ * multiplication gives the quotient of all but the last 32 bits; another one
+ * subtracts the quotient times the polynomial. The remainder is then in the
+ * last 32 bits, at the beginning of the upper half.
  */
 static __always_inline target_128 u32 reduce(V128 acc)
 {
@@ -94,7 +94,7 @@ static __always_inline target_128 u32 reduce(V128 acc)
 	return rest[1];
 }
 
-/* The bytes from @i on, too few for a register. */
+/* Sum the bytes from @i on, too few for a register. */
 static __always_inline
 u32 sum_rest(bool copy, u32 state, u8 *d, const u8 *s, size_t len, size_t i)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * CRC-32 by carry-less multiplication of vector registers. Pure computation;
- * also built in user space for tests. Which of these the CPU has is for the
- * caller to find out, and in the kernel that the registers may be used.
+ * also built in user space for tests. The caller checks that the CPU has the
+ * instructions, and in the kernel that the registers may be used.
  */
 #ifndef HROCE_CRC_X86_H
 #define HROCE_CRC_X86_H
@@ -13,11 +13,11 @@
 u32 hroce_crc_pclmul_update(u32 state, const void *p, size_t len);
 u32 hroce_crc_pclmul_copy(u32 state, void *dst, const void *src, size_t len);
 
-/* 256-bit registers: these, AVX2 and VPCLMULQDQ. */
+/* 256-bit registers: also AVX2 and VPCLMULQDQ. */
 u32 hroce_crc_avx2_update(u32 state, const void *p, size_t len);
 u32 hroce_crc_avx2_copy(u32 state, void *dst, const void *src, size_t len);
 
-/* 512-bit registers: these and AVX512F. */
+/* 512-bit registers: also AVX512F. */
 u32 hroce_crc_avx512_update(u32 state, const void *p, size_t len);
 u32 hroce_crc_avx512_copy(u32 state, void *dst, const void *src, size_t len);
 

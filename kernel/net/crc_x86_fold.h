@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Folding with registers of one width. No header of its own: crc_x86.c includes
- * it once for each width, with these defined:
+ * Folding with registers of one width. crc_x86.c includes this file once for
+ * each width, with these defined:
  *
  *	VEC			the register, a vector of long long
  *	WIDTH(name)		name for this width
@@ -12,8 +12,8 @@
  */
 
 /*
- * Every byte is loaded once, even if its owner changes it meanwhile, so that
- * what is stored and what is summed are the same.
+ * The owner may change the source concurrently. Load every byte once, so that
+ * the CRC covers the stored bytes.
  */
 static __always_inline TARGET
 VEC WIDTH(load)(bool copy, u8 *d, const u8 *s, size_t i)
@@ -22,7 +22,7 @@ VEC WIDTH(load)(bool copy, u8 *d, const u8 *s, size_t i)
 
 	__builtin_memcpy(&v, s + i, sizeof(v));
 	if (copy) {
-		/* The compiler must not load again what it has loaded. */
+		/* Keep the compiler from loading it again. */
 		asm("" : "+v"(v));
 		__builtin_memcpy(d + i, &v, sizeof(v));
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A position in a frame: goes once, forwards, over the linear part, the page
- * frags and the list of further frames, and gives out the bytes where they are.
+ * A position in a frame. It moves forwards over the linear part, the page frags
+ * and the frag_list, and returns the bytes in place.
  */
 #ifndef HROCE_CURSOR_H
 #define HROCE_CURSOR_H
@@ -15,10 +15,10 @@
  * struct hroce_cursor - position in a frame; a copy is another position
  * @data: next byte
  * @left: bytes at @data
- * @pos: offset of @data from the beginning
- * @frag: page frag behind @data
- * @end: where they end
- * @list: frame behind these, or NULL
+ * @pos: offset of @data from the start
+ * @frag: next page frag
+ * @end: end of the page frags
+ * @list: next skb of the frag_list, or NULL
  */
 struct hroce_cursor {
 	const u8 *data;
@@ -32,16 +32,16 @@ struct hroce_cursor {
 /**
  * hroce_cursor_begin - set a position
  * @c: cursor
- * @skb: frame; not changed as long as @c is in use
- * @offset: of the beginning from skb->data, in the linear part, may be negative
+ * @skb: frame; must not change while @c is in use
+ * @offset: start, relative to skb->data; in the linear part, may be negative
  */
 void hroce_cursor_begin(struct hroce_cursor *c, const struct sk_buff *skb,
 			int offset);
 
-/* For hroce_cursor_refill(): if the page frags are used up, or empty. */
+/* Slow path of hroce_cursor_refill(): no page frag left, or an empty one. */
 bool hroce_cursor_turn(struct hroce_cursor *c);
 
-/* Go to the next page frag. Memory of a device is not for us to read: false. */
+/* Go to the next page frag; false if it is unreadable device memory. */
 static inline bool hroce_cursor_frag(struct hroce_cursor *c)
 {
 	c->data = skb_frag_address_safe(c->frag);
@@ -51,7 +51,7 @@ static inline bool hroce_cursor_frag(struct hroce_cursor *c)
 	return true;
 }
 
-/* For hroce_cursor_get(): go on where @c->left is 0; false at the end. */
+/* For hroce_cursor_get(): @c->left is 0, find more; false at the end. */
 static inline bool hroce_cursor_refill(struct hroce_cursor *c)
 {
 	if (likely(c->frag != c->end)) {
@@ -63,7 +63,7 @@ static inline bool hroce_cursor_refill(struct hroce_cursor *c)
 	return hroce_cursor_turn(c);
 }
 
-/* For hroce_cursor_read(): if the bytes are in several pieces. */
+/* Slow path of hroce_cursor_read(): the bytes are in several pieces. */
 bool hroce_cursor_gather(struct hroce_cursor *c, void *dst, u32 len);
 
 static inline void hroce_cursor_step(struct hroce_cursor *c, u32 len)
@@ -74,12 +74,12 @@ static inline void hroce_cursor_step(struct hroce_cursor *c, u32 len)
 }
 
 /**
- * hroce_cursor_get - the next bytes, in place
+ * hroce_cursor_get - get the next bytes, in place
  * @c: cursor
- * @max: most bytes wanted
- * @data: where they are; on this host their sender may still write there
+ * @max: maximum number of bytes
+ * @data: set to their address; a sender on this host may still write there
  *
- * Return: how many they are; 0 at the end of the frame.
+ * Return: number of bytes; 0 at the end of the frame.
  */
 static inline u32 hroce_cursor_get(struct hroce_cursor *c, u32 max,
 				   const void **data)
@@ -98,9 +98,9 @@ static inline u32 hroce_cursor_get(struct hroce_cursor *c, u32 max,
  * hroce_cursor_read - copy the next bytes
  * @c: cursor
  * @dst: destination
- * @len: number, few
+ * @len: number of bytes, small
  *
- * Return: false if the frame ends before.
+ * Return: false if the frame is too short.
  */
 static inline bool hroce_cursor_read(struct hroce_cursor *c, void *dst, u32 len)
 {
@@ -114,12 +114,12 @@ static inline bool hroce_cursor_read(struct hroce_cursor *c, void *dst, u32 len)
 }
 
 /**
- * hroce_cursor_peek - copy the next bytes and stay
+ * hroce_cursor_peek - copy the next bytes, keep the position
  * @c: cursor
  * @dst: destination
- * @len: number, few
+ * @len: number of bytes, small
  *
- * Return: false if the frame ends before.
+ * Return: false if the frame is too short.
  */
 static inline bool hroce_cursor_peek(struct hroce_cursor *c, void *dst, u32 len)
 {
@@ -134,9 +134,9 @@ static inline bool hroce_cursor_peek(struct hroce_cursor *c, void *dst, u32 len)
 }
 
 /**
- * hroce_cursor_skip - leave bytes out
+ * hroce_cursor_skip - skip bytes
  * @c: cursor
- * @len: number; the cursor stops at the end of the frame
+ * @len: number of bytes; the cursor stops at the end of the frame
  */
 static inline void hroce_cursor_skip(struct hroce_cursor *c, u32 len)
 {

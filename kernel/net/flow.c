@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Flows: back-pressure, and the proof that frames stay on this host.
+ * Flows: back-pressure, and detection of frames that stay on this host.
  *
- * The destructor of a frame does two jobs. It gives back what the frame was
- * charged, and whoever receives a frame that still has it knows that the frame
- * was sent by this module, on this host, and went through memory only: whatever
- * crosses a wire, or is copied or split on the way, arrives without. Receivers
- * tell the sender's flow of it, which then leaves the ICRC out. Such frames
- * carry a different destructor, and a partial checksum: whatever wants to
- * change or damage a frame (netem) has to complete the checksum first, and then
- * the frame is not trusted any more.
+ * The destructor of a frame has two jobs. It uncharges the frame. And a
+ * received frame that still has it was sent by this module on this host and
+ * passed through memory only: a frame that crosses a wire, or is copied or
+ * split, loses its destructor. The receiver then marks the sender's flow, which
+ * elides the ICRC of later frames. Those have a different destructor and a
+ * partial checksum. Code that modifies a frame (netem) must complete the
+ * checksum first, and the frame is no longer trusted.
  */
 #include <linux/jiffies.h>
 #include <linux/rcupdate.h>
@@ -23,27 +22,28 @@
 #include "port.h"
 
 /*
- * Charges are counted in units, so that they fit into the low bits of the
- * pointer to the aligned queue: the truesize of a frame may change on its way.
+ * Charges are counted in units, to fit into the low bits of the pointer to the
+ * aligned queue. They are stored because the truesize of a frame may change
+ * later.
  */
 #define QUEUE_ALIGN	256
 #define QUEUE_UNITS	0x3ful	/* low bits of the pointer: units */
 #define QUEUE_CLASS	6	/* ... and above them the class of the frame */
 #define QUEUE_UNIT	1024	/* bytes */
-#define QUEUE_HIGH	1024	/* units: full from here on */
-#define QUEUE_LOW	512	/* units: not full any more below this */
+#define QUEUE_HIGH	1024	/* units: full above this */
+#define QUEUE_LOW	512	/* units: no longer full below this */
 
-/* How long the arrival of one frame on this host speaks for others. */
+/* Elide the ICRC for this long after a local delivery. */
 #define FLOW_LOCAL_TIME	(HZ / 20 + 1)
-/* How long a loss speaks against it. */
+/* Do not elide the ICRC for this long after a loss. */
 #define FLOW_LOST_TIME	HZ
 
-/* How often hroce_flow_drain() says that it is waiting. */
+/* Interval of messages while hroce_flow_drain() waits. */
 #define FLOW_DRAIN_NOTICE	(5 * HZ)
 
-/* Of a frame: does it refer to memory of a region, and for which side? */
+/* Whether a frame refers to memory of a region, and for which side. */
 enum queue_class {
-	QUEUE_NONE,		/* it does not, or does not count */
+	QUEUE_NONE,		/* no, or not counted */
 	QUEUE_ANSWER,		/* READ responses */
 	QUEUE_PHASE,		/* requests, first phase */
 	QUEUE_PHASE_ODD,	/* requests, second phase */
@@ -51,21 +51,21 @@ enum queue_class {
 };
 
 /**
- * struct hroce_flow_queue - what frames know of their flow
- * @used: units in frames not yet freed, and one more for the flow itself;
- *	freed when it gets to zero
- * @full: hroce_flow_full() said true since the last wake
- * @refs: frames of each class not yet freed; that of QUEUE_NONE is not used
- * @awaited: wake the flow when one of @refs gets to zero
- * @phase: class of requests that are sent now
- * @begun: mark of the owner at the beginning of the present phase
- * @left: mark at the beginning of the other phase
+ * struct hroce_flow_queue - state that frames share with their flow
+ * @used: units of frames not yet freed, plus one for the flow; the queue is
+ *	freed when it drops to zero
+ * @full: hroce_flow_full() returned true since the last wake
+ * @refs: frames of each class not yet freed; not used for QUEUE_NONE
+ * @awaited: wake the flow when one of @refs drops to zero
+ * @phase: class of the requests being sent
+ * @begun: the owner's mark at the start of the current phase
+ * @left: the owner's mark at the start of the other phase
  * @local: frames have arrived on this host, until @local_until
- * @local_hash: flow_hash() of where the last of them went to
+ * @local_hash: flow_hash() of the destination of the last such frame
  * @local_until: in jiffies
- * @lost: nothing is believed until @lost_until
+ * @lost: do not set @local before @lost_until
  * @lost_until: in jiffies
- * @flow: NULL once it is gone
+ * @flow: the flow; NULL after hroce_flow_fini()
  * @rcu: to free it
  */
 struct hroce_flow_queue {
@@ -85,7 +85,7 @@ struct hroce_flow_queue {
 	struct rcu_head rcu;
 } __aligned(QUEUE_ALIGN);
 
-/* Queues not freed yet, by whatever link. */
+/* Queues of all links that are not freed yet. */
 static atomic_t flow_queues = ATOMIC_INIT(0);
 
 static void queue_put(struct hroce_flow_queue *queue, unsigned int units)
@@ -120,8 +120,8 @@ static void queue_wake(struct hroce_flow_queue *queue, atomic_t *reason)
 	unsigned long flags;
 
 	/*
-	 * Interrupts may be disabled where frames are freed, so that BH cannot
-	 * be. A softirq in between would be part of this section.
+	 * Frames may be freed with interrupts disabled, where BH cannot be
+	 * disabled. A softirq in between would run as part of this section.
 	 */
 	local_irq_save(flags);
 	hroce_section_begin();
@@ -161,7 +161,7 @@ static void flow_free_skb(struct sk_buff *skb)
 	rcu_read_unlock();
 }
 
-/* Its address says that the frame has no ICRC. */
+/* The destructor's identity marks skbs without an ICRC. */
 static void flow_free_elided_skb(struct sk_buff *skb)
 {
 	flow_free_skb(skb);
@@ -169,7 +169,7 @@ static void flow_free_elided_skb(struct sk_buff *skb)
 
 void hroce_flow_drain(void)
 {
-	/* The destructor is code of this module: there is no way but to wait. */
+	/* Destructors are code of this module, so wait for them. */
 	while (!wait_var_event_timeout(&flow_queues, !atomic_read(&flow_queues),
 				       FLOW_DRAIN_NOTICE))
 		pr_warn("hroce: unloading waits for frames of %d flows that a qdisc, a netfilter queue or a device holds: remove the qdisc (tc qdisc del), end the program behind the queue, or set the device down\n",
@@ -256,11 +256,11 @@ bool hroce_flow_full(struct hroce_flow *flow)
 	if (atomic_read(&queue->used) <= QUEUE_HIGH)
 		return false;
 	atomic_set(&queue->full, 1);
-	/* Either we see what destructors gave back, or they see @full. */
+	/* Either this sees the returned units, or destructors see @full. */
 	smp_mb__after_atomic();
 	if (atomic_read(&queue->used) >= QUEUE_LOW)
 		return true;
-	/* If this fails a destructor has seen it and wakes. */
+	/* If @full is already clear, a destructor wakes the flow. */
 	return !atomic_xchg(&queue->full, 0);
 }
 
@@ -351,7 +351,7 @@ bool hroce_flow_is_idle(const struct hroce_flow *flow)
 void hroce_flow_charge(struct hroce_flow *flow, struct sk_buff *skb,
 		       bool elided, bool answer)
 {
-	/* One unit holds the queue until the destructor is through. */
+	/* One unit holds the queue until the destructor has finished. */
 	unsigned int units = 1 + clamp_t(unsigned int,
 					 skb->truesize / QUEUE_UNIT,
 					 1, QUEUE_UNITS - 1);
@@ -367,11 +367,11 @@ void hroce_flow_charge(struct hroce_flow *flow, struct sk_buff *skb,
 	skb_shinfo(skb)->destructor_arg = (void *)queue +
 					  (class << QUEUE_CLASS | units);
 	skb->destructor = elided ? flow_free_elided_skb : flow_free_skb;
-	/* GRO must not forget the destructor when it takes a frame apart. */
+	/* Make GRO call the destructor when it takes the frame apart. */
 	skb->slow_gro = 1;
 }
 
-/* Only super-packets tell, as smaller frames may go where those do not. */
+/* Only super-packets count, as smaller frames may take other paths. */
 static void queue_heard(struct hroce_flow_queue *queue, u32 daddr_hash)
 {
 	unsigned long until = jiffies + FLOW_LOCAL_TIME;

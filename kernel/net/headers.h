@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* IP and UDP header of a flow's packets. */
+/* IP and UDP headers of a flow's packets. */
 #ifndef HROCE_HEADERS_H
 #define HROCE_HEADERS_H
 
@@ -11,12 +11,12 @@
 struct hroce_flow_key;
 
 /**
- * struct hroce_headers - IP and UDP header of one packet
- * @ipv6: which of the two
+ * struct hroce_headers - IP and UDP headers of one packet
+ * @ipv6: IPv6, else IPv4
  * @l3_len: bytes of the IP header
- * @ip4: the IP header, and behind it the UDP header
- * @ip6: the same
- * @bytes: both, as they go on the wire
+ * @ip4: IPv4 header, followed by the UDP header
+ * @ip6: IPv6 header, followed by the UDP header
+ * @bytes: both headers, as on the wire
  */
 struct hroce_headers {
 	bool ipv6;
@@ -33,22 +33,22 @@ static inline struct udphdr *hroce_headers_udp(struct hroce_headers *h)
 	return (struct udphdr *)(h->bytes + h->l3_len);
 }
 
-/* Bytes of both. */
+/* Bytes of both headers. */
 static inline u32 hroce_headers_len(const struct hroce_headers *h)
 {
 	return h->l3_len + sizeof(struct udphdr);
 }
 
 /**
- * hroce_headers_init - what all packets of a flow have in common
- * @h: filled in, but for what hroce_headers_set() does
+ * hroce_headers_init - set the fields that all packets of a flow share
+ * @h: filled in, except the fields of hroce_headers_set()
  * @key: address vector
  */
 void hroce_headers_init(struct hroce_headers *h,
 			const struct hroce_flow_key *key);
 
 /**
- * hroce_headers_set - what is different from packet to packet
+ * hroce_headers_set - set the fields that differ between packets
  * @h: headers
  * @len: bytes of UDP payload
  * @ip_id: IPv4 identification

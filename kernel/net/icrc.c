@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Invariant CRC of RoCEv2 (IBTA A17.3.3). It covers everything from the IP
- * header to the end of payload and pad, with the fields that routers may
- * change, and the checksums over them, taken as ones. In front of all stand 8
- * bytes of ones, in place of the LRH of InfiniBand.
+ * header to the end of payload and pad. Fields that routers may change, and
+ * checksums over them, count as ones. 8 bytes of ones come first, in place of
+ * the LRH of InfiniBand.
  */
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
@@ -40,7 +40,7 @@ static u32 icrc_mask_ipv4(u8 *ip)
 	return IPV4_LEN;
 }
 
-/* Version stays, traffic class and flow label go. */
+/* Keep the version, mask traffic class and flow label. */
 static u32 icrc_mask_ipv6(u8 *ip)
 {
 	ip[0] |= 0x0f;
@@ -51,7 +51,7 @@ static u32 icrc_mask_ipv6(u8 *ip)
 	return IPV6_LEN;
 }
 
-/* Behind the identification: the rest of the IPv4 header, UDP, BTH. */
+/* Bytes behind the identification: rest of the IPv4 header, UDP, BTH. */
 static_assert(IPV4_LEN - IPV4_ID_END + UDP_LEN + BTH_LEN == HROCE_CRC_EARLY);
 
 u32 hroce_icrc_headers(const void *l3, bool ipv6, const void *udp,
@@ -77,7 +77,7 @@ u32 hroce_icrc_headers(const void *l3, bool ipv6, const void *udp,
 	return hroce_crc_table_update(ICRC_SEED, buf, len);
 }
 
-/* Is all the same but ID, PSN, and what the ICRC leaves out anyway? */
+/* Do the headers differ in ID, PSN and masked fields only? */
 static __always_inline bool icrc_is_kind(const struct hroce_icrc_kind *kind,
 					 const u8 *l3, bool ipv6,
 					 const void *udp, const __be32 *bth)

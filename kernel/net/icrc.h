@@ -13,7 +13,7 @@
 /**
  * hroce_icrc_headers - begin an ICRC with the masked headers of one packet
  * @l3: IPv4 header without options, or IPv6 header without extensions
- * @ipv6: which of the two
+ * @ipv6: IPv6, else IPv4
  * @udp: UDP header, 8 bytes
  * @bth: base transport header, 12 bytes
  *
@@ -24,25 +24,25 @@ u32 hroce_icrc_headers(const void *l3, bool ipv6, const void *udp,
 		       const void *bth);
 
 /**
- * hroce_icrc_step - the same for a packet that differs in ID and PSN alone
- * @state: from hroce_icrc_headers(); nothing was added
- * @id_change: exclusive or of the two IPv4 identifications; 0 with IPv6
- * @psn_change: exclusive or of the two PSNs, or of all of the BTH's last word
+ * hroce_icrc_step - adapt an ICRC to a packet with another ID and PSN
+ * @state: from hroce_icrc_headers(), not continued
+ * @id_change: XOR of the two IPv4 identifications; 0 with IPv6
+ * @psn_change: XOR of the two PSNs, or of the last words of the two BTHs
  *
  * Return: CRC state over the headers of the other packet.
  */
 static inline u32 hroce_icrc_step(u32 state, u16 id_change, u32 psn_change)
 {
-	/* A CRC is linear: it changes by the CRC of what changes. */
+	/* CRCs are linear: add the CRC of the changed bits. */
 	return state ^ hroce_crc_table_early(id_change) ^
 	       hroce_crc_table_last(psn_change);
 }
 
 /**
- * struct hroce_icrc_last - the headers that an ICRC was begun with last
+ * struct hroce_icrc_last - headers of the last packet whose ICRC was begun
  * @state: from hroce_icrc_headers()
  * @bth: base transport header
- * @udp_len: length in the UDP header, 0 if there was no packet
+ * @udp_len: length in the UDP header; 0 if there was no packet
  * @id: IPv4 identification; 0 with IPv6
  */
 struct hroce_icrc_last {
@@ -52,13 +52,13 @@ struct hroce_icrc_last {
 	u16 id;
 };
 
-/* Kinds of packets that a CPU keeps in mind. A power of two. */
+/* Kinds of packets that each CPU caches. A power of two. */
 #define HROCE_ICRC_KINDS	32
 
 /**
- * struct hroce_icrc_kind - packets that differ in ID and PSN alone
- * @l3: IP header of the last one; zero if there was none
- * @udp: its UDP header, but for the checksum
+ * struct hroce_icrc_kind - packets that differ in ID and PSN only
+ * @l3: IP header of the last packet; zero if there was none
+ * @udp: its UDP header without the checksum
  * @bth: its base transport header
  * @state: from hroce_icrc_headers()
  */
@@ -70,39 +70,39 @@ struct hroce_icrc_kind {
 };
 
 /**
- * struct hroce_icrc_known - kinds of packets seen lately
- * @kinds: by opcode and destination; each as it was seen last
+ * struct hroce_icrc_known - cache of recent kinds of packets
+ * @kinds: the last packet of each, indexed by opcode and destination QPN
  *
- * Small messages come one by one, over and over again, and most of what their
- * ICRC covers is headers. Zeroed at first; for one user at a time.
+ * Small messages repeat, and their ICRC covers mostly headers. Zeroed
+ * initially; one user at a time.
  */
 struct hroce_icrc_known {
 	struct hroce_icrc_kind kinds[HROCE_ICRC_KINDS];
 };
 
 /**
- * hroce_icrc_recall - the same as hroce_icrc_headers(), from memory if possible
- * @known: kinds of packets seen lately
+ * hroce_icrc_recall - hroce_icrc_headers() with a cache
+ * @known: cache
  * @l3: see hroce_icrc_headers()
- * @ipv6: which of the two
+ * @ipv6: IPv6, else IPv4
  * @udp: UDP header
  * @bth: base transport header, 4-byte aligned
  *
- * Return: CRC state, as of hroce_icrc_headers().
+ * Return: CRC state, as from hroce_icrc_headers().
  */
 u32 hroce_icrc_recall(struct hroce_icrc_known *known, const void *l3, bool ipv6,
 		      const void *udp, const void *bth);
 
 /**
- * hroce_icrc_begin - the same as hroce_icrc_headers() for packets in a row
- * @known: kinds of packets seen lately
- * @last: of the packet before, if there was one; becomes that of this one
- * @l3: IP header, which differs from the one before in length and ID at most
- * @ipv6: which of the two
- * @udp: UDP header behind it, 8 bytes, which differs in length at most
+ * hroce_icrc_begin - hroce_icrc_headers() for consecutive packets
+ * @known: cache
+ * @last: headers of the previous packet, if any; set to those of this one
+ * @l3: IP header; may differ from the previous one in length and ID
+ * @ipv6: IPv6, else IPv4
+ * @udp: UDP header, 8 bytes; may differ in length
  * @bth: base transport header, 4-byte aligned
  *
- * Return: CRC state, as of hroce_icrc_headers().
+ * Return: CRC state, as from hroce_icrc_headers().
  */
 static inline u32 hroce_icrc_begin(struct hroce_icrc_known *known,
 				   struct hroce_icrc_last *last, const void *l3,
@@ -130,12 +130,13 @@ static inline u32 hroce_icrc_begin(struct hroce_icrc_known *known,
 }
 
 /**
- * hroce_icrc_next - the same for the next packet of a run
- * @last: of the packet before; becomes that of this one, whose ID is one more
- * @ipv6: there is no ID
- * @bth: base transport header, which differs in the PSN alone
+ * hroce_icrc_next - hroce_icrc_begin() for the next packet of a run
+ * @last: headers of the previous packet; set to those of this one, whose ID is
+ *	one higher
+ * @ipv6: IPv6, which has no ID
+ * @bth: base transport header; differs in the PSN only
  *
- * Return: CRC state, as of hroce_icrc_headers().
+ * Return: CRC state, as from hroce_icrc_headers().
  */
 static inline u32 hroce_icrc_next(struct hroce_icrc_last *last, bool ipv6,
 				  const void *bth)

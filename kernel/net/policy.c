@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rules that decide about packets. Frames are taken before IP and leave behind
- * it, so where the namespace has rules in between they take the usual way
- * instead: up through PREROUTING, INPUT and IPsec's policies to the UDP socket,
- * down through OUTPUT and POSTROUTING.
+ * Netfilter rules and IPsec policies. The fast paths receive frames before IP
+ * and send them behind it. If the namespace has rules in between, frames go
+ * through the IP stack instead: up through PREROUTING, INPUT and IPsec policies
+ * to the UDP socket, down through OUTPUT and POSTROUTING.
  */
 #include <linux/inetdevice.h>
 #include <linux/netfilter.h>
@@ -22,7 +22,7 @@
 #ifdef CONFIG_NETFILTER
 /*
  * Security modules (AppArmor, SELinux, Smack) have hooks in every namespace.
- * They look at sockets, which these frames do not have.
+ * They check sockets, which these frames do not have.
  */
 static bool hook_is_lsm(const struct nf_hook_ops *ops)
 {
@@ -77,7 +77,7 @@ static bool policy_is_own6(struct net_device *dev, const struct in6_addr *addr)
 
 	if (!IS_ERR_OR_NULL(ipv6_stub->ipv6_dev_find(net, addr, dev)))
 		return true;
-	/* Without a netdev, those outside of VRFs are looked at. */
+	/* Without a netdev, this searches all netdevs outside of VRFs. */
 	return !l3mdev_master_dev_rcu(dev) &&
 	       !(ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL) &&
 	       !IS_ERR_OR_NULL(ipv6_stub->ipv6_dev_find(net, addr, NULL));

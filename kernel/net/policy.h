@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Checks that the short ways of this module would pass by: netfilter and IPsec
- * of the namespace, and impossible sources.
+ * Checks that the fast paths of this module would bypass: netfilter and IPsec
+ * of the namespace, and invalid source addresses.
  */
 #ifndef HROCE_POLICY_H
 #define HROCE_POLICY_H
@@ -18,7 +18,7 @@
 struct in6_addr;
 struct net_device;
 
-/* Does any namespace use a hook of netfilter? A static key: free where none does. */
+/* Does any namespace use this netfilter hook? A static key, free if not. */
 #if defined(CONFIG_NETFILTER) && defined(CONFIG_JUMP_LABEL)
 #define hroce_policy_hook_used(ipv6, hook)				\
 	((ipv6) ? static_key_false(&nf_hooks_needed[NFPROTO_IPV6][hook]) : \
@@ -59,12 +59,12 @@ static inline bool hroce_policy_ipsec_in(const struct net *net,
 }
 
 /**
- * hroce_policy_filter_in - do packets have to pass netfilter's input hooks?
+ * hroce_policy_filter_in - must packets pass netfilter's input hooks?
  * @port: port
- * @ipv6: which of the two
+ * @ipv6: IPv6, else IPv4
  *
  * Context: RCU read side.
- * Return: true if these have rules, unless the link leaves them out.
+ * Return: true if the hooks have rules and @port->strict is set.
  */
 static inline bool hroce_policy_filter_in(const struct hroce_port *port,
 					  bool ipv6)
@@ -75,14 +75,14 @@ static inline bool hroce_policy_filter_in(const struct hroce_port *port,
 }
 
 /**
- * hroce_policy_in - does a received frame have to go up the IP stack?
+ * hroce_policy_in - must a received frame go up the IP stack?
  * @port: port
  * @skb: frame
- * @ipv6: which of the two
+ * @ipv6: IPv6, else IPv4
  *
  * Context: RCU read side.
- * Return: true if netfilter has rules for received packets, unless the link
- * leaves them out, or if IPsec has policies.
+ * Return: true if netfilter has rules for received packets and @port->strict is
+ * set, or if IPsec has policies.
  */
 static inline bool hroce_policy_in(const struct hroce_port *port,
 				   const struct sk_buff *skb, bool ipv6)
@@ -92,12 +92,12 @@ static inline bool hroce_policy_in(const struct hroce_port *port,
 }
 
 /**
- * hroce_policy_filter_out - do frames have to pass netfilter's output hooks?
+ * hroce_policy_filter_out - must frames pass netfilter's output hooks?
  * @port: port
- * @ipv6: which of the two
+ * @ipv6: IPv6, else IPv4
  *
  * Context: RCU read side.
- * Return: true if these have rules, unless the link leaves them out.
+ * Return: true if the hooks have rules and @port->strict is set.
  */
 static inline bool hroce_policy_filter_out(const struct hroce_port *port,
 					   bool ipv6)
@@ -109,7 +109,7 @@ static inline bool hroce_policy_filter_out(const struct hroce_port *port,
 
 /**
  * hroce_policy_source_ok - may a packet from another host have this source?
- * @dev: netdev that it came in by
+ * @dev: netdev that received it
  * @saddr: source, IPv4 mapped
  *
  * Context: RCU read side.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ports: which netdev, which addresses, and the hook that takes the frames.
+ * Ports: netdev, addresses, and the hook that receives frames.
  *
- * The hook is netfilter's ingress hook, after all others, so that an
- * administrator's rules come first; it sees super-packets whole, which a UDP
- * socket does not. Kernels without it have the rx_handler, which a netdev has
- * only one of.
+ * The hook is netfilter's ingress hook, with the lowest priority, so that an
+ * administrator's rules come first. Unlike a UDP socket, it gets super-packets
+ * unsplit. Kernels without ingress hooks use the rx_handler; a netdev has only
+ * one.
  */
 #include <linux/mm.h>
 #include <linux/netdevice.h>
@@ -21,9 +21,9 @@
 #include "sock.h"
 
 /**
- * struct hroce_netns - what belongs to one namespace
- * @ports: ports that are hooked; changed under RTNL, RCU readers
- * @socks: fallback sockets, held by every open port
+ * struct hroce_netns - state of one namespace
+ * @ports: hooked ports; writers hold RTNL, readers RCU
+ * @socks: fallback sockets; each open port counts as a user
  */
 struct hroce_netns {
 	struct list_head ports;
@@ -170,11 +170,11 @@ void hroce_port_close(struct hroce_port *port)
 	port_detach(port);
 	rtnl_unlock();
 	synchronize_net();
-	/* The namespace may go when its last user has gone. */
+	/* The last put allows the namespace to exit. */
 	hroce_socks_put(&port_netns(port)->socks);
 }
 
-/* A hook cannot be found any more once its netdev is gone or elsewhere. */
+/* Unhook now: the hook cannot be found after the netdev has gone or moved. */
 static int port_event(struct notifier_block *nb, unsigned long event,
 		      void *info)
 {
@@ -265,8 +265,8 @@ static int __net_init netns_init(struct net *net)
 }
 
 /*
- * Its netdevs are gone, and with them their links; but the link of one that was
- * moved elsewhere may still be on its way out.
+ * The netdevs of the namespace are gone, and so are their links. The link of a
+ * netdev that moved away may still be closing: wait for it.
  */
 static void __net_exit netns_exit(struct net *net)
 {

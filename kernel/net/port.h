@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The network side of a link: one netdev, the addresses that RoCEv2 frames may
- * be sent to, and the hook that takes them.
+ * Network side of a link: one netdev, its RoCEv2 addresses, and the hook that
+ * receives frames.
  */
 #ifndef HROCE_PORT_H
 #define HROCE_PORT_H
@@ -18,15 +18,15 @@
 struct hroce_port;
 struct hroce_rx_frame;
 
-/* How many addresses, one per GID, a port has at most. */
+/* Maximum number of addresses of a port, one per GID. */
 #define HROCE_PORT_ADDRS	1024
 
 /**
- * struct hroce_port_ops - what the owner of a port decides
- * @receive: a frame arrived: take its packets with hroce_rx_next() until there
- *	is none left. Context: softirq or BH disabled, RCU read side
- * @wants: is anybody on the link in a multicast group? @group: its address,
- *	IPv4 mapped. Context: RCU read side
+ * struct hroce_port_ops - callbacks of the owner of a port
+ * @receive: process a frame: take its packets with hroce_rx_next() until none
+ *	is left. Called in softirq or with BH disabled, under RCU
+ * @wants: is a QP of the link in multicast group @group (IPv4 mapped)? Called
+ *	under RCU
  */
 struct hroce_port_ops {
 	void (*receive)(struct hroce_rx_frame *frame);
@@ -35,24 +35,23 @@ struct hroce_port_ops {
 
 /**
  * struct hroce_port - network side of one link
- * @ops: of the owner
+ * @ops: callbacks of the owner
  * @dev: the netdev; a reference is held
- * @dev_tracker: of that reference
+ * @dev_tracker: for that reference
  * @net: its namespace
- * @stats: of the link; see hroce_port_stat_add()
+ * @stats: counters of the link; see hroce_port_stat_add()
  * @addrs: addresses by GID index, IPv4 as ::ffff:a.b.c.d, :: where unused.
  *	Written under @addr_lock; readers tolerate a torn entry
  * @nr_addrs: one past the highest index in use
  * @addr_lock: guards writes to @addrs and @nr_addrs; softirq-safe
- * @hook: netfilter ingress hook, if that is configured
+ * @hook: netfilter ingress hook, if configured
  * @open: between hroce_port_open() and hroce_port_close()
- * @hooked: open, and the netdev is still there; guarded by RTNL
+ * @hooked: open, and the netdev is still registered [RTNL]
  * @gso: send super-packets (per-link switch)
- * @elide_icrc: leave the ICRC out where a frame never leaves this host
- *	(per-link switch)
- * @local: hand packets to links of this host without frames (per-link switch)
- * @strict: frames pass the rules of netfilter where there are any (per-link
+ * @elide_icrc: omit the ICRC of frames that stay on this host (per-link switch)
+ * @local: deliver packets to links of this host without frames (per-link
  *	switch)
+ * @strict: frames pass netfilter rules, if there are any (per-link switch)
  * @node: in the list of ports of @net, RCU
  */
 struct hroce_port {
@@ -92,7 +91,7 @@ static inline void hroce_port_stat_inc(const struct hroce_port *port,
  * @dev: netdev
  * @ops: called from hroce_port_open() to hroce_port_close()
  *
- * Frames are not taken before hroce_port_open().
+ * No frame is received before hroce_port_open().
  * Context: process, RTNL may be held.
  * Return: 0 or negative errno.
  */
@@ -100,7 +99,7 @@ int hroce_port_init(struct hroce_port *port, struct net_device *dev,
 		    const struct hroce_port_ops *ops);
 
 /**
- * hroce_port_open - begin to take frames
+ * hroce_port_open - start receiving frames
  * @port: port; its ops may be called from now on
  *
  * Context: process, may sleep, RTNL not held.
@@ -111,19 +110,19 @@ int hroce_port_init(struct hroce_port *port, struct net_device *dev,
 int hroce_port_open(struct hroce_port *port);
 
 /**
- * hroce_port_close - stop taking frames
- * @port: port; may not be open, then this does nothing
+ * hroce_port_close - stop receiving frames
+ * @port: port; no-op if it is not open
  *
  * After return none of its ops is running or will be called.
  * Context: process, may sleep, RTNL not held.
  */
 void hroce_port_close(struct hroce_port *port);
 
-/* Counterpart of hroce_port_init(); flows are gone, frames need not be. */
+/* Counterpart of hroce_port_init(). No flow is left; frames may be. */
 void hroce_port_fini(struct hroce_port *port);
 
 /**
- * hroce_port_addr_set - a GID appeared or went away
+ * hroce_port_addr_set - set or remove the address of a GID
  * @port: port
  * @index: GID index, below HROCE_PORT_ADDRS
  * @addr: address, IPv4 mapped; :: removes it
@@ -134,21 +133,21 @@ void hroce_port_addr_set(struct hroce_port *port, u32 index,
 			 const struct in6_addr *addr);
 
 /**
- * hroce_port_has_addr - are frames to an address for this port?
+ * hroce_port_has_addr - does a port have an address?
  * @port: port
  * @addr: unicast address, IPv4 mapped
  *
  * Context: any.
- * Return: true if they are.
+ * Return: true if it does.
  */
 bool hroce_port_has_addr(const struct hroce_port *port,
 			 const struct in6_addr *addr);
 
 /**
- * hroce_port_find - the open port that has an address
- * @dev: netdev that the packet comes from or was to leave by; its own port
- *	comes first. Link-local addresses are looked for there alone, others
- *	in all ports of the same VRF
+ * hroce_port_find - find the open port that has an address
+ * @dev: netdev that received or would send the packet; its port is preferred.
+ *	Link-local addresses are searched there only, others in all ports of the
+ *	same VRF
  * @addr: unicast address, IPv4 mapped
  *
  * Context: RCU read side.
@@ -158,7 +157,7 @@ struct hroce_port *hroce_port_find(const struct net_device *dev,
 				   const struct in6_addr *addr);
 
 /**
- * hroce_port_find_dev - the open port of a netdev
+ * hroce_port_find_dev - find the open port of a netdev
  * @dev: netdev
  *
  * Context: RCU read side.
@@ -167,7 +166,7 @@ struct hroce_port *hroce_port_find(const struct net_device *dev,
 struct hroce_port *hroce_port_find_dev(const struct net_device *dev);
 
 /**
- * hroce_addr_is_multicast - is it a group?
+ * hroce_addr_is_multicast - is it a multicast address?
  * @addr: address, IPv4 mapped
  *
  * Return: true if it is.

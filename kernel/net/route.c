@@ -2,13 +2,13 @@
 /*
  * Routes and neighbours.
  *
- * Frames go from here to the neighbour at once, through netfilter's output hooks
- * if these have rules. Where the route wants more (IPsec, encapsulation) it is
- * the usual way through the IP stack.
+ * Frames go directly to the neighbour, through netfilter's output hooks if
+ * these have rules. If the route requires more (IPsec, encapsulation), they go
+ * through the IP stack.
  *
- * Frames to an address of this host go to the link that has it, as if they had
- * come in by its netdev, so packet taps see them there. If no link has it, or
- * netfilter has rules, they take the usual way.
+ * Frames to an address of this host are delivered as if received by the netdev
+ * of the link that has it, so packet taps see them there. If no link has it, or
+ * netfilter has rules, they go through the IP stack.
  */
 #include <linux/etherdevice.h>
 #include <linux/inetdevice.h>
@@ -112,7 +112,7 @@ static struct dst_entry *route_cached6(struct hroce_flow *flow)
 	return dst_cache_get_ip6(&flow->dst, &saddr);
 }
 
-/* The metric of @dst may be learned; that of the FIB entry never is. */
+/* The MTU metric of @dst may be learned; that of the FIB entry never is. */
 static u32 route_set_mtu6(struct dst_entry *dst)
 {
 	const struct fib6_info *from = rcu_dereference(dst_rt6_info(dst)->from);
@@ -163,10 +163,10 @@ static bool route_is_local4(struct dst_entry *dst)
 }
 
 /*
- * The MTU that the administrator has set for the route or its device. RoCEv2
- * does not fragment and cannot adapt, so a path MTU that ICMP has
- * taught the host must not stop a connection: the ICMP may be forged. IPsec and
- * encapsulation add headers of a length that only dst_mtu() knows.
+ * The configured MTU of the route or its device. RoCEv2 does not fragment and
+ * cannot adapt, so a path MTU learned by ICMP, which may be forged, must not
+ * stop a connection. IPsec and encapsulation add headers whose length only
+ * dst_mtu() knows.
  */
 static u32 route_mtu(struct dst_entry *dst, bool ipv6)
 {
@@ -178,7 +178,7 @@ static u32 route_mtu(struct dst_entry *dst, bool ipv6)
 	return min3(mtu ?: U32_MAX, READ_ONCE(dst->dev->mtu), IP_MAX_MTU);
 }
 
-/* Copying is cheaper than to let the stack linearize, checksum and split. */
+/* Copying is cheaper than linearizing, checksumming and splitting below. */
 static void route_features(struct hroce_route *route, bool gso)
 {
 	netdev_features_t csum = route->ipv6 ? NETIF_F_IPV6_CSUM :
@@ -241,8 +241,8 @@ void hroce_route_put(struct hroce_route *route)
 }
 
 /*
- * As if it had come in by @dev; the route says that it has not. Returns as
- * hroce_route_xmit().
+ * Deliver a frame as if received by @dev. Its dst marks it as locally sent.
+ * Returns as hroce_route_xmit().
  */
 static int route_deliver(const struct hroce_route *route,
 			 struct net_device *dev, struct sk_buff *skb)
@@ -285,12 +285,12 @@ static __always_inline struct neighbour *route_neigh(const struct sk_buff *skb,
 		return ip_neigh_gw4(skb->dev, ip_hdr(skb)->daddr);
 	if (rt->rt_gw_family == AF_INET)
 		return ip_neigh_gw4(skb->dev, rt->rt_gw4);
-	/* The cached header would be that of the other protocol. */
+	/* The cached header is for the other protocol. */
 	*skip_cache = true;
 	return ip_neigh_gw6(skb->dev, &rt->rt_gw6);
 }
 
-/* @result: of the stack */
+/* @result: return value of the stack */
 static int route_result(int result)
 {
 	return net_xmit_eval(result);
@@ -316,8 +316,8 @@ static __cold int route_output(struct net *net, struct sock *sk,
 }
 
 /*
- * ip_local_out() would do the same, but for packets longer than a path MTU that
- * ICMP has taught the host: it drops them.
+ * Like ip_local_out(), which however drops packets longer than a path MTU
+ * learned by ICMP.
  */
 static int route_xmit_filter(const struct hroce_flow *flow,
 			     const struct hroce_route *route,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Where a flow's frames go now, and how to hand them over. */
+/* Route of a flow, and transmission of its frames. */
 #ifndef HROCE_ROUTE_H
 #define HROCE_ROUTE_H
 
@@ -13,18 +13,18 @@ struct sk_buff;
 
 /**
  * struct hroce_route - result of hroce_route_get()
- * @dst: a reference is held
- * @dev: device that frames leave by
- * @to: link that frames are delivered to at once, as the destination is an
- *	address of this host; or NULL
- * @mtu: longest IP packet, as configured; not what ICMP has taught the host
- * @ipv6: which of the two
+ * @dst: destination entry, with a reference
+ * @dev: output device
+ * @to: port of this host that has the destination address and gets the frames
+ *	directly; or NULL
+ * @mtu: longest IP packet, as configured; excludes a path MTU learned by ICMP
+ * @ipv6: IPv6, else IPv4
  * @mcast: destination is a multicast address
  * @filter: frames pass netfilter's output hooks
- * @stack: frames take the usual way through the IP stack
- * @sg: page frags pay
- * @gso: super-packets pay
- * @list: so does a list of further frames in them
+ * @stack: frames go through the IP stack
+ * @sg: use page frags
+ * @gso: use super-packets
+ * @list: use a frag_list in super-packets
  */
 struct hroce_route {
 	struct dst_entry *dst;
@@ -41,12 +41,12 @@ struct hroce_route {
 };
 
 /**
- * hroce_route_get - find the way
+ * hroce_route_get - look up the route
  * @flow: flow
  * @route: filled in; valid until hroce_route_put()
  *
  * Context: BH disabled, RCU read side until after hroce_route_put().
- * Return: 0 or negative errno: no route.
+ * Return: 0, or negative errno if there is no route.
  */
 int hroce_route_get(struct hroce_flow *flow, struct hroce_route *route);
 
@@ -54,14 +54,14 @@ int hroce_route_get(struct hroce_flow *flow, struct hroce_route *route);
 void hroce_route_put(struct hroce_route *route);
 
 /**
- * hroce_route_xmit - hand a frame over
+ * hroce_route_xmit - send a frame
  * @flow: flow
  * @route: from hroce_route_get()
  * @skb: frame from the IP header on, transport header set; consumed
  *
  * Context: as hroce_route_get().
- * Return: 0 if it is on its way; NET_XMIT_DROP if the stack had no room for it, a
- * queue of this host being full; a negative errno if it cannot be sent.
+ * Return: 0 if sent; NET_XMIT_DROP if a queue of this host is full; negative
+ * errno if it cannot be sent.
  */
 int hroce_route_xmit(const struct hroce_flow *flow,
 		     const struct hroce_route *route, struct sk_buff *skb);

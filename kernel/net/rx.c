@@ -2,9 +2,9 @@
 /*
  * Frames to packets.
  *
- * A frame may be cloned (packet taps), and may be a super-packet that a sender
- * on this host or GRO made: it is never written to and never linearized. What
- * the ICRC covers of the headers of each packet in it is restored in a copy.
+ * A frame may be cloned (packet taps), or a super-packet made by GRO or a
+ * sender on this host, so it is never written to and never linearized. The
+ * headers of each packet, as its ICRC covers them, are restored in a copy.
  */
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
@@ -37,7 +37,7 @@ static void rx_begin(struct hroce_rx_frame *f, struct sk_buff *skb,
 	f->icrc.udp_len = 0;
 }
 
-/* Offset of the IP header from skb->data; negative if that is behind it. */
+/* Offset of the IP header from skb->data, which may be behind it. */
 static int rx_l3(const struct hroce_rx_frame *f)
 {
 	return f->by_stack ? skb_network_offset(f->skb) : 0;
@@ -54,7 +54,7 @@ static __always_inline bool rx_load_network(struct hroce_rx_frame *f, bool ipv6)
 				 l3_len + sizeof(struct udphdr));
 }
 
-/* Is it a whole UDP datagram? Fragments and options are for the IP stack. */
+/* Is it a whole UDP datagram? The IP stack handles fragments and options. */
 static bool rx_ipv4(struct hroce_rx_frame *f, u32 *udp_len)
 {
 	const struct iphdr *ip = &f->hdr.ip4;
@@ -88,8 +88,8 @@ static bool rx_ipv6(struct hroce_rx_frame *f, u32 *udp_len)
 }
 
 /*
- * Read the network headers; @udp_len: bytes behind the IP header. False: not
- * ours, let it pass.
+ * Read the network headers; @udp_len: bytes behind the IP header. Return: false
+ * if the frame is not RoCEv2.
  */
 static bool rx_headers(struct hroce_rx_frame *f, u32 *udp_len)
 {
@@ -116,7 +116,7 @@ static __wsum rx_pseudo_sum(const struct hroce_headers *hdr, u32 udp_len)
 				  IPPROTO_UDP, 0);
 }
 
-/* Zero means none, also with IPv6: RoCE hardware sends it so. */
+/* A zero checksum means none, with IPv6 too: RoCE hardware sends it. */
 static bool rx_udp_sum_ok(struct hroce_rx_frame *f)
 {
 	struct udphdr *udp = hroce_headers_udp(&f->hdr);
@@ -135,7 +135,7 @@ static bool rx_udp_sum_ok(struct hroce_rx_frame *f)
 	return !csum_fold(csum_add(sum, rx_pseudo_sum(&f->hdr, udp_len)));
 }
 
-/* Continue @state, over the headers up to the BTH, to the payload. */
+/* Continue @state from the end of the BTH to the payload. */
 static u32 rx_icrc_extended(const struct hroce_rx_packet *p, u32 state)
 {
 	u32 len = hrp_opcode_hdr_len(p->pkt.info) - sizeof(struct hrw_bth);
@@ -156,7 +156,7 @@ u32 hroce_rx_icrc_begin(const struct hroce_rx_frame *f,
 	return rx_icrc_extended(p, state);
 }
 
-/* The headers are read once, here. Returns HROCE_DROP_* or a negative number. */
+/* Read the headers once. Return: HROCE_DROP_* or a negative number. */
 static int rx_load(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
 {
 	u32 avail = sizeof(struct hrw_bth), hdr_len;
@@ -171,8 +171,8 @@ static int rx_load(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
 }
 
 /*
- * Make the headers in the copy those of the present packet alone, but for
- * checksums; begin its ICRC.
+ * Set the copied headers to those of the current packet alone, except
+ * checksums, and begin its ICRC.
  */
 static void rx_restore(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
 {
@@ -196,7 +196,7 @@ static __cold bool rx_drop(const struct hroce_rx_frame *f,
 	return false;
 }
 
-/* The lengths must fit: what is cut off here would make no sense later. */
+/* Check the lengths: a truncated frame cannot be split into packets. */
 static __always_inline bool rx_lengths_ok(struct hroce_rx_frame *f, u32 max_len)
 {
 	u32 udp_len = ntohs(hroce_headers_udp(&f->hdr)->len);
@@ -208,7 +208,7 @@ static __always_inline bool rx_lengths_ok(struct hroce_rx_frame *f, u32 max_len)
 	return true;
 }
 
-/* A run of packets may have been looked at beyond its end. */
+/* The search for a run may have advanced the cursor too far. */
 static void rx_seek(struct hroce_rx_frame *f, u32 pos)
 {
 	if (unlikely(f->at.pos > pos))
@@ -218,7 +218,7 @@ static void rx_seek(struct hroce_rx_frame *f, u32 pos)
 
 static void rx_free(struct hroce_rx_frame *f)
 {
-	/* So that its head serves the next transmission of this CPU. */
+	/* Recycle the head for the next transmission of this CPU. */
 	if (!f->by_stack)
 		napi_consume_skb(f->skb, 1);
 	else
@@ -266,10 +266,11 @@ bool hroce_rx_next(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
 }
 
 /**
- * struct rx_source - a source that was found good
- * @port: by which a packet came from it
+ * struct rx_source - a source that was found valid
+ * @port: port that received a packet from it
  * @saddr: source
- * @when: in jiffies: that holds no longer than one, as addresses may be added
+ * @when: time of the check, in jiffies; valid for that jiffy only, as addresses
+ *	may be added
  */
 struct rx_source {
 	const struct hroce_port *port;
@@ -277,7 +278,7 @@ struct rx_source {
 	unsigned long when;
 };
 
-#define RX_SOURCES	8	/* remembered by each CPU, by the end of the address */
+#define RX_SOURCES	8	/* per CPU, indexed by the last byte */
 
 static DEFINE_PER_CPU(struct rx_source [RX_SOURCES], rx_source_known);
 
@@ -304,7 +305,7 @@ static __always_inline bool rx_source_ok(const struct hroce_rx_frame *f)
 	return rx_source_check(f, known);
 }
 
-/* Super-packets of which we know how they were put together. */
+/* Is it a single packet, or a super-packet of a known layout? */
 static bool rx_gso_ok(const struct sk_buff *skb)
 {
 	const struct skb_shared_info *shinfo = skb_shinfo(skb);
@@ -319,7 +320,7 @@ bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb)
 	u32 udp_len;
 	bool good;
 
-	/* A tag that is still there belongs to another netdev. */
+	/* A remaining VLAN tag belongs to another netdev. */
 	if (skb->pkt_type == PACKET_OTHERHOST || skb_vlan_tag_get_id(skb) ||
 	    !rx_gso_ok(skb))
 		return false;
@@ -330,10 +331,10 @@ bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb)
 		return false;
 	if (hroce_policy_in(port, skb, f.hdr.ipv6))
 		return false;
-	/* A frame that a link of this host has handed over has a route. */
+	/* A frame delivered by a link of this host has a dst. */
 	good = (skb_valid_dst(skb) || rx_source_ok(&f)) &&
 	       rx_lengths_ok(&f, udp_len);
-	/* The IP stack counts, and drops, what is wrong there. */
+	/* Leave a bad checksum to the IP stack, which counts and drops it. */
 	if (good && !rx_udp_sum_ok(&f))
 		return false;
 	if (good)
@@ -343,7 +344,7 @@ bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb)
 	return true;
 }
 
-/* The netdev of a frame that came up the IP stack, where a VRF takes its place. */
+/* Netdev that received a frame from the IP stack: skb->dev may be a VRF. */
 static struct net_device *rx_dev(const struct sk_buff *skb, bool ipv6)
 {
 	int ifindex = ipv6 ? inet6_sdif(skb) : inet_sdif(skb);
@@ -355,8 +356,8 @@ static struct net_device *rx_dev(const struct sk_buff *skb, bool ipv6)
 }
 
 /*
- * IPv4 has checked the source. IPv6 does not refuse own addresses; what has come
- * by the loopback device, or a VRF in its place, has one.
+ * IPv4 has checked the source. IPv6 accepts its own addresses, which are valid
+ * on frames from the loopback device, or from a VRF in its place.
  */
 static bool rx_stack_source_ok(const struct hroce_rx_frame *f,
 			       const struct net_device *dev)
@@ -365,7 +366,7 @@ static bool rx_stack_source_ok(const struct hroce_rx_frame *f,
 	       netif_is_l3_master(dev) || rx_source_ok(f);
 }
 
-/* Find the port of the frame. False: drop it. */
+/* Find the port of the frame. Return: false if it must be dropped. */
 static bool rx_stack_ok(struct hroce_rx_frame *f)
 {
 	const struct net_device *dev;

@@ -15,8 +15,8 @@ struct sk_buff;
 
 /**
  * struct hroce_rx_frame - a received frame or super-packet
- * @port: link that it is for
- * @skb: the frame; never written to; NULL: the packets come without one, see
+ * @port: receiving port
+ * @skb: the frame, never written to; NULL for packets without a frame, see
  *	datapath/local.c
  * @saddr: source, IPv4 mapped
  * @daddr: destination, IPv4 mapped
@@ -24,16 +24,16 @@ struct sk_buff;
  * @trusted: the frame never left this host and carries no ICRC
  * @id_fixed: all packets of this super-packet have the same IPv4 ID
  * @vector: see hroce_crc_begin(); one section for the whole frame
- * @by_stack: it came up the IP stack
+ * @by_stack: received through the IP stack
  * @ip_id: IPv4 ID of the first packet
- * @begin: where the first packet begins
+ * @begin: offset of the first packet
  * @seg_len: length of each packet but the last, from the BTH to the ICRC
- * @end: where the last packet ends
- * @next: packets up to the present one
- * @at: where the payload of the present packet begins; or somewhere behind it,
- *	if packets behind were looked at
- * @hdr: IP and UDP header, as they were on the wire for the present packet
- *	alone, but for checksums; a copy
+ * @end: offset of the end of the last packet
+ * @next: number of packets up to the current one
+ * @at: start of the payload of the current packet; or later, if following
+ *	packets were examined
+ * @hdr: copy of the IP and UDP headers, as on the wire for the current packet
+ *	alone, except checksums
  * @icrc: of the last packet that has an ICRC
  */
 struct hroce_rx_frame {
@@ -57,10 +57,10 @@ struct hroce_rx_frame {
 };
 
 /**
- * struct hroce_rx_packet - the present packet of a frame
+ * struct hroce_rx_packet - the current packet of a frame
  * @pkt: its headers
  * @bth: BTH and extended headers; a copy
- * @icrc: CRC state up to where the payload begins
+ * @icrc: CRC state up to the payload
  * @len: length, from the BTH to the ICRC
  */
 struct hroce_rx_packet {
@@ -72,14 +72,14 @@ struct hroce_rx_packet {
 
 /**
  * hroce_rx_next - go to the next packet of a frame
- * @frame: frame, as &hroce_port_ops.receive got it
+ * @frame: frame passed to &hroce_port_ops.receive
  * @packet: set to the packet; its ICRC is not checked yet
  *
- * Drops and counts packets whose headers make no sense. To be called until it
+ * Drops and counts packets with invalid headers. Must be called until it
  * returns false.
  *
  * Context: softirq or BH disabled, RCU read side.
- * Return: true; false if there is none: then @frame->skb has been freed.
+ * Return: true; false at the end of the frame, when @frame->skb has been freed.
  */
 bool hroce_rx_next(struct hroce_rx_frame *frame,
 		   struct hroce_rx_packet *packet);
@@ -87,7 +87,7 @@ bool hroce_rx_next(struct hroce_rx_frame *frame,
 /**
  * hroce_rx_icrc_ok - check the ICRC
  * @frame: frame
- * @packet: its present packet
+ * @packet: its current packet
  *
  * Return: true if it is correct or not needed.
  */
@@ -96,8 +96,8 @@ bool hroce_rx_icrc_ok(struct hroce_rx_frame *frame,
 
 /**
  * hroce_rx_word - the payload of an ATOMIC WRITE
- * @frame: frame whose present packet has a payload of 8 bytes
- * @word: set to it, as it is in memory
+ * @frame: frame whose current packet has a payload of 8 bytes
+ * @word: set to the payload, in memory order
  *
  * Return: true; false if it cannot be read.
  */
@@ -106,13 +106,13 @@ bool hroce_rx_word(const struct hroce_rx_frame *frame, u64 *word);
 /**
  * hroce_rx_place - check the ICRC and copy the payload
  * @frame: frame
- * @packet: its present packet; becomes the last one that was taken
- * @it: destination, as long as all packets that may be taken
+ * @packet: its current packet; set to the last one taken
+ * @it: destination, with room for all packets that may be taken
  * @fuse: do both in one pass: write before the check
- * @nr_pkts: how many packets may be taken: this one, and those that follow it
- *	in the frame with nothing different but the PSN; set to how many were, 0
- *	if the ICRC of this one is wrong. An error of a later one is found when
- *	that is the present one
+ * @nr_pkts: maximum number of packets to take: this one, and following ones of
+ *	the frame that differ in the PSN only; set to the number taken, 0 if the
+ *	ICRC of this one is wrong. An error in a later packet is reported when
+ *	that is the current one
  *
  * Return: enum hroce_wc_status, of the placement of this packet.
  */
@@ -120,12 +120,12 @@ u8 hroce_rx_place(struct hroce_rx_frame *frame, struct hroce_rx_packet *packet,
 		  struct hroce_mem_iter *it, bool fuse, u32 *nr_pkts);
 
 /**
- * hroce_rx_taken - packets behind the present one have been taken, too
+ * hroce_rx_taken - account packets taken behind the current one
  * @frame: frame
- * @packet: its present packet; becomes the last one that was taken
- * @nr: how many
+ * @packet: its current packet; set to the last one taken
+ * @nr: number of packets
  *
- * hroce_rx_place() has done so.
+ * hroce_rx_place() does this itself.
  */
 void hroce_rx_taken(struct hroce_rx_frame *frame,
 		    struct hroce_rx_packet *packet, u32 nr);
@@ -133,7 +133,7 @@ void hroce_rx_taken(struct hroce_rx_frame *frame,
 /**
  * hroce_rx_grh - network header for the 40 bytes in front of a UD message
  * @frame: frame
- * @packet: its present packet
+ * @packet: its current packet
  * @grh: the IPv6 header; or 20 zero bytes, then the IPv4 header (A17.4.5.2)
  */
 void hroce_rx_grh(const struct hroce_rx_frame *frame,
@@ -142,17 +142,18 @@ void hroce_rx_grh(const struct hroce_rx_frame *frame,
 /* The rest is for net/ only. */
 
 /**
- * hroce_rx_from_dev - a frame came in by a port's netdev
+ * hroce_rx_from_dev - receive a frame from the netdev of a port
  * @port: port
  * @skb: frame, network header at skb->data
  *
  * Context: softirq, RCU read side.
- * Return: true if it was taken; otherwise it is not for us, and untouched.
+ * Return: true if the frame was consumed; false if it is not for this module,
+ * and unmodified.
  */
 bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb);
 
 /**
- * hroce_rx_from_stack - a frame came up the IP stack
+ * hroce_rx_from_stack - receive a frame from the IP stack
  * @skb: frame, UDP header at skb->data, checksum verified; consumed
  *
  * Context: softirq, RCU read side.
@@ -162,9 +163,9 @@ void hroce_rx_from_stack(struct sk_buff *skb);
 /**
  * hroce_rx_icrc_begin - begin the ICRC of a packet
  * @frame: frame
- * @packet: its present packet
+ * @packet: its current packet
  *
- * Return: CRC state up to where the payload begins.
+ * Return: CRC state up to the payload.
  */
 u32 hroce_rx_icrc_begin(const struct hroce_rx_frame *frame,
 			const struct hroce_rx_packet *packet);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Check the ICRC of the present packet of a frame, place its payload. */
+/* Check the ICRC of the current packet of a frame, place its payload. */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/mm.h>
@@ -20,14 +20,14 @@ static noinline u32 rx_icrc_pad(const struct hroce_rx_packet *p,
 {
 	u8 pad[3] = {};
 
-	/* At the end of the frame there will be no ICRC either. */
+	/* If the frame ends here, reading the ICRC fails, too. */
 	hroce_cursor_read(c, pad, p->pkt.pad);
 	return hroce_crc_update(false, state, pad, p->pkt.pad);
 }
 
 /*
- * Continue with the pad, and compare with what is on the wire. @c is behind the
- * payload, and then behind the packet.
+ * Continue with the pad, and compare with the ICRC on the wire. Moves @c from
+ * the end of the payload to the end of the packet.
  */
 static __always_inline bool rx_icrc_matches(const struct hroce_rx_packet *p,
 					    struct hroce_cursor *c, u32 state)
@@ -59,8 +59,8 @@ static bool rx_icrc_check(const struct hroce_rx_frame *f,
 }
 
 /*
- * GRO merges packets with increasing IPv4 IDs, and packets with all the same
- * ID, and does not tell. Try the other one.
+ * GRO merges packets with increasing IPv4 IDs, and packets with equal IDs, and
+ * does not record which. Retry with equal IDs.
  */
 static bool rx_icrc_retry(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
 {
@@ -79,7 +79,7 @@ bool hroce_rx_icrc_ok(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
 	return f->trusted || rx_icrc_check(f, p) || rx_icrc_retry(f, p);
 }
 
-/* The same as rx_copy() if the payload is one piece here and there. */
+/* rx_copy() for payload that is contiguous in source and destination. */
 static bool rx_copy_piece(const struct hroce_rx_packet *p, bool vector,
 			  struct hroce_cursor *c, struct hroce_mem_iter *it,
 			  bool sum, u32 *state)
@@ -139,7 +139,7 @@ static bool rx_copy(const struct hroce_rx_packet *p, bool vector,
 	return true;
 }
 
-/* The same as rx_follows() if the headers are in pieces. */
+/* rx_follows() for headers in several pieces. */
 static noinline bool rx_follows_split(const struct hroce_rx_packet *p,
 				      struct hroce_cursor *c, u32 nr)
 {
@@ -153,8 +153,8 @@ static noinline bool rx_follows_split(const struct hroce_rx_packet *p,
 }
 
 /*
- * Is there another packet at @c, @nr behind the present one and with the same
- * headers but for the PSN? Then go to its payload.
+ * Is packet @nr behind the current one at @c, with the same headers except the
+ * PSN? If so, move to its payload.
  */
 static __always_inline bool rx_follows(const struct hroce_rx_frame *f,
 				       const struct hroce_rx_packet *p,
@@ -172,7 +172,7 @@ static __always_inline bool rx_follows(const struct hroce_rx_frame *f,
 	return true;
 }
 
-/* CRC state up to the payload of the packet @nr behind the present one. */
+/* CRC state up to the payload of packet @nr behind the current one. */
 static u32 rx_icrc_ahead(const struct hroce_rx_frame *f,
 			 const struct hroce_rx_packet *p, u32 nr)
 {
@@ -187,8 +187,9 @@ static u32 rx_icrc_ahead(const struct hroce_rx_frame *f,
 }
 
 /*
- * Place packets as long as all is well with them, at most @max. @c is behind
- * the last one then, or somewhere in the one that ends the run.
+ * Place at most @max packets, up to the first error. Leaves @c behind the last
+ * packet placed, or inside the packet that ends the run. Return: number of
+ * packets placed.
  */
 static u32 rx_place_run(const struct hroce_rx_frame *f,
 			const struct hroce_rx_packet *p, struct hroce_cursor *c,
@@ -234,14 +235,14 @@ u8 hroce_rx_place(struct hroce_rx_frame *f, struct hroce_rx_packet *p,
 
 	nr = rx_place_run(f, p, &c, it, sum, max);
 	if (unlikely(!nr)) {
-		/* That it cannot be placed counts if the packet is right. */
+		/* Report a placement error only if the ICRC is correct. */
 		status = it->status;
 		nr = status != HROCE_WC_SUCCESS;
 		if (sum)
 			nr = (nr && rx_icrc_check(f, p)) || rx_icrc_retry(f, p);
 	}
 	*nr_pkts = nr;
-	/* Else the packet may have several destinations. */
+	/* If @max is 1, the packet may have several destinations. */
 	if (max > 1)
 		f->at = c;
 	if (nr > 1)
@@ -256,7 +257,7 @@ bool hroce_rx_word(const struct hroce_rx_frame *f, u64 *word)
 	return hroce_cursor_read(&c, word, sizeof(*word));
 }
 
-/* hroce_rx_next() restores the headers of one packet only to check an ICRC. */
+/* hroce_rx_next() does not restore the headers of trusted frames. */
 static bool rx_headers_are_whole(const struct hroce_rx_frame *f)
 {
 	return f->trusted && f->skb && skb_is_gso(f->skb);

@@ -15,7 +15,7 @@ static int sock_receive(struct sock *sk, struct sk_buff *skb)
 	return 0;
 }
 
-/* Return: 0 with *@sockp NULL if we can do without. */
+/* Return: 0, with *@sockp NULL if the socket is not required. */
 static int sock_open(struct net *net, int family, struct socket **sockp)
 {
 	struct udp_port_cfg cfg = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * UDP sockets for what the ingress hooks leave to the IP stack: reassembled
- * fragments, frames that other senders route through the loopback device, and
- * all frames where the namespace has rules for packets (policy.h).
+ * UDP sockets for packets that the ingress hooks leave to the IP stack:
+ * reassembled fragments, frames that other senders route through the loopback
+ * device, and all frames if the namespace has rules for packets (policy.h).
  */
 #ifndef HROCE_SOCK_H
 #define HROCE_SOCK_H
@@ -14,8 +14,8 @@ struct socket;
 
 /**
  * struct hroce_socks - sockets of one namespace
- * @lock: guards all
- * @users: open ports
+ * @lock: guards all fields
+ * @users: number of open ports
  * @sock4: IPv4, or NULL if the port number is taken
  * @sock6: IPv6, or NULL if the port number is taken or there is no IPv6
  */
@@ -30,11 +30,11 @@ struct hroce_socks {
 void hroce_socks_init(struct hroce_socks *socks);
 
 /**
- * hroce_socks_get - open the sockets, or count one more user
+ * hroce_socks_get - open the sockets, or add a user
  * @socks: of @net
  * @net: namespace
  *
- * That another owner (rdma_rxe) has the UDP port is logged, and tolerated.
+ * If another socket (rdma_rxe) has the UDP port, this is logged and tolerated.
  * Context: process, may sleep.
  * Return: 0 or negative errno.
  */

@@ -2,19 +2,19 @@
 /*
  * Bursts to frames.
  *
- * Consecutive packets of equal length go as one UDP segmentation offload
- * super-packet: one walk through the stack for all, delivered whole where both
- * ends are on one host, split by the device or just in front of it otherwise.
- * They may belong to one burst or to several: a frame is sent when the next
- * packet does not fit, or when the run ends. The last packet may be shorter
- * than the others, so a first packet with a RETH may have others behind it, but
- * a last one with immediate data that is full goes alone or last. In a
- * super-packet follow each other: headers of the first packet (linear), payload,
- * ICRC and headers of the second, and so on.
+ * Consecutive packets of equal length are sent as one UDP segmentation offload
+ * super-packet: one pass through the stack for all. It is delivered whole if
+ * both ends are on one host, else split by the device or just before it. The
+ * packets belong to one or several bursts: a frame is sent when the next packet
+ * does not fit, or when the run ends. The last packet may be shorter than the
+ * others. So a packet may follow a first one with a RETH, but a full last
+ * packet with immediate data goes alone or last. A super-packet consists of the
+ * headers of the first packet (linear), its payload, its ICRC, the headers of
+ * the second packet, and so on.
  *
- * The ICRC covers the IPv4 identification and the lengths that segmentation is
- * going to write: the base plus the index of the packet, and those of a packet
- * alone.
+ * The ICRC covers the IPv4 identification and the lengths that segmentation
+ * will write: the base ID plus the index of the packet, and the lengths of a
+ * single packet.
  */
 #include <linux/hash.h>
 #include <linux/ip.h>
@@ -39,15 +39,15 @@
 #include "tx_frame.h"
 
 /*
- * A super-packet at most: as much as IP can have. Without a list, 8 packets of
- * 4096 bytes fill the page frags.
+ * Maximum size of a super-packet: the limit of IP. Without a frag_list, 8
+ * packets of 4096 bytes fill the page frags.
  */
 #define TX_GSO_BYTES	(15 * (4096 + (u32)HRW_MAX_HDR_LEN + HRW_ICRC_LEN))
 #define TX_GSO_PKTS	64
 
 static DEFINE_PER_CPU(struct hroce_icrc_known, tx_icrc_known);
 
-/* Packets that a frame may have. */
+/* Maximum number of packets of a frame. */
 static u32 tx_max_pkts(const struct hroce_tx *tx)
 {
 	return tx->route.gso ? TX_GSO_PKTS : 1;
@@ -55,7 +55,7 @@ static u32 tx_max_pkts(const struct hroce_tx *tx)
 
 static void tx_load_packet(struct hroce_tx *tx)
 {
-	/* In the middle nothing is different but the PSN. */
+	/* Middle packets differ in the PSN only. */
 	tx->in_run = tx->next > 1 && tx->next + 1 < tx->burst->nr_pkts;
 	if (tx->in_run) {
 		tx->pkt.psn = hrp_psn_add(tx->pkt.psn, 1);
@@ -66,13 +66,13 @@ static void tx_load_packet(struct hroce_tx *tx)
 	tx->bth_len = hrp_pkt_build(&tx->pkt, tx->bth);
 }
 
-/* Bytes of UDP payload of the packet that is loaded. */
+/* Bytes of UDP payload of the loaded packet. */
 static u32 tx_packet_len(const struct hroce_tx *tx)
 {
 	return tx->bth_len + tx->pkt.payload_len + tx->pkt.pad + HRW_ICRC_LEN;
 }
 
-/* CRC state over the headers of the packet that is loaded. */
+/* CRC state over the headers of the loaded packet. */
 static u32 tx_icrc_begin(struct hroce_tx *tx)
 {
 	u32 state;
@@ -87,7 +87,7 @@ static u32 tx_icrc_begin(struct hroce_tx *tx)
 				tx->bth_len - sizeof(struct hrw_bth));
 }
 
-/* Append the packet that is loaded. */
+/* Append the loaded packet. */
 static int tx_append(struct hroce_tx *tx, struct hroce_mem_iter *it)
 {
 	struct hroce_tx_frame *f = &tx->frame;
@@ -118,7 +118,7 @@ static int tx_append(struct hroce_tx *tx, struct hroce_mem_iter *it)
 	return 0;
 }
 
-/* Packets of a run, the one that is loaded first, that may be appended. */
+/* Packets of a run, from the loaded one on, that may be appended. */
 static u32 tx_run_len(const struct hroce_tx *tx)
 {
 	if (!tx->in_run || tx->copy || tx->last_len != tx->gso_size ||
@@ -130,9 +130,9 @@ static u32 tx_run_len(const struct hroce_tx *tx)
 }
 
 /*
- * Append packets of a run, @max at most: what tx_append() does, for payload
- * within a page each. Return how many; fewer if one takes more than that, or if
- * the frame is not ready for it.
+ * Append at most @max packets of a run, as tx_append() does, with payload
+ * within a page each. Return: number appended; fewer if a payload crosses a
+ * page, or the frame has no room prepared.
  */
 static u32 tx_append_pages(struct hroce_tx *tx, struct hroce_mem_iter *it,
 			   u32 max)
@@ -167,7 +167,7 @@ static u32 tx_append_pages(struct hroce_tx *tx, struct hroce_mem_iter *it,
 	return nr;
 }
 
-/* Append the packet that is loaded and those like it, as far as that is easy. */
+/* Append the loaded packet and its run, as far as the fast path can. */
 static void tx_append_run(struct hroce_tx *tx, struct hroce_mem_iter *it)
 {
 	const u32 len = tx->pkt.payload_len;
@@ -184,7 +184,7 @@ static void tx_append_run(struct hroce_tx *tx, struct hroce_mem_iter *it)
 		tx->pkt.psn = hrp_psn_add(tx->pkt.psn, nr);
 	} while (left && hroce_mem_is_page(it, len) &&
 		 hroce_tx_frame_prepare(&tx->frame, sizeof(struct hrw_bth)));
-	/* It is one ahead. */
+	/* The PSN is one ahead. */
 	tx->pkt.psn = hrp_psn_add(tx->pkt.psn, -1);
 	tx_load_packet(tx);
 }
@@ -206,7 +206,7 @@ static void tx_partial_sum(struct hroce_tx *tx, struct sk_buff *skb, u32 len)
 	skb->csum_offset = offsetof(struct udphdr, check);
 }
 
-/* Put IP and UDP header in front, and tell the stack what this is. */
+/* Prepend IP and UDP headers, and set the metadata for the stack. */
 static void tx_finish(struct hroce_tx *tx, struct sk_buff *skb)
 {
 	const struct hroce_flow_key *key = &tx->flow->key;
@@ -235,7 +235,7 @@ static void tx_finish(struct hroce_tx *tx, struct sk_buff *skb)
 	hroce_flow_charge(tx->sender, skb, tx->elide, !tx->keep_order);
 }
 
-/* Give back what was not needed, unless another frame took some since. */
+/* Return unused IDs, unless another frame has taken some since. */
 static void tx_return_ids(struct hroce_tx *tx)
 {
 	int reserved = tx_max_pkts(tx);
@@ -245,7 +245,7 @@ static void tx_return_ids(struct hroce_tx *tx)
 			       tx->ip_id + tx->nr_pkts);
 }
 
-/* Send the open frame. No region is locked meanwhile. */
+/* Send the open frame, with no region locked. */
 static void tx_send(struct hroce_tx *tx)
 {
 	struct hroce_port *port = tx->flow->port;
@@ -275,7 +275,7 @@ static void tx_send(struct hroce_tx *tx)
 		hroce_mem_resume(tx->it);
 }
 
-/* The packet behind @len bytes is not complete: send what is before it. */
+/* The packet at offset @len is incomplete: send those before it. */
 static void tx_cut(struct hroce_tx *tx, u32 len)
 {
 	if (tx->nr_pkts) {
@@ -287,7 +287,7 @@ static void tx_cut(struct hroce_tx *tx, u32 len)
 	tx->frame.skb = NULL;
 }
 
-/* Bytes of a new frame that are going to be copied. */
+/* Bytes to be copied into a new frame. */
 static u32 tx_copy_len(const struct hroce_tx *tx)
 {
 	u32 len = tx_packet_len(tx);
@@ -302,7 +302,7 @@ static u32 tx_copy_len(const struct hroce_tx *tx)
 	return min(min_t(u32, left, TX_GSO_PKTS) * len, TX_GSO_BYTES);
 }
 
-/* Bytes of payload that a new frame is likely to have. */
+/* Expected bytes of payload of a new frame. */
 static u32 tx_sum_len(const struct hroce_tx *tx)
 {
 	u32 left = tx->burst->nr_pkts - tx->next + tx->burst->more;
@@ -312,7 +312,7 @@ static u32 tx_sum_len(const struct hroce_tx *tx)
 
 static bool tx_elides(const struct hroce_tx *tx)
 {
-	/* On its way through the IP stack, a frame forgets where it comes from. */
+	/* A frame may lose its destructor in the IP stack. */
 	if (tx->route.mcast || tx->route.stack)
 		return false;
 	if (tx->route.to)
@@ -320,14 +320,14 @@ static bool tx_elides(const struct hroce_tx *tx)
 	return hroce_flow_elides(tx->sender, &tx->flow->key.daddr);
 }
 
-/* Open a frame that begins with the packet that is loaded. */
+/* Open a frame that begins with the loaded packet. */
 static int tx_open(struct hroce_tx *tx)
 {
 	u32 l4_len = hroce_headers_len(&tx->hdr);
 	int err;
 
 	tx->gso_size = tx_packet_len(tx);
-	/* The route may have become narrower than the path MTU. */
+	/* The MTU of the route may have dropped below the path MTU. */
 	if (l4_len + tx->gso_size > tx->route.mtu)
 		return -EMSGSIZE;
 	tx->first_psn = tx->pkt.psn;
@@ -345,7 +345,7 @@ static int tx_open(struct hroce_tx *tx)
 	return err;
 }
 
-/* May the packet that is loaded follow those in the open frame? */
+/* May the loaded packet be appended to the open frame? */
 static bool tx_may_append(struct hroce_tx *tx)
 {
 	u32 len = tx_packet_len(tx);
@@ -356,7 +356,7 @@ static bool tx_may_append(struct hroce_tx *tx)
 	       hroce_tx_frame_room(&tx->frame);
 }
 
-/* Append packets as long as they fit, then load the one behind. */
+/* Append packets as long as they fit, then load the next one. */
 static int tx_fill(struct hroce_tx *tx, struct hroce_mem_iter *it)
 {
 	struct hroce_tx_frame *f = &tx->frame;
@@ -402,7 +402,7 @@ static int tx_packets(struct hroce_tx *tx, struct hroce_mem_iter *it)
 		if (err)
 			return err;
 	}
-	/* A linear frame has no room beyond what was asked for. */
+	/* A linear frame has room for the requested bytes only. */
 	if (!tx->route.sg)
 		tx_send(tx);
 	return 0;

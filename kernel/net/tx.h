@@ -15,35 +15,35 @@
 struct hroce_flow;
 struct hroce_mem_iter;
 
-/* From this payload on pages are referred to instead of copied. */
+/* From this payload size on, refer to pages instead of copying them. */
 #define HROCE_TX_REF_MIN	2048u
 
 /**
  * struct hroce_tx - a run of transmissions in frames
- * @sender: flow that frames are charged to: that of the queue pair
- * @flow: where bursts go; NULL: see hroce_tx_aim()
- * @keep_order: what the stack refuses is sent again by the owner
+ * @sender: flow of the queue pair; frames are charged to it
+ * @flow: destination of bursts; NULL: none, see hroce_tx_aim()
+ * @keep_order: the owner retransmits frames that the stack refuses
  * @refused: the stack has refused a frame
- * @refused_psn: of its first packet
- * @route: its route
- * @hdr: IP and UDP header of one packet
- * @frame: the open frame; there is none if its skb is NULL
- * @elide: leave the ICRC out of the open frame
- * @first_psn: of its first packet
- * @ip_id: of that packet; the lower 16 bits go into its IPv4 header
- * @gso_size: UDP payload of each of its packets but the last, which may be
+ * @refused_psn: PSN of the first packet of that frame
+ * @route: route of @flow
+ * @hdr: IP and UDP headers of one packet
+ * @frame: the open frame; its skb is NULL if there is none
+ * @elide: omit the ICRC in the open frame
+ * @first_psn: PSN of the first packet of the open frame
+ * @ip_id: IPv4 ID of that packet, in the lower 16 bits
+ * @gso_size: UDP payload of each packet of the open frame; the last one may be
  *	shorter
- * @last_len: UDP payload of its last packet
- * @nr_pkts: packets in it
- * @payload: bytes of payload in it
- * @burst: the burst that is being added
- * @it: its payload
- * @next: index of its next packet; those before are in frames
- * @copy: its payload is copied
+ * @last_len: UDP payload of the last packet of the open frame
+ * @nr_pkts: packets in the open frame
+ * @payload: bytes of payload in the open frame
+ * @burst: the burst being added
+ * @it: payload of @burst
+ * @next: index of its next packet; earlier ones are in frames
+ * @copy: copy its payload
  * @pkt: packet @next
- * @bth: its headers behind UDP
+ * @bth: headers of @pkt behind UDP
  * @bth_len: their length
- * @in_run: packet @next differs from the one before in the PSN alone
+ * @in_run: packet @next differs from the previous one in the PSN only
  * @icrc: of the last packet that has an ICRC
  *
  * The frame stays open from one burst to the next, so that small messages
@@ -76,7 +76,7 @@ struct hroce_tx {
 	struct hroce_icrc_last icrc;
 };
 
-/* May frames refer to the memory of a burst? Otherwise all is copied. */
+/* May frames refer to the memory of a burst? Otherwise it is copied. */
 static inline bool hroce_tx_may_refer(const struct hrp_burst *b)
 {
 	return !b->copy && !b->mem.bytes &&
@@ -86,11 +86,11 @@ static inline bool hroce_tx_may_refer(const struct hrp_burst *b)
 /**
  * hroce_tx_begin - begin a run of transmissions
  * @tx: run
- * @sender: flow of the queue pair: what is queued below is charged to it
- *	wherever it goes
- * @keep_order: once the local stack has refused a frame for want of room, send
- *	nothing behind it: @tx->refused is set, and @tx->refused_psn is where to go
- *	on later. Otherwise a frame that is refused is lost
+ * @sender: flow of the queue pair; all frames are charged to it, wherever they
+ *	go
+ * @keep_order: after the local stack has refused a frame for lack of room, set
+ *	@tx->refused, set @tx->refused_psn to the PSN to resume at, and send
+ *	nothing more. Otherwise a refused frame is lost
  */
 static inline void hroce_tx_begin(struct hroce_tx *tx,
 				  struct hroce_flow *sender, bool keep_order)
@@ -104,36 +104,38 @@ static inline void hroce_tx_begin(struct hroce_tx *tx,
 }
 
 /**
- * hroce_tx_aim - find the way to a destination
- * @tx: run that has no destination: it is new, or hroce_tx_end() was called
- * @flow: where to; valid until hroce_tx_end()
+ * hroce_tx_aim - set the destination
+ * @tx: run without destination: new, or after hroce_tx_end()
+ * @flow: destination; valid until hroce_tx_end()
  *
  * Sets @tx->flow, @tx->route and @tx->hdr.
  * Context: BH disabled, RCU read side; both until hroce_tx_end().
- * Return: 0, or negative errno: no route; then @tx has no destination.
+ * Return: 0, or negative errno if there is no route; @tx then has no
+ * destination.
  */
 int hroce_tx_aim(struct hroce_tx *tx, struct hroce_flow *flow);
 
 /**
  * hroce_tx_add - add the packets of a burst
- * @tx: run; hroce_tx_aim() was successful
- * @b: what; not used any more after return
- * @it: payload, at its beginning
+ * @tx: run with a destination
+ * @b: burst; not used after return
+ * @it: payload, at its start
  *
- * Cuts the burst into super-packets and frames as the route allows, and sends
- * those to which nothing can be added. A frame that cannot be sent is lost, as
- * on any wire, and counted; see hroce_tx_begin() for those that are refused.
+ * Splits the burst into super-packets or frames as the route allows, and sends
+ * all of them but the last one, if packets can still be added to it. A frame
+ * that cannot be sent is lost, as on a wire, and counted. For refused frames
+ * see hroce_tx_begin().
  *
  * Context: as hroce_tx_aim().
  * Return: enum hroce_wc_status: SUCCESS, or @it->status if the payload is not
- * accessible; then the end of the burst is not sent.
+ * accessible; the rest of the burst is then not sent.
  */
 u8 hroce_tx_add(struct hroce_tx *tx, const struct hrp_burst *b,
 		struct hroce_mem_iter *it);
 
 /**
- * hroce_tx_end - end a run: send what is still open
- * @tx: run; hroce_tx_aim() may begin anew
+ * hroce_tx_end - end a run: send the open frame
+ * @tx: run; hroce_tx_aim() may start it again
  *
  * Context: as hroce_tx_add().
  */

@@ -2,9 +2,9 @@
 /*
  * Construction of frames.
  *
- * Memory comes from the page frag cache: pages that are used again and again,
- * while kmalloc() would clear every piece (init_on_alloc). Nothing here needs
- * more than a page at once, unless the device takes linear frames only.
+ * Memory comes from the page frag cache, which reuses pages; kmalloc() would
+ * clear every piece (init_on_alloc). No allocation is larger than a page,
+ * unless the device takes linear frames only.
  */
 #include <linux/mm.h>
 #include <linux/skbuff.h>
@@ -15,15 +15,15 @@
 #include "crc.h"
 #include "tx_frame.h"
 
-/* A reference to fewer bytes costs more than to copy them. */
+/* Below this length, copying is cheaper than a page reference. */
 #define FRAME_REF_MIN	512
 
-/* Smallest piece of private memory: some ICRCs and headers. */
+/* Minimum size of a chunk of private memory: some ICRCs and headers. */
 #define FRAME_CHUNK_MIN	256
 
 /*
- * Page frags that the rest of a packet takes at most if it is copied: what is
- * left of a chunk, a whole page, and the next one.
+ * Maximum number of page frags for the rest of a packet if it is copied: the
+ * rest of a chunk, a whole page, and the next one.
  */
 #define FRAME_COPY_FRAGS	3
 
@@ -98,12 +98,12 @@ static bool frame_new_chunk(struct hroce_tx_frame *f, u32 len)
 	return true;
 }
 
-/* Begin another list of page frags. */
+/* Append an skb to the frag_list, for more page frags. */
 static bool frame_extend(struct hroce_tx_frame *f)
 {
 	struct sk_buff *skb;
 
-	/* The headers to come must not fail: segmentation wants no empty one. */
+	/* The next headers must not fail: segmentation rejects an empty skb. */
 	if (f->chunk_left < HRW_MAX_HDR_LEN && !frame_new_chunk(f, 0))
 		return false;
 	skb = frame_alloc(frame_alloc_size(0));
@@ -124,7 +124,7 @@ static u32 frame_frags_left(const struct hroce_tx_frame *f)
 	return MAX_SKB_FRAGS - f->shinfo->nr_frags;
 }
 
-/* A page frag for what is going to be put at @f->chunk. */
+/* Begin a page frag at @f->chunk. */
 static void frame_begin_frag(struct hroce_tx_frame *f)
 {
 	void *page_va = page_address(f->chunk_page);
@@ -194,7 +194,7 @@ static int frame_copy(struct hroce_tx_frame *f, const void *src, u32 len,
 	return 0;
 }
 
-/* How much of an extent one reference to its first page keeps in place. */
+/* Bytes of an extent that a reference to its first page keeps in place. */
 static u32 frame_ref_len(const struct hroce_extent *ext)
 {
 	struct page *page = ext->page + (ext->offset >> PAGE_SHIFT);
@@ -209,8 +209,8 @@ static u32 frame_ref_len(const struct hroce_extent *ext)
 }
 
 /*
- * May an extent be referred to? Only if what comes behind it fits into the page
- * frags left, even if that has to be copied.
+ * May an extent be referred to? Only if the page frags left suffice for the
+ * rest of the packet, even if that is copied.
  */
 static bool frame_may_ref(const struct hroce_tx_frame *f,
 			  const struct hroce_extent *ext, u32 rest)

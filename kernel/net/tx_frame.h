@@ -15,17 +15,18 @@ struct hroce_mem_iter;
 
 /**
  * struct hroce_tx_frame - frame under construction
- * @skb: what there is so far
- * @tail: what page frags go to: @skb, or the last one in its list
+ * @skb: the frame
+ * @tail: skb that page frags are added to: @skb, or the last one in its
+ *	frag_list
  * @shinfo: of @tail
- * @list: @skb may have a list of further ones
+ * @list: @skb may have a frag_list
  * @linear_left: bytes free in the linear part of @skb; 0 from the first page
  *	frag on
- * @chunk: where private memory goes on when the linear part is full
+ * @chunk: free private memory, used when the linear part is full
  * @chunk_page: head page of @chunk
  * @chunk_left: bytes free at @chunk
  * @last: the last page frag, if it ends at @chunk, or NULL
- * @sum: continue @state
+ * @sum: update @state
  * @vector: see hroce_crc_begin(); one section for the whole frame
  * @state: CRC state
  * @copied: payload bytes copied
@@ -47,11 +48,11 @@ struct hroce_tx_frame {
 };
 
 /**
- * hroce_tx_frame_begin - allocate
- * @f: @f->list and @f->sum are set
+ * hroce_tx_frame_begin - allocate a frame
+ * @f: frame, with @f->list and @f->sum set
  * @headroom: for headers of link layer, IP and UDP
- * @len: bytes that are going to be put by copying
- * @frags: the device takes page frags
+ * @len: bytes to be appended by copying
+ * @frags: the device supports page frags
  *
  * Context: BH disabled.
  * Return: 0 or -ENOMEM.
@@ -59,7 +60,7 @@ struct hroce_tx_frame {
 int hroce_tx_frame_begin(struct hroce_tx_frame *f, u32 headroom, u32 len,
 			 bool frags);
 
-/* @len more bytes are in page frags. */
+/* Account @len more bytes in page frags. */
 static inline void hroce_tx_frame_grow(struct hroce_tx_frame *f, u32 len)
 {
 	f->skb->len += len;
@@ -71,9 +72,9 @@ static inline void hroce_tx_frame_grow(struct hroce_tx_frame *f, u32 len)
 }
 
 /*
- * The frame has page frags whose memory belongs to others: the stack may not
- * write there, as decryption in place would. Segmentation of older kernels asks
- * the head alone, others ask each sk_buff of the list.
+ * The frame has page frags of foreign memory, which the stack must not modify,
+ * as in-place decryption would. Segmentation in older kernels checks the head
+ * only, in newer ones each skb of the frag_list.
  */
 static inline void hroce_tx_frame_share(struct hroce_tx_frame *f)
 {
@@ -81,7 +82,7 @@ static inline void hroce_tx_frame_share(struct hroce_tx_frame *f)
 	f->shinfo->flags |= SKBFL_SHARED_FRAG;
 }
 
-/* Append a page frag, which gets a reference of its own. */
+/* Append a page frag, with a page reference of its own. */
 static __always_inline void hroce_tx_frame_add(struct hroce_tx_frame *f,
 					       struct page *page, u32 offset,
 					       u32 len)
@@ -92,13 +93,13 @@ static __always_inline void hroce_tx_frame_add(struct hroce_tx_frame *f,
 				   offset, len);
 }
 
-/* For hroce_tx_frame_put(): if neither linear part nor last page frag can. */
+/* Slow path of hroce_tx_frame_put(): no room at the current position. */
 void *hroce_tx_frame_take(struct hroce_tx_frame *f, u32 len);
 
 /**
  * hroce_tx_frame_put - append private memory
  * @f: frame
- * @len: bytes, few
+ * @len: number of bytes, small
  *
  * Return: the memory to be filled in, or NULL.
  */
@@ -123,7 +124,7 @@ static inline void *hroce_tx_frame_put(struct hroce_tx_frame *f, u32 len)
  * hroce_tx_frame_room - make room for another packet
  * @f: frame
  *
- * Return: true if there are page frags left for one whatever its memory is.
+ * Return: true if enough page frags are left for any packet.
  */
 bool hroce_tx_frame_room(struct hroce_tx_frame *f);
 
@@ -132,18 +133,18 @@ bool hroce_tx_frame_room(struct hroce_tx_frame *f);
  * @f: frame
  * @hdr_len: bytes of its headers
  *
- * That packet has to follow.
+ * The caller must then append that packet.
  * Return: true if hroce_tx_pages_begin() will not return 0.
  */
 bool hroce_tx_frame_prepare(struct hroce_tx_frame *f, u32 hdr_len);
 
 /**
- * struct hroce_tx_pages - packets of a run on their way into a frame
+ * struct hroce_tx_pages - packets of a run being appended to a frame
  * @shinfo: page frags
  * @last: the last page frag, which ends at @chunk
- * @chunk: where headers and ICRC go
+ * @chunk: memory for headers and ICRCs
  * @chunk_page: head page of @chunk
- * @chunk_offset: of @chunk in @chunk_page
+ * @chunk_offset: offset of @chunk in @chunk_page
  */
 struct hroce_tx_pages {
 	struct skb_shared_info *shinfo;
@@ -154,12 +155,12 @@ struct hroce_tx_pages {
 };
 
 /**
- * hroce_tx_pages_begin - begin to append packets with one page of payload each
+ * hroce_tx_pages_begin - begin to append packets of one page each
  * @p: filled in
- * @f: frame; not touched until hroce_tx_pages_end()
+ * @f: frame; must not change until hroce_tx_pages_end()
  * @hdr_len: bytes of their headers
  *
- * Return: how many may be appended.
+ * Return: number of packets that may be appended.
  */
 static inline u32 hroce_tx_pages_begin(struct hroce_tx_pages *p,
 				       const struct hroce_tx_frame *f,
@@ -177,15 +178,15 @@ static inline u32 hroce_tx_pages_begin(struct hroce_tx_pages *p,
 }
 
 /**
- * hroce_tx_pages_add - append one
+ * hroce_tx_pages_add - append one packet
  * @p: from hroce_tx_pages_begin()
  * @hdr: its headers
  * @hdr_len: their length
- * @page: payload; gets a reference
- * @offset: where it begins in the page
- * @len: its length
+ * @page: page of the payload; a reference is taken
+ * @offset: offset of the payload in the page
+ * @len: length of the payload
  *
- * Return: where its ICRC goes.
+ * Return: address of its ICRC.
  */
 static __always_inline void *
 hroce_tx_pages_add(struct hroce_tx_pages *p, const void *hdr, u32 hdr_len,
@@ -205,12 +206,12 @@ hroce_tx_pages_add(struct hroce_tx_pages *p, const void *hdr, u32 hdr_len,
 }
 
 /**
- * hroce_tx_pages_end - tell the frame
+ * hroce_tx_pages_end - account the appended packets in the frame
  * @p: from hroce_tx_pages_begin(), if that did not return 0
  * @f: frame
  * @nr: packets appended
  * @payload: bytes of their payload
- * @len: bytes of them
+ * @len: bytes of the packets
  */
 static inline void hroce_tx_pages_end(struct hroce_tx_pages *p,
 				      struct hroce_tx_frame *f, u32 nr,
@@ -241,7 +242,7 @@ int hroce_tx_frame_payload(struct hroce_tx_frame *f, struct hroce_mem_iter *it,
 			   u32 len, bool copy);
 
 /**
- * hroce_tx_frame_end - no more is to be appended
+ * hroce_tx_frame_end - complete a frame
  * @f: frame
  *
  * Return: the frame, to be sent or freed by the caller.
