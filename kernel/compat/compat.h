@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * All that differs between kernel versions. Force-included everywhere, so that
- * the rest of the module is written for the newest kernel alone.
+ * Everything that differs between kernel versions. Force-included everywhere,
+ * so the rest of the module is written for the newest kernel only.
  *
  * Each shim has the new function's signature and says which kernels need it.
  */
@@ -65,8 +65,8 @@ static struct ib_mr *fn##_compat(struct ib_pd *pd, u64 offset,		\
 #endif
 
 /*
- * Before 6.2 exporters were called without the lock, and might take it. It is
- * released for that long.
+ * Before 6.2 exporters were called without the reservation lock and may take
+ * it: release it for the call.
  */
 #ifndef HROCE_HAVE_DMA_BUF_VMAP_LOCKED
 static inline int hroce_dma_buf_vmap(struct dma_buf *dmabuf,
@@ -84,8 +84,8 @@ static inline int hroce_dma_buf_vmap(struct dma_buf *dmabuf,
 #endif
 
 /*
- * Kernels without it do not tell udev that a user has chosen the name. The
- * rules of udev alone decide there.
+ * Before 6.12 udev is not told that the user chose the name: its rules may
+ * rename the device.
  */
 #ifndef HROCE_HAVE_MARK_NAME_ASSIGNED
 static inline void ib_mark_name_assigned_by_user(struct ib_device *dev)
@@ -94,8 +94,8 @@ static inline void ib_mark_name_assigned_by_user(struct ib_device *dev)
 #endif
 
 /*
- * Before 6.3. ib_core refuses regions that may be flushed there, so the device
- * does not say that it can.
+ * Before 6.3. There ib_core refuses regions that may be flushed, so the device
+ * does not report FLUSH.
  */
 #ifndef HROCE_HAVE_IB_FLUSH
 #define IB_DEVICE_FLUSH_GLOBAL	0
@@ -161,7 +161,7 @@ static inline long hroce_gup_remote(struct mm_struct *mm, unsigned long start,
 #define __counted_by(member)
 #endif
 
-/* A kernel without them has no on-demand paging: see hroce_device_query(). */
+/* Without MMU notifiers no on-demand paging: see hroce_device_query(). */
 #ifndef CONFIG_MMU_NOTIFIER
 static inline int
 mmu_interval_notifier_insert(struct mmu_interval_notifier *notifier,
@@ -185,8 +185,8 @@ mmu_interval_read_begin(struct mmu_interval_notifier *notifier)
 #endif
 
 /*
- * User-mode Linux has features from its host, which leaves out those whose
- * registers it does not save; nor has it names for sets of registers.
+ * User-mode Linux has no such function. Its CPU features come from the host,
+ * which hides those whose registers it does not save.
  */
 #ifndef HROCE_HAVE_CPU_HAS_XFEATURES
 #define cpu_has_xfeatures(xfeatures_mask, feature_name)	1

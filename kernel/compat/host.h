@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Kernels that the module does not run on. Each refusal says what to do.
+ * Refuse kernels that the module cannot run on. Each error says what to do.
  *
  * Uses nothing but the configuration and the version, so that a test can
  * preprocess it (selftests/groups/11-hosts).
@@ -8,14 +8,15 @@
 #ifndef HROCE_COMPAT_HOST_H
 #define HROCE_COMPAT_HOST_H
 
-/* Registered memory is found by page_address(). */
+/* Registered memory is accessed by page_address(). */
 #ifdef CONFIG_HIGHMEM
 #error "hroce needs memory that is always mapped: use a 64-bit kernel"
 #endif
 
 /*
- * Sections, and per-CPU state of the datapath, rely on one task at a time with
- * bottom halves disabled on a CPU. Before 6.18 PREEMPT_RT always had that lock.
+ * Sections and per-CPU state of the datapath require that at most one task per
+ * CPU has bottom halves disabled. Before 6.18 PREEMPT_RT always had a lock for
+ * that.
  */
 #if defined(CONFIG_PREEMPT_RT) && !defined(CONFIG_PREEMPT_RT_NEEDS_BH_LOCK)
 #if KERNEL_VERSION(6, 18, 0) <= LINUX_VERSION_CODE

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How many completion events of a CQ of user space have been read: ib_uverbs
- * knows, but has no interface for it. The structures are private to
- * drivers/infiniband/core; their beginning has been the same since 5.8. A later
- * kernel may change them, so compat_cq_to_object() looks before it believes.
+ * The number of completion events that user space has read from a CQ. ib_uverbs
+ * counts them, but has no interface for it. The structures are private to
+ * drivers/infiniband/core; their first members are the same since 5.8. A later
+ * kernel may change them, so compat_cq_to_object() checks them.
  */
 #ifndef HROCE_COMPAT_UVERBS_H
 #define HROCE_COMPAT_UVERBS_H
@@ -13,8 +13,8 @@
 
 /**
  * struct compat_cq_object - ib_uverbs' object of a CQ
- * @uobject: what all objects have
- * @event_file: of asynchronous events
+ * @uobject: common part of all objects
+ * @event_file: file of asynchronous events
  * @event_list: asynchronous events not read
  * @events_reported: asynchronous events read
  * @comp_list: completion events not read
@@ -30,7 +30,7 @@ struct compat_cq_object {
 };
 
 /**
- * compat_cq_to_object - the object of a CQ that is being created
+ * compat_cq_to_object - get the object of a CQ that is being created
  * @cq: CQ of user space; its object has no events yet
  *
  * Return: object; NULL if it does not look as expected.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Address handles. Created and destroyed in any context, with interrupts
- * disabled too: ib_cm does so under its locks.
+ * Address handles. They may be created and destroyed in any context, even with
+ * interrupts disabled: ib_cm does so under its locks.
  */
 #include <linux/capability.h>
 #include <linux/jhash.h>
@@ -31,12 +31,12 @@ void hroce_ah_exit(void)
 
 void hroce_ah_flush(void)
 {
-	/* First the grace periods, then what they have queued. */
+	/* Handles are queued for freeing after a grace period. */
 	rcu_barrier();
 	flush_workqueue(ah_wq);
 }
 
-/* As with SO_PRIORITY, more than that takes CAP_NET_ADMIN. */
+/* As with SO_PRIORITY, a higher priority requires CAP_NET_ADMIN. */
 static u8 ah_user_sl(struct ib_device *ibdev, u8 sl)
 {
 	const struct net *net = to_hdev(ibdev)->port.net;
@@ -73,7 +73,7 @@ int hroce_ah_flow_key(struct ib_device *ibdev, const struct rdma_ah_attr *attr,
 	if (!hroce_port_has_addr(&to_hdev(ibdev)->port, &key->saddr))
 		return -EADDRNOTAVAIL;
 
-	/* UCX sets the 12 bits above the label, too; all drivers ignore them. */
+	/* UCX sets the 12 bits above the label; all drivers ignore them. */
 	key->flow_label = grh->flow_label & IB_GRH_FLOWLABEL_MASK;
 	if (!sport && key->flow_label)
 		sport = rdma_flow_label_to_udp_sport(key->flow_label);
@@ -83,7 +83,7 @@ int hroce_ah_flow_key(struct ib_device *ibdev, const struct rdma_ah_attr *attr,
 	key->sport = sport;
 	key->tclass = grh->traffic_class;
 	key->hop_limit = grh->hop_limit ?: DEFAULT_HOP_LIMIT;
-	/* ibv_init_ah_from_wc() copies the SL of a completion: no priority. */
+	/* ibv_init_ah_from_wc() copies wc.sl, which is no priority. */
 	if (!(rdma_ah_get_sl(attr) & HROCE_SL_UDP))
 		key->sl = rdma_ah_get_sl(attr);
 	if (user)
@@ -147,7 +147,7 @@ int hroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
 		return -ENOMEM;
 	ah->pd = ibah->pd;
 	INIT_RCU_WORK(&ah->free, ah_free);
-	/* The kernel makes one for each datagram of the connection manager. */
+	/* No cached route for the kernel: its CM uses each AH once. */
 	err = hroce_flow_init(&ah->flow, &dev->port, &key, !!udata, gfp);
 	if (err)
 		goto free_ah;

@@ -9,13 +9,13 @@
 
 /**
  * struct hroce_ah - address handle as senders use it
- * @flow: way to the destination; used by several senders at a time under RCU
+ * @flow: route to the destination; several senders use it at once, under RCU
  * @pd: protection domain; only its queue pairs may use the handle
  * @id: hroce_create_ah_resp.ah_id; never 0
  * @free: frees this structure a grace period after @id is gone
  *
- * Outlives the verbs object, as that may be destroyed where nobody may sleep
- * while frames are on their way.
+ * Outlives the verbs object, which may be destroyed in atomic context while
+ * frames are in flight.
  */
 struct hroce_ah {
 	struct hroce_flow flow;
@@ -25,9 +25,9 @@ struct hroce_ah {
 };
 
 /**
- * struct hroce_ib_ah - address handle as verbs know it
- * @ib: what ib_core knows
- * @ah: the rest
+ * struct hroce_ib_ah - address handle as ib_core knows it
+ * @ib: ib_core's address handle
+ * @ah: the part that senders use
  */
 struct hroce_ib_ah {
 	struct ib_ah ib;
@@ -44,12 +44,12 @@ static inline struct hroce_ah *to_hah(struct ib_ah *ib)
  * @ibdev: device
  * @attr: address vector with its sgid_attr resolved
  * @sport: UDP source port, or 0: to be derived from the addresses
- * @user: for the current process: priorities above 6 take CAP_NET_ADMIN
+ * @user: for the current process: priorities above 6 require CAP_NET_ADMIN
  * @key: filled in
  *
  * Context: any; process if @user.
- * Return: 0, -EINVAL, or -EADDRNOTAVAIL if the port does not have the address of
- * the GID any more.
+ * Return: 0, -EINVAL, or -EADDRNOTAVAIL if the port no longer has the address
+ * of the GID.
  */
 int hroce_ah_flow_key(struct ib_device *ibdev, const struct rdma_ah_attr *attr,
 		      u16 sport, bool user, struct hroce_flow_key *key);

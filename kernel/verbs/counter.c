@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters of queue pairs. One counter may serve many queue pairs, a queue pair
- * has one at most, and what it counts is not counted by the port: ib_core adds
- * both where it shows the port.
+ * Counters of queue pairs. Many queue pairs may be bound to one counter, each
+ * queue pair to one counter at most. The port does not count these events
+ * again: ib_core adds both when it shows the port.
  *
- * All counts of the engine go there. Packets and bytes do not: frames belong to
- * no queue pair.
+ * The counter has all counts of the engine, but no packets and bytes: frames
+ * belong to no queue pair.
  *
- * hrp_qp.stats is the set in use. It is changed with both locks of the queue
- * pair held, and used with one of them, so the set of a counter is not used any
- * more once the queue pair is unbound.
+ * hrp_qp.stats points to the set in use. Both locks of the queue pair guard
+ * changes, one of them suffices for use. So the counter's set is unused once
+ * the queue pair is unbound.
  */
 #include <linux/slab.h>
 #include <linux/xarray.h>
@@ -18,7 +18,7 @@
 #include "hw_stats.h"
 #include "qp.h"
 
-/* Those that hrp_count() is called with. */
+/* The counters that hrp_count() is called with. */
 static bool counter_is_offered(enum hroce_stat stat)
 {
 	switch (stat) {
@@ -50,7 +50,7 @@ counter_find(const struct rdma_counter *counter)
 		xa_load(&to_hdev(counter->device)->counters, counter->id);
 }
 
-/* The first queue pair of a counter brings it to life. */
+/* Called when the first queue pair is bound. */
 static int counter_create(struct rdma_counter *counter)
 {
 	struct hroce_stats __percpu *stats;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Completion queues. User space polls its own without us; those of the kernel
- * are the same rings, polled by hroce_cq_poll().
+ * Completion queues. User space polls its queues without a system call. Queues
+ * of the kernel are the same rings, polled by hroce_cq_poll().
  */
 #include <linux/if_vlan.h>
 #include <linux/smp.h>
@@ -15,26 +15,26 @@
 #include "ring.h"
 #include "ucontext.h"
 
-/* No queue pair has this number: its completions are skipped. */
+/* Marks completions to skip: no queue pair has this number. */
 #define QPN_NONE	U32_MAX
 
 #define CQ_FLAGS	(IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION | \
 			 IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)
 
 /*
- * Completion events of a CQ that a process has not read. ib_uverbs queues each
- * in memory that nothing is charged for; so many take less than the smallest
+ * Most unread completion events of a user CQ. ib_uverbs allocates each event in
+ * memory that is not charged to a cgroup; this many take less than the smallest
  * CQ.
  */
 #define MAX_UNREAD_EVENTS	32
 
-/* Entries that are gone through with interrupts disabled, at most. */
+/* Most entries to process with interrupts disabled. */
 #define LOCK_BATCH	64
 
-/* Calls of the completion handler in a row. */
+/* Most calls of the completion handler in a row. */
 #define MAX_CALLS	16
 
-/* The value of owner that makes the entry at index @idx valid. */
+/* The value of owner that marks the entry at index @idx as valid. */
 static u32 cq_phase(const struct hroce_ring *ring, u32 idx)
 {
 	return idx & ring->nr_entries ? 0 : HROCE_CQE_PHASE;
@@ -49,14 +49,14 @@ static u32 cq_room(const struct hroce_cq *cq)
 		return 1;
 	/* The slots up to @cons are free once their reader is done. */
 	used = cq->prod - (cq->user ? smp_load_acquire(&hdr->cons) : cq->cons);
-	/* A nonsensical @cons is as good as a full queue. */
+	/* An invalid @cons counts as a full queue. */
 	return used < cq->ring->nr_entries ? cq->ring->nr_entries - used : 0;
 }
 
 /*
- * May an event be raised, or does the process not read them? If not, the CQ
- * stays armed. No consumer waits for the event in vain: it has others to read
- * yet, and what is complete by now is there to be polled then.
+ * False if the process does not read its events: the CQ then stays armed. The
+ * consumer misses nothing: it has older events to read, and finds this
+ * completion when it polls after them.
  */
 static bool cq_may_fire(const struct hroce_cq *cq)
 {
@@ -73,14 +73,14 @@ static void cq_fire(struct hroce_cq *cq)
 	lockdep_assert_held(&cq->lock);
 	cq->held_back = 0;
 	/*
-	 * Arming again before this store loses nothing: the event that is
-	 * about to be raised comes later than that.
+	 * If the consumer arms the CQ again before this store, no event is
+	 * lost: this one is raised after that.
 	 */
 	WRITE_ONCE(cq->hdr->arm, HROCE_CQ_ARM_NONE);
 	set_bit(HROCE_CQ_COMP, &cq->events);
 }
 
-/* Is this completion to wait for others before an event is raised? */
+/* Moderation: does the event wait for further completions? */
 static bool cq_hold_back(struct hroce_cq *cq)
 {
 	lockdep_assert_held(&cq->lock);
@@ -95,7 +95,7 @@ static bool cq_hold_back(struct hroce_cq *cq)
 	return true;
 }
 
-/* Did the consumer ask for an event that this completion is? */
+/* Return: true if this completion raises an event. */
 static bool cq_disarm(struct hroce_cq *cq, bool solicited)
 {
 	u32 arm;
@@ -114,7 +114,7 @@ static bool cq_disarm(struct hroce_cq *cq, bool solicited)
 	return true;
 }
 
-/* Too few completions in time. Those polled meanwhile need no event. */
+/* The moderation period is over. Polled completions need no event. */
 static enum hrtimer_restart cq_timer(struct hrtimer *timer)
 {
 	struct hroce_cq *cq = container_of(timer, struct hroce_cq, timer);
@@ -164,11 +164,11 @@ bool hroce_cq_push(struct hroce_cq *cq, const struct hroce_cqe *cqe,
 		goto unlock;
 	}
 	slot = hroce_ring_entry(cq->ring, cq->prod);
-	/* hrp_cqe_begin() sets these; the rest is zero since the start. */
+	/* hrp_cqe_begin() sets these fields; the others are still zero. */
 	memcpy(slot, cqe, offsetof(struct hroce_cqe, reserved));
 	if (unlikely(cq->timestamps))
 		slot->timestamp_ns = ktime_get_ns();
-	/* Pairs with the acquire of who polls. */
+	/* Pairs with the consumer's acquire. */
 	smp_store_release(&slot->owner, cq_phase(cq->ring, cq->prod));
 	cq->prod++;
 	WRITE_ONCE(cq->hdr->prod, cq->prod);
@@ -179,8 +179,8 @@ unlock:
 }
 
 /*
- * Give RUNNING back, unless there is a reason to go on. COMP is set before
- * RUNNING is tried, and both are in one word: nobody is missed.
+ * Clear RUNNING unless COMP is set. COMP is set before RUNNING is tested, and
+ * both are in one word, so no event is lost.
  *
  * Return: true if that was the last access to @cq.
  */
@@ -197,8 +197,8 @@ static bool cq_rest(struct hroce_cq *cq)
 }
 
 /*
- * Events that could not be queued, for want of memory or of a channel, are not
- * counted for ever.
+ * Count anew when the list is empty: some events may not have been queued, for
+ * lack of memory or of a channel.
  */
 static void cq_count_event(struct hroce_cq *cq)
 {
@@ -213,8 +213,9 @@ static void cq_count_event(struct hroce_cq *cq)
 }
 
 /*
- * The caller has set RUNNING. Other CPUs may keep arming the CQ and completing
- * to it; after some calls @task goes on, so that other softirqs get their turn.
+ * The caller has set RUNNING. Other CPUs may keep arming the CQ and adding
+ * completions, so after MAX_CALLS @task continues: other softirqs must run,
+ * too.
  */
 static void cq_run(struct hroce_cq *cq)
 {
@@ -245,8 +246,8 @@ static void cq_run_here(void *cq)
 }
 
 /*
- * Have the CPU of the vector do it, as the interrupt of a card would. With
- * PREEMPT_RT, handlers cannot be called by interrupts.
+ * Call the handler on the CPU of the vector, as a card's interrupt would. On
+ * PREEMPT_RT handlers cannot run in hard interrupt context.
  */
 static bool cq_run_there(struct hroce_cq *cq)
 {
@@ -274,7 +275,7 @@ void hroce_cq_notify(struct hroce_cq *cq)
 		cq_run(cq);
 }
 
-/* Return: index behind the entries that were looked at. */
+/* Return: index after the last entry examined. */
 static u32 cq_forget_some(struct hroce_cq *cq, u32 qpn, u32 idx, u32 end)
 {
 	struct hroce_cqe *cqe;
@@ -301,7 +302,7 @@ void hroce_cq_forget(struct hroce_cq *cq, u32 qpn)
 	end = cq->prod;
 	while ((s32)(end - idx) > 0) {
 		idx = cq_forget_some(cq, qpn, idx, end);
-		/* Let interrupts in. */
+		/* Allow interrupts between batches. */
 		spin_unlock_irqrestore(&cq->lock, flags);
 		spin_lock_irqsave(&cq->lock, flags);
 		if ((s32)(cq->cons - idx) > 0)
@@ -310,7 +311,7 @@ void hroce_cq_forget(struct hroce_cq *cq, u32 qpn)
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
-/* Entries [@from, @to) of the ring become those from @from - @base on. */
+/* Copy entries [@from, @to); their indices decrease by @base. */
 static void cq_copy(const struct hroce_ring *dst, const struct hroce_ring *src,
 		    u32 from, u32 to, u32 base)
 {
@@ -324,9 +325,9 @@ static void cq_copy(const struct hroce_ring *dst, const struct hroce_ring *src,
 }
 
 /*
- * Moves what was not polled to the prepared ring. Its indices begin at 0, for
- * owner words do: an entry of zeros is not valid. Completions arrive meanwhile,
- * so all but a few are copied without the lock.
+ * Move unpolled entries to the prepared ring. Its indices start at 0, where an
+ * entry of zeros is invalid. Completions may arrive meanwhile, so all but the
+ * last few entries are copied without the lock.
  */
 static bool cq_move(struct hroce_resize *resize)
 {
@@ -393,7 +394,7 @@ int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		      HRTIMER_MODE_REL_SOFT);
 	INIT_CSD(&cq->call, cq_run_here, cq);
 	tasklet_setup(&cq->task, cq_task);
-	/* Vector 0 is that of consumers that do not choose. */
+	/* Vector 0 is the default: any CPU. */
 	cq->cpu = attr->comp_vector ?
 		  cpumask_local_spread(attr->comp_vector, NUMA_NO_NODE) : -1;
 	cq->user = udata;
@@ -403,7 +404,7 @@ int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (IS_ERR(cq->ring))
 		return PTR_ERR(cq->ring);
 	ibcq->cqe = cq->ring->nr_entries;
-	/* Mappings of it have references of their own. */
+	/* Mappings hold references of their own. */
 	cq->hdr_page = cq->ring->pages[0];
 	get_page(cq->hdr_page);
 	cq->hdr = page_address(cq->hdr_page);
@@ -426,10 +427,10 @@ int hroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 	struct hroce_cq *cq = to_hcq(ibcq);
 
 	/*
-	 * No queue pair refers to the CQ any more, so only the timer uses it,
-	 * and the CPU that calls the handler until that has returned. The
-	 * tasklet is killed before we wait for that CPU, as it may be this one,
-	 * and after it, as that CPU may have scheduled it.
+	 * No queue pair refers to the CQ any more: only the timer and a CPU
+	 * that runs the handler still use it. Kill the tasklet before waiting
+	 * for that CPU, which may be this one, and again after it, as that CPU
+	 * may have scheduled it.
 	 */
 	hrtimer_cancel(&cq->timer);
 	tasklet_kill(&cq->task);
@@ -445,7 +446,7 @@ int hroce_cq_resize(struct ib_cq *ibcq, int nr_cqes, struct ib_udata *udata)
 	struct hroce_cq *cq = to_hcq(ibcq);
 	int err;
 
-	/* No consumer in the kernel asks for it. */
+	/* No kernel consumer resizes a CQ. */
 	if (!cq->user || !udata)
 		return -EOPNOTSUPP;
 	err = hroce_udata_read(udata, &req, sizeof(req));
@@ -480,7 +481,7 @@ int hroce_cq_modify(struct ib_cq *ibcq, u16 count, u16 period_us)
 	struct hroce_cq *cq = to_hcq(ibcq);
 	unsigned long flags;
 
-	/* Without a period the last completions would never be heard of. */
+	/* Without a period the last completions would raise no event. */
 	if (!period_us)
 		count = 0;
 	spin_lock_irqsave(&cq->lock, flags);
@@ -525,7 +526,7 @@ static enum ib_wc_opcode wc_opcode(u8 opcode)
 	return IB_WC_SEND;
 }
 
-/* ib_core looks for the local GID of a reply in this VLAN alone. */
+/* ib_core looks up the local GID of a reply only in this VLAN. */
 static void wc_fill_vlan(struct ib_wc *wc, const struct hroce_dev *dev)
 {
 	struct ib_gid_attr attr = { .ndev = RCU_INITIALIZER(dev->port.dev) };
@@ -560,7 +561,7 @@ static void wc_fill(struct ib_wc *wc, const struct hroce_cqe *cqe,
 		wc->wc_flags |= IB_WC_WITH_INVALIDATE;
 		wc->ex.invalidate_rkey = cqe->imm_data;
 	}
-	/* The SL stays 0: ib_core takes it for the priority of a reply. */
+	/* SL stays 0: ib_core would use it as the priority of a reply. */
 	if (cqe->flags & HROCE_WCF_GRH) {
 		wc->wc_flags |= IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE;
 		wc->network_hdr_type = cqe->sl == HROCE_SL_UDP_IPV4 ?
@@ -582,8 +583,8 @@ int hroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 	while (n < num_entries && cq->cons != cq->prod) {
 		cqe = hroce_ring_entry(cq->ring, cq->cons++);
 		/*
-		 * NULL: on its way to destruction. Others stay while we are in
-		 * here, for hroce_cq_forget() wants the lock before they go.
+		 * NULL: the QP is being destroyed. Others stay while we hold
+		 * the lock: destruction takes it in hroce_cq_forget().
 		 */
 		qp = xa_load(&dev->qps, hroce_qp_index(dev, cqe->qpn));
 		if (qp)
@@ -600,7 +601,7 @@ int hroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
 	int missed = 0;
 	u32 arm;
 
-	/* User space arms its own queues without us. */
+	/* User space arms its queues without a system call. */
 	if (cq->user)
 		return -EOPNOTSUPP;
 

@@ -17,38 +17,38 @@ struct compat_cq_object;
 enum hroce_cq_event {
 	HROCE_CQ_COMP,		/* call the completion handler */
 	HROCE_CQ_ERR,		/* raise IB_EVENT_CQ_ERR */
-	HROCE_CQ_RUNNING,	/* somebody is calling the completion handler */
+	HROCE_CQ_RUNNING,	/* a CPU is calling the completion handler */
 };
 
 /**
  * struct hroce_cq - completion queue
- * @ib: what ib_core knows
- * @hdr: words shared with who polls: where they were in the first @ring
- * @hdr_page: its page
- * @ring: entries in mapped memory; hroce_cq_resize() puts another one in place
- *	[lock]
+ * @ib: ib_core's CQ
+ * @hdr: words shared with the consumer; they stay in the first @ring
+ * @hdr_page: page of @hdr
+ * @ring: entries in mapped memory; hroce_cq_resize() replaces it [lock]
  * @lock: guards @prod, @cons, @overrun, moderation and the producing side of
  *	the ring; any context. Innermost lock: taken with a QP's lock held
  * @prod: entries written, free-running, private
  * @cons: queues of the kernel: entries polled, private
  * @events: bits of enum hroce_cq_event
  * @object: ib_uverbs' object of a queue of user space; NULL: unknown
- * @nr_events: times that its handler was called, to compare with the events that
- *	were read [HROCE_CQ_RUNNING]
- * @cpu: the CPU of the completion vector, -1 for whichever completes
- * @call: calls the completion handler there; of who has set HROCE_CQ_RUNNING
- * @task: goes on calling the handler; likewise
- * @overrun: an entry was lost; nothing is written any more
+ * @nr_events: calls of the completion handler, to compare with the events read
+ *	[HROCE_CQ_RUNNING]
+ * @cpu: CPU of the completion vector; -1: the CPU that completes
+ * @call: calls the completion handler on @cpu [HROCE_CQ_RUNNING]
+ * @task: continues calling the handler [HROCE_CQ_RUNNING]
+ * @overrun: an entry was lost; no more entries are written
  * @user: mapped into user space
  * @timestamps: completions carry the time
- * @ignore_overrun: the consumer answers for the room; entries may be lost
- * @timer_on: @timer will look at @held_back [lock]
- * @mod_count: an event waits for so many completions; 0: for none [lock]
- * @mod_period_us: or for so long since the first of them [lock]
- * @held_back: completions that wait for company [lock]
- * @timer: ends their wait
- * @resize: the ring to come [resize_lock]
- * @resize_lock: one hroce_cq_resize() at a time
+ * @ignore_overrun: the consumer guarantees space (IGNORE_OVERRUN); entries may
+ *	be lost
+ * @timer_on: @timer is armed [lock]
+ * @mod_count: completions before an event is raised; 0: no moderation [lock]
+ * @mod_period_us: longest delay of an event after the first of them [lock]
+ * @held_back: completions whose event is delayed [lock]
+ * @timer: ends the delay
+ * @resize: prepared ring [resize_lock]
+ * @resize_lock: serialises hroce_cq_resize()
  */
 struct hroce_cq {
 	struct ib_cq ib;
@@ -102,29 +102,29 @@ bool __must_check hroce_cq_push(struct hroce_cq *cq,
  * hroce_cq_notify - call the completion handler
  * @cq: completion queue, kept alive by the caller
  *
- * It is called here, or by an interrupt of the CPU that the completion vector
- * stands for. Handlers run one at a time per CQ: if one is running, whoever runs
- * it calls it again.
+ * The handler runs here, or in an interrupt on the CPU of the completion
+ * vector. It never runs on two CPUs at once: the CPU that is running it calls
+ * it again.
  *
  * Context: BH disabled, no lock held, RCU read side.
  */
 void hroce_cq_notify(struct hroce_cq *cq);
 
 /**
- * hroce_cq_forget - disown the completions of a queue pair
- * @cq: completion queue, or NULL; those of user space are left alone
- * @qpn: its number, which may soon be that of another one
+ * hroce_cq_forget - skip the remaining completions of a queue pair
+ * @cq: completion queue, or NULL; queues of user space are left alone
+ * @qpn: number of the queue pair, which may be reused soon
  *
- * Context: process; nobody completes requests of that queue pair any more.
+ * Context: process; the queue pair completes no more requests.
  */
 void hroce_cq_forget(struct hroce_cq *cq, u32 qpn);
 
 /**
- * hroce_cq_pending - how many completions wait to be polled?
+ * hroce_cq_pending - count completions that have not been polled
  * @cq: queue of a process
  *
  * Context: any, RCU read side or owner of a QP that uses @cq.
- * Return: as far as the process tells the truth.
+ * Return: their number; wrong if the process writes a false @cons.
  */
 u32 hroce_cq_pending(struct hroce_cq *cq);
 

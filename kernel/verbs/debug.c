@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Switches for those who want to see packets, or to compare. They are no
- * promise to anybody, hence debugfs.
+ * Switches for capturing packets and for comparisons. They are in debugfs
+ * because they are not a stable interface.
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>
@@ -75,7 +75,7 @@ static int limits_open(struct inode *inode, struct file *file)
 	return single_open(file, limits_show, inode->i_private);
 }
 
-/* A line as hroce_quota_show() prints it, without what is used. */
+/* Takes a line of hroce_quota_show() without its last number. */
 static ssize_t limits_write(struct file *file, const char __user *buf,
 			    size_t len, loff_t *pos)
 {

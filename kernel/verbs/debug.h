@@ -10,17 +10,17 @@ struct hroce_dev;
 struct ib_device;
 
 /**
- * hroce_debug_init - make the directory of all links
+ * hroce_debug_init - create the directory of all links
  *
- * As everywhere with debugfs, nothing fails if there is none.
+ * As usual with debugfs, errors are ignored.
  * Context: process, may sleep.
  */
 void hroce_debug_init(void);
 void hroce_debug_exit(void);
 
 /**
- * hroce_debug_add - make the files of a link
- * @ibdev: being registered, has its name
+ * hroce_debug_add - create the files of a link
+ * @ibdev: device that is being registered; its name is set
  *
  * Context: process, may sleep.
  * Return: 0.

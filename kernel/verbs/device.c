@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The ib_device of one link: its table of operations, birth and death.
+ * The ib_device of one link: its operations, creation and destruction.
  *
- * Birth: network side, registration. Death is always begun by ib_core, which
- * first takes all users away; what is left to us is hroce_dev_dealloc().
+ * Creation sets up the network side, then registers. Destruction always starts
+ * in ib_core, which removes all users and then calls hroce_dev_dealloc().
  */
 #include <linux/dma-mapping.h>
 #include <linux/if_vlan.h>
@@ -126,8 +126,8 @@ void hroce_ibdev_setup(struct ib_device *ibdev,
 	u8 *guid = (u8 *)&ibdev->node_guid;
 
 	/*
-	 * In exclusive mode a device is seen in one namespace, which ib_core
-	 * takes to be the initial one until it is told otherwise.
+	 * In exclusive mode a device is visible in one namespace, by default
+	 * the initial one.
 	 */
 	if (!rdma_dev_access_netns(ibdev, owner->rdma_net))
 		write_pnet(&ibdev->coredev.rdma_net, owner->rdma_net);
@@ -142,23 +142,22 @@ void hroce_ibdev_setup(struct ib_device *ibdev,
 		return;
 	}
 	/*
-	 * VLANs share their MAC with the device below, and hardware derives
-	 * its own GUID from that MAC too: put the interface's number where all
-	 * others put ff:fe.
+	 * A VLAN has the MAC of the device below, and hardware derives its
+	 * GUID from that MAC, too: change the bytes ff:fe by the ifindex.
 	 */
 	addrconf_addr_eui48(guid, ndev->dev_addr);
 	guid[3] ^= ndev->ifindex >> 8;
 	guid[4] ^= ndev->ifindex;
 }
 
-/* Everything that holds no memory and needs no undoing. */
+/* Initialise everything that needs no cleanup. */
 static void dev_setup(struct hroce_dev *dev)
 {
 	hroce_ibdev_setup(&dev->ib, dev->owner);
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
 	xa_init_flags(&dev->xrc_srqs, XA_FLAGS_ALLOC1);
 	xa_init_flags(&dev->faults, XA_FLAGS_LOCK_BH);
-	/* Softirqs take it, unlike those of the other tables. */
+	/* Unlike the locks of other tables, it is taken in softirqs. */
 	lockdep_set_class(&dev->faults.xa_lock, &faults_lock_key);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->counters, XA_FLAGS_ALLOC1);
@@ -178,10 +177,10 @@ static void hroce_dev_dealloc(struct ib_device *ibdev)
 	hroce_debug_del(dev);
 	hroce_poller_set(dev, 0);
 	hroce_port_close(&dev->port);
-	/* Address handles go later than their verbs objects. */
+	/* Address handles outlive their verbs objects. */
 	hroce_ah_flush();
 	hroce_port_fini(&dev->port);
-	/* Not xa_empty(): an addition that failed may leave empty nodes. */
+	/* Not xa_empty(): a failed insertion may leave empty nodes. */
 	WARN_ON_ONCE(xa_find(&dev->qps, &qp, ULONG_MAX, XA_PRESENT) ||
 		     xa_find(&dev->xrc_srqs, &srq, ULONG_MAX, XA_PRESENT) ||
 		     xa_find(&dev->ahs, &ah, ULONG_MAX, XA_PRESENT));
@@ -206,7 +205,7 @@ int hroce_dev_create(struct hroce_owner *owner, const char *name)
 		return -ENOMEM;
 	dev->owner = owner;
 	dev_setup(dev);
-	/* Exporters of dma-bufs may map for the device that attaches. */
+	/* dma-buf exporters may map for the attached device. */
 	err = dma_coerce_mask_and_coherent(&dev->ib.dev, DMA_BIT_MASK(64));
 	if (err)
 		goto dealloc;
@@ -227,7 +226,7 @@ int hroce_dev_create(struct hroce_owner *owner, const char *name)
 	if (is_vlan_dev(ndev))
 		ib_set_device_ops(&dev->ib, &dev_vlan_ops);
 	dev->ib.driver_def = hroce_kick_defs;
-	/* ib_core lets few drivers be asked; see cq_arm_late(). */
+	/* ib_core does not enable this command by default. */
 	dev->ib.uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
 
 	err = ib_device_set_netdev(&dev->ib, ndev, 1);
@@ -236,7 +235,7 @@ int hroce_dev_create(struct hroce_owner *owner, const char *name)
 	err = hroce_port_open(&dev->port);
 	if (err)
 		goto dealloc;
-	/* The second is .device_group; the directory is there in all namespaces. */
+	/* groups[1] is .device_group. All namespaces see the directory. */
 	dev->ib.groups[2] = owner->ops->group;
 	ib_mark_name_assigned_by_user(&dev->ib);
 	err = ib_register_device(&dev->ib, name, NULL);

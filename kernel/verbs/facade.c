@@ -2,11 +2,11 @@
 /*
  * Facades.
  *
- * A facade lacks operations on purpose. Without the verbs of kernel users,
- * ib_core shows it to none of them: rdma_cm, NVMe and the like find the
- * hardware itself by its address, whatever was registered first. Without RoCE
- * in its port's capabilities it gets no GIDs, and without MADs no QP1. There is
- * no socket and no hook either: UDP port 4791 of the netdev is the hardware's.
+ * A facade lacks operations on purpose. Without the mandatory verbs, ib_core
+ * hides it from kernel users: rdma_cm, NVMe and others find the hardware by its
+ * address, whichever device was registered first. Its port has no RoCE
+ * capability, hence no GIDs, and no MADs, hence no QP1. It has no socket and no
+ * hook: UDP port 4791 of the netdev belongs to the hardware.
  */
 #include <linux/netdevice.h>
 #include <net/addrconf.h>
@@ -17,7 +17,7 @@
 #include "port.h"
 #include "ucontext.h"
 
-/* There are no queues to map, and no memory to fetch: not a hroce_ucontext. */
+/* Not a hroce_ucontext: there are no queues to map and no memory to fetch. */
 struct facade_ucontext {
 	struct ib_ucontext ib;
 };
@@ -69,7 +69,7 @@ static int facade_query_port(struct ib_device *ibdev, u32 port_num,
 	return 0;
 }
 
-/* The table has one entry, since it must have some. */
+/* ib_core requires a table of at least one entry: the zero GID. */
 static int facade_query_gid(struct ib_device *ibdev, u32 port_num, int index,
 			    union ib_gid *gid)
 {
@@ -92,7 +92,7 @@ static int facade_port_immutable(struct ib_device *ibdev, u32 port_num,
 	return 0;
 }
 
-/* `rdma dev` shows it, without options. */
+/* `rdma dev` shows this string without options. */
 static void facade_fw_str(struct ib_device *ibdev, char *str)
 {
 	struct hroce_owner *owner = to_hfacade(ibdev)->owner;

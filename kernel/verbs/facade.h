@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The ib_device of a link that stands for hardware: user space opens it, learns
- * which device it stands for, and opens that.
+ * The ib_device of a link over hardware: user space opens it, reads which
+ * device is the hardware, and opens that.
  */
 #ifndef HROCE_FACADE_H
 #define HROCE_FACADE_H
@@ -12,7 +12,7 @@ struct hroce_owner;
 
 /**
  * struct hroce_facade - facade of a link
- * @ib: what ib_core knows
+ * @ib: ib_core's device
  * @owner: the link
  */
 struct hroce_facade {
@@ -25,13 +25,13 @@ struct hroce_facade {
  * @owner: the link
  * @name: name of the device
  *
- * The device goes by ib_unregister_device*(), which frees it.
+ * ib_unregister_device*() removes and frees the device.
  * Context: process; RTNL must not be held, as ib_core takes it.
  * Return: 0 or negative errno.
  */
 int hroce_facade_create(struct hroce_owner *owner, const char *name);
 
-/* Is a device of this driver a facade, or else a struct hroce_dev? */
+/* Is this device of ours a facade? Otherwise it is a struct hroce_dev. */
 bool hroce_is_facade(const struct ib_device *ibdev);
 
 static inline struct hroce_facade *to_hfacade(struct ib_device *ib)

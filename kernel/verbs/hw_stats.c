@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters of a link: one list in drop.h, counted by all layers.
+ * Counters of a link. drop.h lists them; all layers count.
  */
 #include "device.h"
 #include "hw_stats.h"
@@ -26,7 +26,7 @@ int hroce_hw_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 {
 	const struct hroce_port *port = &to_hdev(ibdev)->port;
 
-	/* The counters of the device as a whole: there are none. */
+	/* Only the port has counters, not the device. */
 	if (!port_num)
 		return -EINVAL;
 

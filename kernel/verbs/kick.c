@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The kick descriptor. One ioctl, which runs the requester in the caller: that
- * is how the first packet leaves before the system call returns.
+ * The kick descriptor. Its ioctl runs the requester in the caller, so the first
+ * packet leaves before the system call returns.
  *
  * A descriptor may outlive its device, and ib_core does not guard its file
- * operations. So the device is found through @dev in a section, and
- * kick_destroy() clears that and waits.
+ * operations. So @dev is only used in a section; kick_destroy() clears it and
+ * waits for sections.
  */
 #include <linux/anon_inodes.h>
 #include <linux/fs.h>
@@ -22,8 +22,8 @@
 
 /**
  * struct hroce_kick - kick descriptor
- * @uobj: what ib_core knows
- * @dev: device; NULL once that is gone
+ * @uobj: ib_core's object
+ * @dev: device; NULL once it is removed
  * @owner: context whose queue pairs may be kicked
  */
 struct hroce_kick {
@@ -33,8 +33,8 @@ struct hroce_kick {
 };
 
 /*
- * The queue pair to be kicked, or why there is none. It has to be found again
- * in each section.
+ * Return: the queue pair to kick, valid to the end of the section, or
+ * ERR_PTR().
  */
 static struct hroce_qp *kick_find(const struct hroce_kick *kick,
 				  unsigned long qpn)
@@ -63,7 +63,7 @@ static void kick_qp(struct hroce_qp *qp, struct hroce_turn_mark *mark)
 	hroce_poller_wake(&dev->poller);
 }
 
-/* Step aside, if @mark says so and the queue pair is still there. */
+/* Let the receiver run, if @mark says so and the queue pair still exists. */
 static void kick_take_turns(const struct hroce_kick *kick, unsigned long qpn,
 			    const struct hroce_turn_mark *mark)
 {
@@ -101,7 +101,7 @@ static long kick_run(const struct hroce_kick *kick, unsigned long qpn)
 		kick_qp(qp, &mark);
 	hroce_section_end();
 	rcu_read_unlock();
-	/* Softirqs run here, and receive what was sent on this host. */
+	/* Softirqs run here and receive frames sent on this host. */
 	local_bh_enable();
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kick descriptor: user space has a send queue looked at. */
+/* The kick descriptor: user space asks the kernel to run a send queue. */
 #ifndef HROCE_KICK_H
 #define HROCE_KICK_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Multicast groups. The netdev is told to accept the group's MAC address;
- * membership at switches (IGMP, MLD) is up to rdma_cm.
+ * Multicast groups. The netdev is set to accept the group's MAC address;
+ * rdma_cm announces the membership to switches (IGMP, MLD).
  */
 #include <linux/etherdevice.h>
 #include <linux/hashtable.h>
@@ -64,8 +64,8 @@ static struct hroce_mcast_qp *mcast_member(struct hroce_mcast *group,
 }
 
 /*
- * Join, with @fresh as the group if there is none yet. Which of the two
- * allocations were used is told by setting the pointer to NULL.
+ * Join the group, which is @fresh if it does not exist yet. Sets the pointers
+ * to allocations that were used to NULL.
  */
 static int mcast_join(struct hroce_dev *dev, struct hroce_mcast **fresh,
 		      struct hroce_mcast_qp **member)
@@ -118,7 +118,7 @@ int hroce_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	INIT_LIST_HEAD(&group->members);
 	member->qp = to_hqp(ibqp);
 
-	/* Counted by the netdev: once for each member. */
+	/* The netdev counts references: one for each member. */
 	mcast_mac(&group->addr, mac);
 	err = dev_mc_add(dev->port.dev, mac);
 	if (err)
@@ -159,7 +159,7 @@ int hroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	if (!member)
 		return -EINVAL;
 
-	/* hroce_qp_stop() waits for those who still see the queue pair. */
+	/* hroce_qp_stop() waits for readers that still see the queue pair. */
 	kfree_rcu(member, rcu);
 	mcast_mac(&addr, mac);
 	dev_mc_del(dev->port.dev, mac);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory regions of user space, and all memory for the kernel. Fast
- * registration is in mr_fast.c.
+ * Memory regions of user space, and regions over all memory for the kernel.
+ * Fast registration is in mr_fast.c.
  */
 #include <linux/ioport.h>
 #include <linux/libnvdimm.h>
@@ -15,7 +15,7 @@
 #include "mr.h"
 #include "ucontext.h"
 
-/* Supported flags; of the rest, optional ones are ignored. */
+/* Supported flags. Optional ones are ignored, all others refused. */
 #define MR_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
 			 IB_ACCESS_MW_BIND | IB_ZERO_BASED | \
@@ -24,7 +24,7 @@
 /* Pinned memory may be persistent, too. */
 #define MR_PINNED	(MR_ACCESS | IB_ACCESS_FLUSH_PERSISTENT)
 
-/* Bigger blocks would not make bigger frames. */
+/* Larger blocks would not allow larger frames. */
 #define MAX_BLOCK_SHIFT	21
 
 static_assert((int)IB_ACCESS_LOCAL_WRITE == HROCE_REGION_LOCAL_WRITE);
@@ -36,7 +36,7 @@ static_assert((int)IB_ZERO_BASED == HROCE_REGION_ZERO_BASED);
 static_assert((int)IB_ACCESS_FLUSH_GLOBAL == HROCE_REGION_FLUSH_GLOBAL);
 static_assert((int)IB_ACCESS_FLUSH_PERSISTENT == HROCE_REGION_FLUSH_PERSISTENT);
 
-/* The last address must exist, too. A region may be empty. */
+/* The range must not wrap. A region may be empty. */
 static bool mr_range_ok(u64 iova, u64 length)
 {
 	return !length || iova + length - 1 >= iova;
@@ -133,8 +133,8 @@ struct ib_mr *hroce_mr_get_dma(struct ib_pd *pd, int access)
 
 /**
  * struct mr_pages - pinned user memory, as a region describes it
- * @valid: the region is to have it
- * @umem: what is pinned; NULL for an empty region
+ * @valid: the pages replace those of the region
+ * @umem: pinned memory; NULL for an empty region
  * @pages: see &struct hroce_region
  * @first_offset: likewise
  * @page_shift: likewise
@@ -148,8 +148,8 @@ struct mr_pages {
 };
 
 /*
- * The largest size of blocks such that the memory is made of whole ones but
- * for its beginning and its end.
+ * Return: the largest block size such that all blocks but the first and the
+ * last are whole.
  */
 static u8 mr_block_shift(const struct ib_umem *umem)
 {
@@ -225,7 +225,7 @@ static bool sg_is_persistent(struct scatterlist *sg)
 	       REGION_INTERSECTS;
 }
 
-/* May what is pinned be flushed as @access wants it? All of it, or none. */
+/* FLUSH_PERSISTENT requires that all of the memory is persistent. */
 static int mr_check_flush(const struct ib_umem *umem, int access)
 {
 	const struct sg_table *sgt = &umem->sgt_append.sgt;
@@ -263,8 +263,8 @@ static int mr_pin(struct ib_device *ibdev, u64 start, u64 length, int access,
 }
 
 /*
- * From now on payload is written back when it is placed. Write back what was
- * placed before: the peer may flush it.
+ * Payload placed from now on is written back at once. Write back what was
+ * placed before, since the peer may flush that, too.
  */
 static void mr_write_back(const struct ib_umem *umem)
 {
@@ -278,7 +278,7 @@ static void mr_write_back(const struct ib_umem *umem)
 	}
 }
 
-/* Leaves the previous pages in @p. */
+/* Leave the previous pages in @p. */
 static void mr_swap_pages(struct hroce_mr *mr, struct mr_pages *p)
 {
 	swap(mr->umem, p->umem);
@@ -349,15 +349,15 @@ free_mr:
 	return ERR_PTR(err);
 }
 
-/* Let no window be bound any more. False if some are: they use the memory. */
+/* Refuse new windows. False if any is bound: it uses the memory. */
 static bool mr_close(struct hroce_mr *mr)
 {
 	return !atomic_cmpxchg(&mr->region.windows, 0, INT_MIN);
 }
 
 /*
- * Pin what is to be used from now on. New rights alone want that if the pages
- * were pinned for reading; they can only be those of the same process.
+ * Pin the new memory. A change of rights alone pins the same memory again if it
+ * was pinned for reading only; that takes the same process.
  */
 static int mr_rereg_pin(const struct hroce_mr *mr, int flags, u64 start,
 			u64 length, int access, struct mr_pages *p)
@@ -380,9 +380,8 @@ static int mr_rereg_pin(const struct hroce_mr *mr, int flags, u64 start,
 }
 
 /*
- * Memory that is fetched: nothing has to be done for other rights or another
- * domain, as both are looked at whenever it is used. All else would be a new
- * region. @access is set to what is to be granted.
+ * Fetched memory: rights and domain may change, since each use checks them. Any
+ * other change would be a new region. Leaves the rights to grant in @access.
  */
 static int mr_rereg_fetched(const struct hroce_mr *mr, int flags, int *access)
 {
@@ -399,8 +398,8 @@ static int mr_rereg_fetched(const struct hroce_mr *mr, int flags, int *access)
 }
 
 /*
- * The keys stay, but nobody finds the region while it changes: requests of the
- * peer that come in between fail: nobody may rely on either state by then.
+ * The keys stay, but look-ups do not find the region while it changes. Requests
+ * of the peer that arrive meanwhile fail: the peer may rely on neither state.
  */
 struct ib_mr *hroce_mr_rereg(struct ib_mr *ibmr, int flags, u64 start,
 			     u64 length, u64 iova, int access, struct ib_pd *pd,
@@ -484,7 +483,7 @@ int hroce_mr_fetch(struct hroce_mr *mr, u64 pos, u64 len, bool write)
 
 	if (READ_ONCE(mr->closed))
 		return -ENOENT;
-	/* Unloading is refused while this waits: it returns to our code. */
+	/* Refuse to unload while this waits: it returns to our code. */
 	if (!try_module_get(THIS_MODULE))
 		return -ENODEV;
 	err = mr->ops->fetch(mr, pos, len, write);
@@ -493,7 +492,7 @@ int hroce_mr_fetch(struct hroce_mr *mr, u64 pos, u64 len, bool write)
 }
 
 /*
- * The region is found no more. Fetches that go on hold references, and release
+ * Look-ups no longer find the region. Running fetches hold references and drop
  * them.
  */
 static void mr_close_fetched(struct hroce_mr *mr)
@@ -547,7 +546,7 @@ struct ib_mr *hroce_mr_alloc(struct ib_pd *pd, enum ib_mr_type type,
 				    GFP_KERNEL);
 	if (!mr->region.pages)
 		goto free_mr;
-	/* ib_update_fast_reg_key() counts in the low bits, from 0 on. */
+	/* ib_update_fast_reg_key() counts up the low bits from 0. */
 	err = hroce_mr_publish(mr, 0);
 	if (err)
 		goto free_pages;

@@ -14,14 +14,14 @@ struct hroce_mkeys;
 struct hroce_mr;
 
 /**
- * struct hroce_mr_ops - memory that comes and goes by itself
- * @fetch: see to it that this range is there, at least for the moment. Process
+ * struct hroce_mr_ops - operations of memory that is fetched, not pinned
+ * @fetch: make a range present; it may disappear again at any time. Process
  *	context, several calls at a time. Return: 0 or negative errno
- * @close: the region is deregistered; fetching is to end soon if it can. NULL:
+ * @close: the region is deregistered: end fetching soon, if possible. NULL:
  *	fetching always ends in finite time, deregistration waits for it
- * @release: let go of it; nobody uses it any more
- * @mark: IB_ACCESS_* by which such a region is asked for, and by which its rights
- *	and its domain may be changed; 0: they may not
+ * @release: free the region, which has no users left
+ * @mark: IB_ACCESS_* flag that requests such a region and that a change of its
+ *	rights must repeat; 0: rereg_mr() is refused
  */
 struct hroce_mr_ops {
 	int (*fetch)(struct hroce_mr *mr, u64 pos, u64 len, bool write);
@@ -32,15 +32,16 @@ struct hroce_mr_ops {
 
 /**
  * struct hroce_mr - memory region
- * @ib: what ib_core knows
- * @region: what the datapath sees
+ * @ib: ib_core's region
+ * @region: the part that the datapath uses
  * @umem: pinned user memory, or NULL
- * @ops: NULL; or the memory is not pinned
- * @fetcher: @ops with close(): where to fetch; a reference is held
- * @closed: @ops: the region has been deregistered; @ib and its device may be gone
+ * @ops: operations of fetched memory; NULL: the memory is pinned
+ * @fetcher: @ops with close(): runs fetches; a reference is held
+ * @closed: @ops: the region has been deregistered; @ib and its device may be
+ *	gone
  * @users: @ops: one until @closed, and one for each work item
  * @unused: @ops without close(): @users has fallen to 0
- * @max_blocks: FRWR: room in @region.pages
+ * @max_blocks: FRWR: size of @region.pages
  * @nr_blocks: FRWR: mapped by the last hroce_mr_map_sg()
  */
 struct hroce_mr {
@@ -76,23 +77,23 @@ u8 hroce_mr_register(struct ib_pd *pd, const struct hroce_sq_wqe *wqe);
  * @pd: protection domain of the queue pair
  * @qpn: number of the queue pair
  * @key: key of a region or window
- * @remote: the peer asks
+ * @remote: the peer asks for it
  *
- * After return nobody touches the memory by this key any more.
+ * After return this key no longer gives access to the memory.
  * Context: in a section, a QP lock held.
- * Return: true; false if @key is not one that may be invalidated so.
+ * Return: false if @key must not be invalidated in this way.
  */
 bool hroce_mr_invalidate(struct ib_pd *pd, u32 qpn, u32 key, bool remote);
 
 /**
- * hroce_mr_init - begin to make a region
+ * hroce_mr_init - initialise a region
  * @mr: zeroed
  * @pd: protection domain
  * @iova: address of the first byte
- * @length: bytes; 0 to be set later
+ * @length: bytes; 0: set later
  * @access: IB_ACCESS_*
  *
- * Return: 0; -EOPNOTSUPP or -EINVAL if this cannot be granted.
+ * Return: 0; -EOPNOTSUPP: unsupported access; -EINVAL: invalid range.
  */
 int hroce_mr_init(struct hroce_mr *mr, struct ib_pd *pd, u64 iova, u64 length,
 		  int access);
@@ -108,10 +109,10 @@ int hroce_mr_init(struct hroce_mr *mr, struct ib_pd *pd, u64 iova, u64 length,
 int hroce_mr_publish(struct hroce_mr *mr, int low8);
 
 /**
- * hroce_mr_publish_fetched - give a region its key whose memory is fetched
- * @mr: complete but for what the following says
- * @ops: how to fetch it; releases @mr if this fails
- * @find: where it is
+ * hroce_mr_publish_fetched - give a region of fetched memory its key
+ * @mr: complete but for @ops and @find
+ * @ops: its operations; ops->release() frees @mr if this fails
+ * @find: looks up its memory, see &struct hroce_region
  *
  * Context: process, may sleep.
  * Return: region or ERR_PTR().
@@ -121,9 +122,9 @@ struct ib_mr *hroce_mr_publish_fetched(struct hroce_mr *mr,
 				       hroce_region_find_fn *find);
 
 /**
- * hroce_mr_tryget - find a region whose memory has to be fetched
- * @mkeys: of the device
- * @key: of the region
+ * hroce_mr_tryget - look up a region of fetched memory
+ * @mkeys: keys of the device
+ * @key: key of the region
  *
  * Context: in a section.
  * Return: region, with a reference for hroce_mr_put(); or NULL.
@@ -131,23 +132,23 @@ struct ib_mr *hroce_mr_publish_fetched(struct hroce_mr *mr,
 struct hroce_mr *__must_check hroce_mr_tryget(const struct hroce_mkeys *mkeys,
 					      u32 key);
 
-/* Give a reference back. Context: process, may sleep: it may be the last. */
+/* Drop a reference, maybe the last one. Context: process, may sleep. */
 void hroce_mr_put(struct hroce_mr *mr);
 
 /**
- * hroce_mr_fetch - see to it that memory is there
+ * hroce_mr_fetch - fetch memory of a region
  * @mr: region; a reference is held
- * @pos: from the beginning of the region
+ * @pos: offset in the region
  * @len: bytes
- * @write: they are to be written
+ * @write: fetch for writing
  *
- * Context: work item of @mr->fetcher, may sleep for ever.
- * Return: 0; negative errno: there will be none.
+ * Context: work item of @mr->fetcher, may sleep forever.
+ * Return: 0; negative errno: the memory cannot be fetched.
  */
 int hroce_mr_fetch(struct hroce_mr *mr, u64 pos, u64 len, bool write);
 
 /**
- * hroce_mr_alloc_null - make a region without memory
+ * hroce_mr_alloc_null - create a region without memory
  * @pd: protection domain
  *
  * Context: process, may sleep.
@@ -156,10 +157,10 @@ int hroce_mr_fetch(struct hroce_mr *mr, u64 pos, u64 len, bool write);
 struct ib_mr *hroce_mr_alloc_null(struct ib_pd *pd);
 
 /**
- * hroce_mr_reg_odp - make a region with on-demand paging
+ * hroce_mr_reg_odp - create a region with on-demand paging
  * @pd: protection domain
  * @start: address in the calling process
- * @length: bytes; U64_MAX from address 0 on: all
+ * @length: bytes; U64_MAX with @start 0: the whole address space
  * @iova: address of the first byte in work requests
  * @access: IB_ACCESS_*
  * @udata: of the command
@@ -170,7 +171,7 @@ struct ib_mr *hroce_mr_alloc_null(struct ib_pd *pd);
 struct ib_mr *hroce_mr_reg_odp(struct ib_pd *pd, u64 start, u64 length,
 			       u64 iova, int access, struct ib_udata *udata);
 
-/* &hroce_dev.leaving has been set: no verb waits for advice to be followed. */
+/* Wake all callers of hroce_mr_advise(): &hroce_dev.leaving is set. */
 void hroce_mr_end_advice(void);
 
 /* ib_device_ops */

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory regions over a dma-buf: memory of another device, a GPU say, behind a
- * file descriptor.
+ * Memory regions over a dma-buf, for example memory of a GPU.
  *
- * Nothing is pinned. The exporter says when the buffer moves, and from the
- * moment that it has said so nobody touches the old place; the new one is
- * fetched when it is wanted. As the CPU does the work, the exporter has to map
- * the buffer for the kernel, as memory; others are refused.
+ * Nothing is pinned. When the exporter announces a move, the mapping is dropped
+ * before the callback returns, and fetched again on the next use. The CPU
+ * copies the data, so the exporter must be able to map the buffer into the
+ * kernel as memory; other buffers are refused.
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-resv.h>
@@ -17,13 +16,13 @@
 
 /**
  * struct dmabuf_mr - memory region over a dma-buf
- * @mr: what all regions have
+ * @mr: common part of all regions
  * @dmabuf: buffer
- * @attach: to it; NULL: the buffer never moves
- * @offset: in it, where the region begins
- * @map: buffer for the kernel, if @va is set [reservation lock]
+ * @attach: attachment; NULL: the buffer never moves
+ * @offset: offset of the region in @dmabuf
+ * @map: kernel mapping of @dmabuf, if @va is set [reservation lock]
  * @va: first byte of the region, or NULL [cleared with @mr.region.lock held]
- * @moves: counts those of the buffer [reservation lock]
+ * @moves: number of moves of @dmabuf [reservation lock]
  */
 struct dmabuf_mr {
 	struct hroce_mr mr;
@@ -40,7 +39,7 @@ static u32 dmabuf_find(const struct hroce_region *region, u64 pos, u32 max,
 {
 	const struct dmabuf_mr *dm = container_of(region, struct dmabuf_mr,
 						  mr.region);
-	/* Set without the lock. */
+	/* Set without region.lock. */
 	void *va = smp_load_acquire(&dm->va);
 
 	if (!va)
@@ -145,7 +144,7 @@ static const struct hroce_mr_ops dmabuf_mr_ops = {
 	.release = dmabuf_release,
 };
 
-/* Can this buffer be used at all? */
+/* Is this buffer supported? */
 static int dmabuf_check(const struct dma_buf *dmabuf, u64 offset, u64 length,
 			int access)
 {
@@ -153,13 +152,14 @@ static int dmabuf_check(const struct dma_buf *dmabuf, u64 offset, u64 length,
 		return -EINVAL;
 	if (ib_access_writable(access) && !(dmabuf->file->f_mode & FMODE_WRITE))
 		return -EACCES;
-	/* Otherwise there is no memory that a CPU could reach. */
+	/* Without vmap() the CPU cannot access the buffer. */
 	return dmabuf->ops->vmap ? 0 : -EOPNOTSUPP;
 }
 
 /*
- * To an exporter that tells of moves. One that never moves would map the buffer
- * for a device that does not exist; the mapping for the CPU keeps it in place.
+ * Attach only if the exporter announces moves. Other exporters would map the
+ * buffer for DMA, which this device does not do; the kernel mapping keeps their
+ * buffers in place.
  */
 static int dmabuf_attach_dynamic(struct dmabuf_mr *dm)
 {
@@ -186,7 +186,7 @@ static int dmabuf_attach(struct dmabuf_mr *dm)
 	err = dma_buf_begin_cpu_access(dmabuf, DMA_BIDIRECTIONAL);
 	if (err)
 		goto detach;
-	/* Not that it would stay, but to find out whether that is possible. */
+	/* The mapping may go again; this tests that it is possible. */
 	err = dmabuf_fetch(&dm->mr, 0, 0, false);
 	if (err)
 		goto end_access;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fast registration: what work requests do to memory regions. The region stays
- * in the table of keys; its lock keeps the datapath out while it changes.
+ * Fast registration: work requests register and invalidate memory regions. The
+ * region stays in the table of keys; its lock keeps the datapath out while it
+ * changes.
  */
 #include <linux/mm.h>
 #include "../mem/mkeys.h"
@@ -9,7 +10,7 @@
 #include "mr.h"
 #include "mw.h"
 
-#define KEY_INDEX_MASK	0xffffff00	/* the owner varies the rest */
+#define KEY_INDEX_MASK	0xffffff00	/* the owner chooses the low byte */
 
 #define FAST_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
@@ -48,7 +49,7 @@ int hroce_mr_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 	return n;
 }
 
-/* Is the entry's request one that @mr can be registered by? */
+/* Can this entry register @mr? */
 static bool mr_may_register(const struct hroce_mr *mr, const struct ib_pd *pd,
 			    const struct hroce_sq_wqe *wqe)
 {
@@ -93,7 +94,7 @@ bool hroce_mr_invalidate(struct ib_pd *pd, u32 qpn, u32 key, bool remote)
 		return false;
 
 	write_lock_bh(&region->lock);
-	/* To invalidate what is invalid is an error of the peer, not of ours. */
+	/* Only for the peer it is an error to invalidate an invalid region. */
 	if (region->key == key &&
 	    (!remote || region->state == HROCE_REGION_VALID)) {
 		WRITE_ONCE(region->state, HROCE_REGION_FREE);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Regions without memory (ibv_alloc_null_mr()): what is written there is gone,
- * and what is read there is zero. They have all addresses, and no remote rights:
- * a request leaves out with them what it does not want to see.
+ * Regions without memory (ibv_alloc_null_mr()): writes are discarded, reads
+ * return zero. They cover all addresses and give no remote rights. Work
+ * requests use them to skip parts of a message.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include "mr.h"
 
-/* Where everybody writes, and nobody reads. */
+/* Target of all writes; never read. */
 static u8 sink[PAGE_SIZE] __aligned(PAGE_SIZE);
 
 static u32 null_find(const struct hroce_region *region, u64 pos, u32 max,
@@ -20,7 +20,7 @@ static u32 null_find(const struct hroce_region *region, u64 pos, u32 max,
 	return min_t(u32, max, PAGE_SIZE);
 }
 
-/* It is always there. */
+/* The memory is always present. */
 static int null_fetch(struct hroce_mr *mr, u64 pos, u64 len, bool write)
 {
 	return 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory regions with on-demand paging: nothing is pinned, what is wanted is
- * fetched. An implicit one is all of the address space of the process, and
- * costs no more than what is used of it.
+ * Memory regions with on-demand paging: pages are not pinned, but fetched when
+ * they are used. An implicit region covers the whole address space of the
+ * process and costs only what is used of it.
  *
- * Advice to fetch beforehand is here, too.
+ * Also here: ibv_advise_mr(), which prefetches.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -22,16 +22,16 @@
 /* Fetch at most this much for a fault; the rest is fetched by the next one. */
 #define FETCH_MAX	(4u << 20)
 
-/* Advice that a context has not followed yet; more of it is ignored. */
+/* Most pending prefetches of a context; further ones are ignored. */
 #define MAX_ADVICES	256
 
 /**
  * struct odp_mr - memory region with on-demand paging
- * @mr: what all regions have
- * @paged: memory
+ * @mr: common part of all regions
+ * @paged: its pages
  * @start: address of the first byte in the process
- * @fetched: pages that somebody waited for
- * @prefetched: pages fetched by advice
+ * @fetched: pages fetched by faults
+ * @prefetched: pages fetched by ibv_advise_mr()
  */
 struct odp_mr {
 	struct hroce_mr mr;
@@ -44,7 +44,7 @@ struct odp_mr {
 /**
  * struct odp_range - part of a region
  * @odp: region, with a reference
- * @want: what is to be fetched of it
+ * @want: the part to fetch
  */
 struct odp_range {
 	struct odp_mr *odp;
@@ -52,10 +52,10 @@ struct odp_range {
 };
 
 /**
- * struct odp_prefetch - advice that is followed
- * @work: does so
- * @users: the work, and the adviser if he waits
- * @done: the work has been done; @err is valid
+ * struct odp_prefetch - prefetch of a call of ibv_advise_mr()
+ * @work: fetches @ranges
+ * @users: references: the work, and the caller if it waits
+ * @done: the work is done; @err is valid
  * @err: 0 or negative errno
  * @nr: entries of @ranges
  * @ranges: what to fetch
@@ -79,7 +79,7 @@ static u32 odp_find(const struct hroce_region *region, u64 pos, u32 max,
 }
 
 /*
- * The range is one that has been within this region, or another one with the
+ * Check the range: it was within this region, or within an earlier one with the
  * same key.
  */
 static int odp_fetch(struct hroce_mr *mr, u64 pos, u64 len, bool write)
@@ -162,12 +162,12 @@ free_odp:
 	return ERR_PTR(err);
 }
 
-/* Advice. */
+/* ibv_advise_mr() */
 
-/* Advisers wait here, and not at their device: the work may outlive that. */
+/* Not in struct hroce_dev: the work may outlive the device. */
 static DECLARE_WAIT_QUEUE_HEAD(advisers);
 
-/* Of all ranges: their domain is that of one context. */
+/* All ranges are in one protection domain, hence of one context. */
 static struct hroce_fetcher *prefetch_fetcher(const struct odp_prefetch *pre)
 {
 	return pre->ranges[0].odp->mr.fetcher;
@@ -185,7 +185,7 @@ static void prefetch_put(struct odp_prefetch *pre)
 	kvfree(pre);
 }
 
-/* Nobody is told that nothing could be fetched just now. */
+/* Do not report -EAGAIN: the next use fetches the page. */
 static int prefetch_run(struct odp_prefetch *pre)
 {
 	int err = 0;
@@ -220,8 +220,8 @@ static void prefetch_work(struct work_struct *work)
 }
 
 /*
- * The caller holds locks of its context that the removal of the device waits
- * for, so it cannot wait for ever.
+ * The caller holds locks of its context that device removal waits for, so the
+ * removal ends this wait.
  */
 static int prefetch_wait(struct odp_prefetch *pre, const struct hroce_dev *dev)
 {
@@ -231,7 +231,7 @@ static int prefetch_wait(struct odp_prefetch *pre, const struct hroce_dev *dev)
 				  READ_ONCE(pre->done) || READ_ONCE(dev->leaving));
 	if (err)
 		return err;
-	/* If it is done, its error is there: pairs with prefetch_work(). */
+	/* @err is valid if @done is set: pairs with prefetch_work(). */
 	return smp_load_acquire(&pre->done) ? pre->err : -EIO;
 }
 
@@ -240,7 +240,7 @@ void hroce_mr_end_advice(void)
 	wake_up_all(&advisers);
 }
 
-/* A reference is kept in @range even if this fails. */
+/* On failure, too, @range may hold a reference. */
 static int prefetch_set(struct odp_range *range, struct ib_pd *pd,
 			enum ib_uverbs_advise_mr_advice advice,
 			const struct ib_sge *sge)
@@ -301,7 +301,7 @@ prefetch_new(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 	return pre;
 }
 
-/* Return: false if that is too much advice. */
+/* Return: false if MAX_ADVICES are pending. */
 static bool prefetch_queue(struct odp_prefetch *pre, bool wait)
 {
 	struct hroce_fetcher *fetcher = prefetch_fetcher(pre);
@@ -342,7 +342,7 @@ int hroce_mr_advise(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 	return err;
 }
 
-/* The names are those that other drivers use. */
+/* Other drivers use the same names. */
 int hroce_mr_fill_stat(struct sk_buff *msg, struct ib_mr *ibmr)
 {
 	struct hroce_mr *mr = to_hmr(ibmr);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory windows (IBTA 10.6.7): a key for a part of a memory region, given and
- * taken away by work requests.
+ * Memory windows (IBTA 10.6.7): a key for a part of a memory region, granted
+ * and revoked by work requests.
  *
- * A window of type 1 belongs to its protection domain, one of type 2 to the
- * queue pair that has bound it as well: type 2B, and so not 2A (o10-37.2.31).
- * Type 1 is bound again at any time; type 2 is invalidated first, by its owner
- * or by the peer.
+ * A window of type 1 belongs to its protection domain, a window of type 2 also
+ * to the queue pair that has bound it: type 2B, hence not 2A (o10-37.2.31).
+ * Type 1 may be bound again at any time; type 2 must be invalidated first, by
+ * its owner or by the peer.
  *
- * A window's region leads to the region that it is bound to, pinned or fetched.
- * That one counts its windows, and does not go or change before they have.
+ * The region of a window refers to the region that it is bound to, pinned or
+ * fetched. That region counts its windows; while it has any, it cannot be
+ * deregistered or changed.
  */
 #include "../mem/mkeys.h"
 #include "device.h"
@@ -60,8 +61,8 @@ int hroce_mw_dealloc(struct ib_mw *ibmw)
 }
 
 /*
- * The region to bind to, which counts one window more; NULL if it does not
- * exist, or not allow what is wanted.
+ * Return: the region to bind to, with the window counted; NULL if it does not
+ * exist or does not permit the bind.
  */
 static struct hroce_region *mw_get_parent(const struct hroce_mkeys *mkeys,
 					  const struct ib_pd *pd,
@@ -70,7 +71,7 @@ static struct hroce_region *mw_get_parent(const struct hroce_mkeys *mkeys,
 	struct hroce_region *region;
 
 	region = hroce_mkeys_find(mkeys, wqe->bind.lkey);
-	/* Neither windows nor what FRWR registers can have that right. */
+	/* Windows and FRWR regions never have MW_BIND. */
 	if (!region || region->type == HROCE_REGION_DMA ||
 	    !(region->access & HROCE_REGION_MW_BIND))
 		return NULL;
@@ -95,7 +96,7 @@ static bool mw_may_bind(const struct hroce_mw *mw,
 	       READ_ONCE(mw->region.state) == HROCE_REGION_FREE;
 }
 
-/* @parent is NULL where a window of type 1 is unbound. */
+/* @parent is NULL to unbind a window of type 1. */
 static void mw_set(struct hroce_mw *mw, u32 qpn,
 		   const struct hroce_sq_wqe *wqe, struct hroce_region *parent)
 {
@@ -143,7 +144,7 @@ u8 hroce_mw_bind(struct ib_pd *pd, u32 qpn, const struct hroce_sq_wqe *wqe)
 		status = HROCE_WC_SUCCESS;
 	}
 	write_unlock_bh(&region->lock);
-	/* The one before, or the one in vain. */
+	/* The previous region, or on failure the new one. */
 	mw_put_parent(parent);
 	return status;
 }
@@ -154,7 +155,7 @@ bool hroce_mw_invalidate(struct hroce_region *region, u32 qpn, u32 key)
 	struct hroce_region *parent = NULL;
 	bool ok = false;
 
-	/* A window of type 1 goes by binding it to nothing. */
+	/* A window of type 1 is revoked by a bind of length 0. */
 	if (mw->ib.type != IB_MW_TYPE_2)
 		return false;
 	write_lock_bh(&region->lock);

@@ -9,8 +9,8 @@
 
 /**
  * struct hroce_mw - memory window
- * @ib: what ib_core knows; its key is the first one, users know the present one
- * @region: what the datapath sees; revocable
+ * @ib: ib_core's window; its key is the initial one, users have the current one
+ * @region: the part that the datapath uses; may be revoked
  */
 struct hroce_mw {
 	struct ib_mw ib;
@@ -34,14 +34,14 @@ static inline struct hroce_mw *to_hmw(struct ib_mw *ib)
 u8 hroce_mw_bind(struct ib_pd *pd, u32 qpn, const struct hroce_sq_wqe *wqe);
 
 /**
- * hroce_mw_invalidate - take a window away from its peer
+ * hroce_mw_invalidate - revoke a window
  * @region: its region, of the queue pair's protection domain
- * @qpn: number of the queue pair that asks or whose peer asks
- * @key: key as asked for
+ * @qpn: number of the queue pair that invalidates, or whose peer does
+ * @key: key in the request
  *
- * After return nobody touches the memory by this key any more.
+ * After return this key no longer gives access to the memory.
  * Context: in a section, a QP lock held.
- * Return: false if it is not one that this queue pair has bound.
+ * Return: false if this queue pair has not bound the window.
  */
 bool hroce_mw_invalidate(struct hroce_region *region, u32 qpn, u32 key);
 

@@ -13,12 +13,12 @@ struct net_device;
 struct hroce_owner;
 
 /**
- * struct hroce_owner_ops - what a device asks of its owner
- * @group: files to be shown in the directory of the device
+ * struct hroce_owner_ops - operations of the owner of a device
+ * @group: files in the sysfs directory of the device
  * @gone: the device is being freed; the owner is not used any more. Process
  *	context, may hold locks of ib_core
- * @lower: fill in the fields lower_* with the hardware that the owner stands for.
- *	Process context, may hold locks of ib_core. Returns false if there is none
+ * @lower: fill in the fields lower_* with the hardware below the link. Process
+ *	context, may hold locks of ib_core. Returns false if there is none
  */
 struct hroce_owner_ops {
 	const struct attribute_group *group;
@@ -31,10 +31,10 @@ struct hroce_owner_ops {
  * struct hroce_owner - owner of a device
  * @ops: callbacks
  * @ndev: netdev; the owner holds a reference
- * @rdma_net: namespace in which the next device is to be seen, if RDMA devices
- *	belong to one; NULL while there is a device
+ * @rdma_net: exclusive mode: namespace of the next device; NULL while there is
+ *	a device
  *
- * Stays as long as the device.
+ * Exists at least as long as the device.
  */
 struct hroce_owner {
 	const struct hroce_owner_ops *ops;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Protection domains: who uses one compares its address. */
+/* Protection domains: users compare addresses. */
 #include "pd.h"
 
 int hroce_pd_alloc(struct ib_pd *ibpd, struct ib_udata *udata)

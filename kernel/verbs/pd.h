@@ -7,7 +7,7 @@
 
 /**
  * struct hroce_pd - protection domain
- * @ib: what ib_core knows; its address is the identity
+ * @ib: ib_core's domain; its address is the identity
  */
 struct hroce_pd {
 	struct ib_pd ib;

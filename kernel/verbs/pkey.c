@@ -78,13 +78,13 @@ static ssize_t set_pkey_store(struct device *device,
 	unsigned int index, pkey;
 	char end;
 
-	/* The file is seen in all namespaces. */
+	/* The file is visible in all namespaces. */
 	if (!ns_capable(dev->port.net->user_ns, CAP_NET_ADMIN))
 		return -EPERM;
 	if (sscanf(buf, "%u %i %c", &index, &pkey, &end) != 2 ||
 	    index >= HROCE_PKEY_TABLE_LEN || pkey > U16_MAX)
 		return -EINVAL;
-	/* To have no partition is to be in none, whatever the membership. */
+	/* 0x8000 is no partition either. */
 	if (!(pkey & 0x7fff))
 		pkey = 0;
 	pkey_set(dev, index, pkey);

@@ -13,7 +13,7 @@ struct hroce_dev;
 extern const struct attribute_group hroce_pkey_group;
 
 /**
- * hroce_pkey_init - a table of the default partition alone
+ * hroce_pkey_init - fill the table with the default partition only
  * @dev: device
  */
 void hroce_pkey_init(struct hroce_dev *dev);
@@ -28,7 +28,7 @@ void hroce_pkey_init(struct hroce_dev *dev);
 u16 hroce_pkey_at(const struct hroce_dev *dev, u32 index);
 
 /**
- * hroce_pkey_find - which entry does a packet's key match?
+ * hroce_pkey_find - find the entry that a packet's key matches
  * @dev: device
  * @pkey: from the packet
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Attributes of the device and its port. Each is a constant or the present
- * state of the netdev; none is advertised that no code implements.
+ * Attributes of the device and its port. Each is a constant or the current
+ * state of the netdev. Nothing is advertised that is not implemented.
  */
 #include <linux/if_vlan.h>
 #include <linux/inetdevice.h>
@@ -17,7 +17,7 @@
 #define FW_VERSION_MAJOR	0
 #define FW_VERSION_MINOR	1
 
-/* Vendors are known by their OUI; nobody has this one. */
+/* vendor_id is an OUI; no vendor has this one. */
 #define VENDOR_NONE		0xffffff
 
 static bool netdev_is_up(const struct net_device *ndev)
@@ -42,8 +42,8 @@ enum ib_mtu hroce_port_mtu(const struct hroce_dev *dev)
 }
 
 /*
- * Where the message is lost while memory is fetched, that is not called
- * support: receiving with UC and UD.
+ * UC and UD do not report support for receiving: a message is lost while its
+ * memory is fetched.
  */
 static void query_odp(struct ib_odp_caps *caps)
 {
@@ -94,7 +94,7 @@ int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
 				 IB_DEVICE_MEM_WINDOW_TYPE_2B |
 				 IB_DEVICE_FLUSH_GLOBAL |
 				 IB_DEVICE_ATOMIC_WRITE;
-	/* Otherwise nothing can be written back from caches. */
+	/* Required to write back CPU caches. */
 	if (IS_ENABLED(CONFIG_ARCH_HAS_PMEM_API))
 		attr->device_cap_flags |= IB_DEVICE_FLUSH_PERSISTENT;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
@@ -114,8 +114,8 @@ int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_qp_init_rd_atom = HRP_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = HRP_MAX_RD_ATOMIC * attr->max_qp;
 	/*
-	 * GLOB would hold, too: CPUs see atomics as atomics. But UCX and
-	 * rdma-core's suite use atomics only of devices that say HCA.
+	 * IB_ATOMIC_GLOB would be true, too: atomics are atomic for CPUs. But
+	 * UCX and the tests of rdma-core use atomics only with IB_ATOMIC_HCA.
 	 */
 	attr->atomic_cap = IB_ATOMIC_HCA;
 	attr->masked_atomic_cap = IB_ATOMIC_HCA;
@@ -165,7 +165,7 @@ void hroce_port_describe(struct ib_device *ibdev,
 	attr->active_mtu = netdev_mtu(ndev);
 	attr->phys_mtu = READ_ONCE(ndev->mtu);
 	attr->max_vl_num = 1;
-	/* A netdev that is about to go has no speed any more. */
+	/* A netdev that is being removed has no speed. */
 	if (ib_get_eth_speed(ibdev, 1, &attr->active_speed,
 			     &attr->active_width)) {
 		attr->active_speed = IB_SPEED_SDR;
@@ -259,9 +259,9 @@ int hroce_port_add_gid(const struct ib_gid_attr *attr, void **context)
 		return -EADDRNOTAVAIL;
 
 	/*
-	 * The table of a bare netdev also holds addresses of the past, a
-	 * default GID that is no address, and the far ends of point-to-point
-	 * addresses. See hroce_port_follow_addrs().
+	 * The table of a bare netdev also holds removed addresses, a default
+	 * GID that is no address, and the peers of point-to-point addresses.
+	 * See hroce_port_follow_addrs().
 	 */
 	if (hroce_netdev_is_bare(dev->port.dev) &&
 	    !netdev_has_addr(dev->port.dev, addr))
@@ -278,9 +278,9 @@ int hroce_port_del_gid(const struct ib_gid_attr *attr, void **context)
 }
 
 /*
- * ib_core ignores address events of netdevs other than Ethernet, and has no
- * function by which drivers remove a GID: those of removed addresses stay in
- * its table, but the port does not use them.
+ * ib_core ignores address events of netdevs other than Ethernet, and drivers
+ * cannot remove a GID: those of removed addresses stay in the table, but the
+ * port does not use them.
  */
 void hroce_port_follow_addrs(struct hroce_dev *dev)
 {

@@ -33,16 +33,16 @@ struct net_device *hroce_port_vlan_netdev(struct ib_device *ibdev,
 					  u32 port_num);
 
 /**
- * hroce_port_follow_addrs - addresses of the netdev may have changed
+ * hroce_port_follow_addrs - update the addresses of a bare netdev
  * @dev: device; a reference is held
  *
- * For bare netdevs; those of others are followed by ib_core.
+ * Does nothing for other netdevs: ib_core updates their addresses.
  * Context: process, may sleep, RTNL not held.
  */
 void hroce_port_follow_addrs(struct hroce_dev *dev);
 
 /**
- * hroce_port_describe - tell what a port takes from its netdev
+ * hroce_port_describe - set the port attributes that depend on the netdev
  * @ibdev: device with one port
  * @ndev: netdev
  * @attr: zeroed

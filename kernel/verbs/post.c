@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Posting by the kernel's own consumers: work requests become entries of the
- * same rings that user space fills for itself.
+ * Posting by kernel consumers: work requests become entries of the same rings
+ * that user space fills directly.
  *
- * Consumers may post with interrupts disabled (ib_mad does), where nothing can
- * be sent; a tasklet does it then.
+ * Consumers may post with interrupts disabled (ib_mad does), where sending is
+ * not possible: then a tasklet sends.
  */
 #include <linux/irqflags.h>
 #include "../trace.h"
@@ -19,7 +19,7 @@
 
 static int send_opcode(enum ib_wr_opcode opcode)
 {
-	/* Not all of them have a name everywhere. */
+	/* A cast, as older kernels lack some values of the enum. */
 	switch ((int)opcode) {
 	case IB_WR_SEND:
 		return HROCE_WR_SEND;
@@ -135,7 +135,7 @@ static int fill_sges(struct hroce_sge *dst, const struct ib_sge *src, int nr)
 	return nr;
 }
 
-/* The masks behind the SGEs. */
+/* Store the masks after the SGEs. */
 static int send_fill_masks(const struct hroce_qp *qp, void *dst,
 			   const struct ib_atomic_wr *wr)
 {
@@ -150,7 +150,7 @@ static int send_fill_masks(const struct hroce_qp *qp, void *dst,
 	return 0;
 }
 
-/* Inline data is given by kernel addresses, whatever the lkeys say. */
+/* SGEs of inline data have kernel addresses; their lkeys are ignored. */
 static int send_fill_inline(const struct hroce_qp *qp, void *dst,
 			    const struct ib_send_wr *wr)
 {
@@ -203,7 +203,7 @@ static int send_post_one(struct hroce_qp *qp, const struct ib_send_wr *wr)
 	u32 prod = hdr->prod;
 	int err;
 
-	/* The slot's last user is done: pairs with the engine's release. */
+	/* The slot is free: pairs with the engine's release. */
 	if (prod - smp_load_acquire(&hdr->cons) >= qp->sq->nr_entries)
 		return -ENOMEM;
 	wqe = hroce_ring_entry(qp->sq, prod);
@@ -211,7 +211,7 @@ static int send_post_one(struct hroce_qp *qp, const struct ib_send_wr *wr)
 	if (err)
 		return err;
 	trace_hroce_post(qp->proto.qpn, wqe);
-	/* Pairs with the acquire of the engine. */
+	/* Pairs with the engine's acquire. */
 	smp_store_release(&hdr->prod, prod + 1);
 	return 0;
 }
@@ -252,14 +252,14 @@ static int recv_post_one(struct hroce_ring *ring, u32 max_sge,
 
 	if (wr->num_sge < 0 || wr->num_sge > max_sge)
 		return -EINVAL;
-	/* The slot's last user is done: pairs with hroce_rq_copy(). */
+	/* The slot is free: pairs with the release in hroce_rq_copy(). */
 	if (prod - smp_load_acquire(&hdr->cons) >= ring->nr_entries)
 		return -ENOMEM;
 	wqe = hroce_ring_entry(ring, prod);
 	wqe->wr_id = wr->wr_id;
 	wqe->nr_sges = fill_sges((void *)(wqe + 1), wr->sg_list, wr->num_sge);
 	wqe->reserved = 0;
-	/* Pairs with the acquire of hroce_rq_copy(). */
+	/* Pairs with the acquire in hroce_rq_copy(). */
 	smp_store_release(&hdr->prod, prod + 1);
 	return 0;
 }

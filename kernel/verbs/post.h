@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Posting by the kernel's own consumers; user space posts without us. */
+/* Posting by kernel consumers; user space writes its queues directly. */
 #ifndef HROCE_POST_H
 #define HROCE_POST_H
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Birth and death of queue pairs.
+ * Creation and destruction of queue pairs.
  *
- * A queue pair is found by its number from the moment that it is complete.
- * Death: the number goes, sections of the datapath are waited for, timer and
- * tasklets are stopped; then nobody else knows it.
+ * Look-ups by number find a queue pair once it is complete. Destruction removes
+ * the number, waits for sections of the datapath, and stops timer and tasklets;
+ * then no other user is left.
  */
 #include <linux/slab.h>
 #include "../proto/req.h"
@@ -16,16 +16,16 @@
 #include "ucontext.h"
 
 #define QPN_GSI		1
-#define QPN_MIN		16		/* the first ones look special */
+#define QPN_MIN		16		/* low numbers look special */
 #define QPN_MASK	0xffffffu
 
 /*
- * Packets in flight at most: 8 MB in big packets, more than the path holds in
- * a data center, and less than lets a switch or a slow receiver drown.
+ * Most packets in flight: 8 MB at MTU 4096, more than a data center path holds,
+ * but too little to overrun a switch or a slow receiver.
  */
 #define WINDOW_PKTS	2048
 
-/* Packets per burst at most: about as many as a super-packet holds. */
+/* Most packets per burst: about as many as a super-packet holds. */
 #define BURST_PKTS	64
 
 static int qp_check_init(const struct ib_qp_init_attr *init,
@@ -115,9 +115,9 @@ static void qp_setup(struct hroce_qp *qp, const struct ib_qp_init_attr *init,
 		return;
 	}
 	/*
-	 * It has no owner: any process of the domain may open it, and its
-	 * creator may be gone. So ib_core calls it one of the kernel, but its
-	 * SRQs are of user space alone.
+	 * An XRC target has no owner: any process of the domain may open it,
+	 * and its creator may be gone. So ib_core treats it as a kernel QP,
+	 * but its SRQs belong to user space only.
 	 */
 	qp->user = true;
 	qp->proto.resp.srq = 1;
@@ -136,8 +136,8 @@ static int qp_create_sq(struct hroce_qp *qp, struct ib_qp_cap *cap)
 	}
 	stride = hrp_sq_stride(cap->max_send_sge, cap->max_inline_data);
 	/*
-	 * All that there is room for: hardware does so, too, and some programs
-	 * send a little inline without having asked for it (rdma_xclient).
+	 * Grant all the space there is, as hardware does: some programs send
+	 * short inline data without asking for it (rdma_xclient).
 	 */
 	cap->max_inline_data = stride - sizeof(struct hroce_sq_wqe);
 	qp->sq = hroce_ring_create(max(cap->max_send_wr, 1U), stride);
@@ -172,7 +172,7 @@ static bool qp_has_rq(const struct hroce_qp *qp)
 	return hrp_qp_receives(&qp->proto) && !qp->proto.resp.srq;
 }
 
-/* SGEs that a receive entry may have; XRC: one of any SRQ. */
+/* Most SGEs of a receive entry; XRC: of an entry of any SRQ. */
 static u32 qp_max_recv_sges(const struct hroce_qp *qp,
 			    const struct ib_qp_cap *cap)
 {
@@ -215,7 +215,7 @@ static void qp_destroy_rq(struct hroce_qp *qp)
 	kvfree(qp->proto.resp.rd);
 }
 
-/* Frames have left: go on sending, on either side. */
+/* Frames have left: both sides may send again. */
 static void flow_wake(struct hroce_flow *flow)
 {
 	struct hroce_qp *qp = container_of(flow, struct hroce_qp, flow);
@@ -235,7 +235,7 @@ int hroce_qp_flow_init(struct hroce_qp *qp, const struct hroce_flow_key *key,
 			       GFP_KERNEL_ACCOUNT);
 }
 
-/* UD: datagrams go by the flows of address handles, and are charged to this. */
+/* UD: address handles have the routes; this flow only counts queued bytes. */
 static int qp_create_flow(struct hroce_qp *qp)
 {
 	static const struct hroce_flow_key nowhere;
@@ -249,8 +249,8 @@ static int qp_create_flow(struct hroce_qp *qp)
 }
 
 /*
- * Reserve an index whose number means nothing in particular. Those that do are
- * a handful, while the table is never more than half full.
+ * Reserve an index whose number is not special. The loop ends soon: few numbers
+ * are special, and the table is at most half full.
  */
 static int qp_take_index(struct hroce_dev *dev, u32 *qpn)
 {
@@ -270,7 +270,7 @@ static int qp_take_index(struct hroce_dev *dev, u32 *qpn)
 	}
 }
 
-/* Take a number, under which nobody is found yet. */
+/* Reserve a number; look-ups do not find it yet. */
 static int qp_take_number(struct hroce_qp *qp)
 {
 	struct hroce_dev *dev = hqp_dev(qp);
@@ -337,7 +337,7 @@ int hroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	err = qp_answer(qp, udata);
 	if (err)
 		goto put_number;
-	/* The slot is reserved, so that this needs no memory. */
+	/* The slot is reserved, so this allocates no memory. */
 	xa_store(&dev->qps, hroce_qp_index(dev, qp->proto.qpn), qp,
 		 GFP_KERNEL);
 	return 0;

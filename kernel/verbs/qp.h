@@ -28,15 +28,15 @@ struct hroce_srq;
 struct hroce_ring;
 
 /**
- * struct hroce_side - one direction's runner: requester or responder
+ * struct hroce_side - one side of a queue pair: requester or responder
  * @lock: send lock or receive lock of &struct hrp_qp; softirq, so _bh
  * @running: a context holds the token and sends what the engine gives it [lock]
- * @again: something changed meanwhile; the holder looks once more [lock]
- * @flushing: requests are to be flushed, or the rest of them [lock]
- * @task: goes on where back-pressure stopped the holder, or the work of its
- *	section was done
+ * @again: something changed meanwhile; the holder must look again [lock]
+ * @flushing: requests are left to flush [lock]
+ * @task: continues when back-pressure stopped the holder, or its section had no
+ *	work left
  *
- * The token is taken and given back within one section of the datapath.
+ * The token is taken and released within one section of the datapath.
  */
 struct hroce_side {
 	spinlock_t lock;
@@ -46,17 +46,17 @@ struct hroce_side {
 	struct tasklet_struct task;
 };
 
-/* Bit numbers of hrp_qp.pending that are ours: see hroce_qp_settle() */
+/* Bit numbers of hrp_qp.pending outside of proto/: see hroce_qp_settle() */
 enum hroce_qp_pending {
 	HROCE_PENDING_SEND_CQ = HRP_PENDING_NR,	/* call the send CQ's handler */
 	HROCE_PENDING_RECV_CQ,		/* call the receive CQ's handler */
-	HROCE_PENDING_SEND_RUN,		/* an acknowledgement opened the window */
-	HROCE_PENDING_RECV_RUN,		/* something is to be answered */
+	HROCE_PENDING_SEND_RUN,		/* an ACK opened the window */
+	HROCE_PENDING_RECV_RUN,		/* there are answers to send */
 };
 
 /**
  * struct hroce_qp - queue pair
- * @ib: what ib_core knows
+ * @ib: ib_core's queue pair
  * @sq: send queue memory; XRC target: NULL
  * @rq: receive queue memory, or NULL with an SRQ and XRC
  * @srq: shared receive queue or NULL; XRC: NULL, found by number
@@ -67,33 +67,33 @@ enum hroce_qp_pending {
  * @sig_all: each request of the kernel is signaled
  * @dead: being destroyed or reset: no new run of either side [both locks]
  * @max_recv_sge: granted
- * @modify_lock: one modify_qp() at a time
+ * @modify_lock: serialises hroce_qp_modify()
  * @proto: protocol state; @proto.req is guarded by @send.lock, @proto.resp by
  *	@recv.lock
  * @send: requester side
  * @timer_ns: when @timer will fire, 0 if it is not armed [send.lock]
- * @owner: user context that created it, by identity; NULL: the kernel, or
- *	an XRC target, which has no owner
+ * @owner: user context that created it, only compared; NULL: the kernel, or an
+ *	XRC target, which has no owner
  * @timer: for hrp_req_deadline(); armed lazily, never moved on progress
  * @recv: responder side
  * @rq_head: receive entries taken, private [recv.lock]
- * @post_lock: queues of the kernel: guards posting to @sq and @rq; any context;
- *	queues of user space are posted to without us
+ * @post_lock: queues of the kernel: guards posting to @sq and @rq; any context
  * @access_flags: as last set, for query_qp [modify_lock]
  * @timeout: likewise
  * @sgid_index: likewise
  * @pkey_index: of @proto.pkey in the table of the port [both locks]
- * @flow: way to the connected peer (RC, UC); what frames are charged to; valid
+ * @flow: route to the connected peer (RC, UC); frames are charged to it; valid
  *	if @flow_ok
  * @turn: taking turns with the peer's process on one CPU
- * @early: acknowledgements that come before frames have left [send.lock]
+ * @early: acknowledgements that arrive before their frames have left
+ *	[send.lock]
  *
  * Lifetime: every use begins with a look-up by QPN, or with a pointer that the
- * caller of a verb owns, and stays within one section (core/section.h). Timer and
- * tasklets are stopped by hroce_qp_stop().
+ * caller of a verb owns, and stays within one section (core/section.h). Timer
+ * and tasklets are stopped by hroce_qp_stop().
  *
- * There may be many thousands, most of them idle: 1024 bytes are what there is
- * before the allocator takes twice as much. They are used up. Cache lines of 64
+ * There may be many thousands, most of them idle. The struct fills 1024 bytes;
+ * for one byte more the allocator would take twice as much. Cache lines of 64
  * bytes, in a kernel without lock debugging:
  *
  *	0-5	@ib and what both sides read
@@ -150,7 +150,7 @@ static inline struct hroce_qp *proto_to_hqp(const struct hrp_qp *proto)
 	return container_of(proto, struct hroce_qp, proto);
 }
 
-/* The context that owns it; NULL: the kernel's, or an XRC target. */
+/* Context of the owner; NULL: the kernel, or an XRC target. */
 static inline struct hroce_ucontext *hroce_qp_ctx(const struct hroce_qp *qp)
 {
 	return qp->owner ? to_hctx((struct ib_ucontext *)qp->owner) : NULL;
@@ -162,10 +162,10 @@ static inline struct hroce_dev *hqp_dev(const struct hroce_qp *qp)
 }
 
 /*
- * Numbers of queue pairs: the index in hroce_dev.qps, but for the lowest bits,
- * behind a permutation. Those bits stay, as ib_core has a table by number, too,
- * whose nodes would else be as large as all else that a queue pair takes: four
- * numbers each share what comes before.
+ * The number of a queue pair is its index in hroce_dev.qps, permuted except for
+ * the lowest bits. These stay because ib_core has a table by number, too: four
+ * neighbours share a node of 576 bytes there, which each queue pair would need
+ * otherwise.
  */
 #define HROCE_QPN_LOW_BITS	2
 #define HROCE_QPN_LOW_MASK	((1u << HROCE_QPN_LOW_BITS) - 1)
@@ -206,7 +206,7 @@ static inline struct hroce_qp *hroce_qp_find(struct hroce_dev *dev,
 	if (likely(qp && qp->proto.qpn == qpn))
 		return qp;
 	qp = xa_load(&dev->qps, hroce_qp_index(dev, qpn));
-	/* A user may ask for any number. */
+	/* User space may pass any number. */
 	if (!qp || qp->proto.qpn != qpn)
 		return NULL;
 	hroce_recent_store(slot, qp, removals);
@@ -245,9 +245,10 @@ void hroce_qp_recv_stop(struct hroce_qp *qp);
 /* datapath/run.c: what both sides share */
 
 /**
- * hroce_qp_visit_all - do something with each queue pair of a device
+ * hroce_qp_visit_all - call a function for each queue pair of a device
  * @dev: device
- * @visit: called in a section, once for each that is there all the time
+ * @visit: called in a section, once for each queue pair; those that are created
+ *	or destroyed meanwhile may be left out
  *
  * Context: process, may sleep.
  */
@@ -255,8 +256,8 @@ void hroce_qp_visit_all(struct hroce_dev *dev,
 			void (*visit)(struct hroce_qp *qp));
 
 /**
- * hroce_qp_stop - let nobody work on a queue pair any more
- * @qp: queue pair; for destruction already taken out of hroce_dev.qps
+ * hroce_qp_stop - end all work on a queue pair
+ * @qp: queue pair; for destruction already removed from hroce_dev.qps
  *
  * Sets @qp->dead and waits for runners, timer and tasklets. After return the
  * caller is the only user, until it clears @qp->dead under both locks.
@@ -264,16 +265,16 @@ void hroce_qp_visit_all(struct hroce_dev *dev,
  */
 void hroce_qp_stop(struct hroce_qp *qp);
 
-/* There is reason to look once more: is there work left in this section? */
+/* Return: true if this section may do more work; if not, the tasklet runs. */
 bool hroce_qp_side_may(struct hroce_side *side);
 
 /**
- * hroce_qp_side_again - give the token back, or look once more?
+ * hroce_qp_side_again - must the holder of a token look again?
  * @side: side of which the caller holds the token
  *
- * If there is reason to, but this section has done its work, the tasklet looks.
+ * If so, but this section may do no more work, the tasklet looks.
  * Context: @side->lock held, in a section.
- * Return: true to look once more, now.
+ * Return: true to look again now, false to release the token.
  */
 static inline bool hroce_qp_side_again(struct hroce_side *side)
 {
@@ -282,7 +283,7 @@ static inline bool hroce_qp_side_again(struct hroce_side *side)
 }
 
 /**
- * hroce_qp_end_flush - flush what a stopped queue pair has not flushed yet
+ * hroce_qp_end_flush - flush the requests left in a stopped queue pair
  * @qp: queue pair, stopped by hroce_qp_stop()
  *
  * Calls the handlers, too. Context: process, may sleep.
@@ -290,7 +291,7 @@ static inline bool hroce_qp_side_again(struct hroce_side *side)
 void hroce_qp_end_flush(struct hroce_qp *qp);
 
 /**
- * hroce_qp_fatal - this queue pair cannot go on: error state, QP_FATAL event
+ * hroce_qp_fatal - request the error state and the event QP_FATAL
  * @qp: queue pair
  *
  * Takes effect in hroce_qp_settle(). Context: one of the QP's locks is held.
@@ -298,7 +299,7 @@ void hroce_qp_end_flush(struct hroce_qp *qp);
 void hroce_qp_fatal(struct hroce_qp *qp);
 
 /**
- * hroce_qp_settle - do what was put off until the locks are dropped
+ * hroce_qp_settle - do the work deferred until the locks are dropped
  * @qp: queue pair
  *
  * Runs the sides, calls completion and event handlers as @qp->proto.pending
@@ -329,7 +330,7 @@ static inline void hroce_qp_send_run(struct hroce_qp *qp)
 	hroce_qp_settle(qp);
 }
 
-/* Something may have to be answered or flushed. As hroce_qp_settle(). */
+/* Answer and flush. Context: as hroce_qp_settle(). */
 static inline void hroce_qp_recv_run(struct hroce_qp *qp)
 {
 	set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
@@ -371,7 +372,7 @@ int hroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 /* qp_attr.c */
 
 /**
- * hroce_qp_check_attr - are the attributes of a modify_qp() in range?
+ * hroce_qp_check_attr - check the ranges of modify_qp() attributes
  * @qp: queue pair
  * @attr: attributes
  * @mask: IB_QP_*: which of them are set
@@ -384,7 +385,7 @@ int hroce_qp_check_attr(const struct hroce_qp *qp,
 			const struct ib_qp_attr *attr, int mask);
 
 /**
- * hroce_qp_set_attr - put attributes into force
+ * hroce_qp_set_attr - apply attributes of modify_qp()
  * @qp: queue pair
  * @attr: attributes, checked
  * @mask: IB_QP_*: which of them are set

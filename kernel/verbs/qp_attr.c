@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Attributes of queue pairs: their ranges, into force, and back. */
+/* Attributes of queue pairs: check, apply and query. */
 #include "../proto/pace.h"
 #include "../proto/psn.h"
 #include "../proto/table.h"
@@ -12,8 +12,8 @@
 #define MAX_3BITS	7	/* retry counters */
 
 /*
- * The kernel's CM asks for all kinds of FLUSH where there is one of them.
- * On-demand paging is a matter of regions, but many name it here, too.
+ * The kernel's CM sets both FLUSH flags if the device supports one of them.
+ * ON_DEMAND concerns regions only, but many programs set it here, too.
  */
 #define QP_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
@@ -39,7 +39,7 @@ static int attr_check_path(const struct hroce_qp *qp,
 		return -EINVAL;
 	if (mask & IB_QP_SQ_PSN && attr->sq_psn & ~HRP_PSN_MASK)
 		return -EINVAL;
-	/* No path to migrate to. */
+	/* There is no alternate path. */
 	if (mask & IB_QP_PATH_MIG_STATE &&
 	    attr->path_mig_state != IB_MIG_MIGRATED)
 		return -EINVAL;
@@ -148,7 +148,7 @@ void hroce_qp_set_attr(struct hroce_qp *qp, const struct ib_qp_attr *attr,
 		qp->sgid_index = rdma_ah_read_grh(&attr->ah_attr)->sgid_index;
 }
 
-/* The address vector, back from what became of it. */
+/* Rebuild the address vector from the flow. */
 static void attr_query_av(const struct hroce_qp *qp, struct rdma_ah_attr *ah)
 {
 	const struct hroce_flow_key *key = &qp->flow.key;

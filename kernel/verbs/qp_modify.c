@@ -4,8 +4,9 @@
  * says which transitions and attributes go together; ranges are checked in
  * qp_attr.c.
  *
- * First everything that may fail or sleep, into a struct qp_change; then, with
- * both locks held, what takes effect; then, without, what follows from it.
+ * Everything that may fail or sleep is done first and kept in a struct
+ * qp_change. It is applied with both locks held. What follows from it is done
+ * last, without locks.
  */
 #include <linux/hrtimer.h>
 #include <linux/slab.h>
@@ -20,15 +21,15 @@
 #include "ucontext.h"
 
 /**
- * struct qp_change - one modify_qp() under way
+ * struct qp_change - modify_qp() in progress
  * @attr: attributes
  * @mask: which are set
  * @from: state before
  * @to: state wanted; may be the same
  * @key: new address vector, if IB_QP_AV is set
- * @rd: responder resources to be put in place; afterwards those to be freed
- * @nr_rd: of them
- * @pace: what the requester is to be paced by; afterwards what is to be freed
+ * @rd: new responder resources; afterwards the old ones, to be freed
+ * @nr_rd: number of @rd
+ * @pace: new pacing state; afterwards the unused one, to be freed
  * @max_burst_bytes: longest burst at the new rate; 0: the default
  */
 struct qp_change {
@@ -72,7 +73,7 @@ static int change_prepare_flow(struct hroce_qp *qp, struct qp_change *c)
 
 	if (c->mask & IB_QP_DEST_QPN)
 		dest_qpn = c->attr->dest_qp_num;
-	/* One port for the life of the connection, another for each. */
+	/* Constant for a connection, but different for each. */
 	sport = rdma_get_udp_sport(rdma_ah_read_grh(ah)->flow_label,
 				   qp->proto.qpn, dest_qpn);
 	err = hroce_ah_flow_key(qp->ib.device, ah, sport, !!qp->ib.uobject,
@@ -95,7 +96,7 @@ static int change_prepare_rd(struct hroce_qp *qp, struct qp_change *c)
 
 	if (!hrp_qp_is_reliable(&qp->proto))
 		return 0;
-	/* Resources in use stay where they are. */
+	/* Resources in use are not replaced. */
 	if (c->from != IB_QPS_INIT)
 		return nr <= qp->proto.resp.nr_rd ? 0 : -EINVAL;
 	if (!nr)
@@ -130,7 +131,7 @@ static int change_prepare(struct hroce_qp *qp, struct qp_change *c)
 
 	if (c->mask & IB_QP_CUR_STATE && c->attr->cur_qp_state != c->from)
 		return -EINVAL;
-	/* ib_core knows rates of queue pairs that we do not have. */
+	/* ib_core's table has RATE_LIMIT for raw packet QPs only. */
 	if (!ib_modify_qp_is_ok(c->from, c->to, qp->ib.qp_type,
 				c->mask & ~IB_QP_RATE_LIMIT))
 		return -EINVAL;
@@ -179,7 +180,7 @@ static void change_enter(struct hroce_qp *qp, const struct qp_change *c)
 	}
 }
 
-/* Both locks are held. A late timer is no reason to be slower: see pace.h. */
+/* Both locks are held. A late timer must not lower the rate: see pace.h. */
 static void change_rate(struct hroce_qp *qp, struct qp_change *c)
 {
 	u64 now_ns = ktime_get_ns();
@@ -197,7 +198,7 @@ static void change_rate(struct hroce_qp *qp, struct qp_change *c)
 		     c->max_burst_bytes);
 }
 
-/* Flush the requests posted before the error: they may not be sent later. */
+/* Flush the requests posted before the error: they must not be sent later. */
 static void qp_end_sqe(struct hroce_qp *qp)
 {
 	hroce_qp_stop(qp);
@@ -223,7 +224,7 @@ static int change_commit(struct hroce_qp *qp, struct qp_change *c)
 		swap(qp->proto.resp.rd, c->rd);
 		swap(qp->proto.resp.nr_rd, c->nr_rd);
 	}
-	/* Left from an attempt that failed; nothing is sent in INIT. */
+	/* The flow is of a failed attempt; nothing is sent in INIT. */
 	if (c->mask & IB_QP_AV && c->from == IB_QPS_INIT && qp->flow_ok)
 		hroce_flow_update(&qp->flow, &c->key);
 	hroce_qp_set_attr(qp, c->attr, c->mask);
@@ -239,10 +240,10 @@ unlock:
 }
 
 /*
- * A new address vector (SQD to SQD). Stopping has cancelled the timer and made
- * both sides forget the memory that they wait for. So let them try again: they
- * ask for it anew if it is still not there. The caller runs the requester, which
- * arms the timer.
+ * A new address vector (SQD to SQD). Stopping cancels the timer and makes both
+ * sides forget the memory that they wait for. So let them try again: they fetch
+ * it again if it is still absent. The caller runs the requester, which arms the
+ * timer.
  */
 static void qp_update_flow(struct hroce_qp *qp, const struct qp_change *c)
 {
@@ -276,7 +277,7 @@ static void qp_reset(struct hroce_qp *qp)
 	hroce_qp_end_flush(qp);
 	if (qp->flow_ok && proto->type != HRP_TYPE_UD) {
 		hroce_flow_fini(&qp->flow);
-		/* Its wake-up may have been faster. */
+		/* The flow may have woken the tasklets once more. */
 		hroce_qp_send_stop(qp);
 		hroce_qp_recv_stop(qp);
 	}
@@ -327,7 +328,7 @@ static int qp_modify_locked(struct hroce_qp *qp, struct qp_change *c)
 	return 0;
 }
 
-/* Struct hroce_modify_qp_req, or nothing, or zeros. */
+/* User space may send struct hroce_modify_qp_req, zeros, or nothing. */
 static int change_read(struct qp_change *c, struct ib_udata *udata)
 {
 	struct hroce_modify_qp_req req = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counts the objects of user space, and refuses those beyond a limit.
+ * Count the objects of user space and refuse those beyond a limit.
  *
  * Objects belong to the context that creates them, which outlives them. XRC
  * domains, XRC targets and multicast groups are shared by processes, and count
@@ -21,17 +21,17 @@
 #include "ucontext.h"
 #include "xrcd.h"
 
-/* A context may have a quarter, so one process leaves some to others. */
+/* A context may have a quarter, so that one process cannot use up all. */
 #define EACH_SHIFT	2
 
 #define ATTR(field)	offsetof(struct ib_device_attr, field)
 
 /**
- * struct quota_kind - what is counted
+ * struct quota_kind - kind of object
  * @name: for hroce_quota_show()
  * @all: limit of all contexts
- * @attr: where struct ib_device_attr has the limit of one context; 0: nowhere
- * @shared: there is no limit of one context
+ * @attr: offset in struct ib_device_attr of the limit per context; 0: none
+ * @shared: there is no limit per context
  */
 struct quota_kind {
 	const char *name;
@@ -55,7 +55,7 @@ static const struct quota_kind kinds[HROCE_QUOTA_NR] = {
 	[HROCE_QUOTA_XRCD] = { "xrcd", HROCE_MAX_XRCD, 0, true },
 };
 
-/* Numbers that are left to the kernel when all contexts have what they may. */
+/* At their limits, contexts leave at least half of the numbers unused. */
 static_assert(2 * HROCE_MAX_AH <= HROCE_MAX_AH_ID);
 static_assert(2 * HROCE_MAX_QP <= HROCE_MAX_QPN);
 static_assert(HROCE_MAX_MR + HROCE_MAX_MW <= HROCE_MAX_KEYS / 5 * 4);
@@ -94,7 +94,7 @@ int hroce_quota_set(struct hroce_dev *dev, const char *kind, u32 each, u32 all)
 		return -EINVAL;
 	WRITE_ONCE(quota->each[i], kinds[i].shared ? all : each);
 	WRITE_ONCE(quota->all[i], all);
-	/* ib_core queried the attributes when the device was registered. */
+	/* ib_core keeps the attributes that it queried at registration. */
 	hroce_quota_query(quota, &dev->ib.attrs);
 	return 0;
 }
@@ -144,7 +144,7 @@ static void quota_give(struct ib_device *ibdev, struct hroce_ucontext *ctx,
 	atomic_dec(&to_hdev(ibdev)->quota.used[kind]);
 }
 
-/* The context that a command comes from. */
+/* Context of a command. */
 static struct hroce_ucontext *udata_ctx(struct ib_udata *udata)
 {
 	struct ib_ucontext *ibctx = hroce_udata_context(udata);
@@ -152,7 +152,7 @@ static struct hroce_ucontext *udata_ctx(struct ib_udata *udata)
 	return ibctx ? to_hctx(ibctx) : NULL;
 }
 
-/* Most objects: those of the kernel come without @udata, and are not counted. */
+/* Objects of the kernel have no @udata and are not counted. */
 static int quota_take_user(struct ib_device *ibdev, struct ib_udata *udata,
 			   enum hroce_quota_kind kind)
 {
@@ -340,7 +340,7 @@ int hroce_quota_pd_dealloc(struct ib_pd *ibpd, struct ib_udata *udata)
 	return err;
 }
 
-/* ib_core creates XRC targets in its own name, for all users of the domain. */
+/* ib_core creates XRC targets as kernel QPs, for all users of the domain. */
 static bool qp_is_counted(enum ib_qp_type type, bool user)
 {
 	return user || type == IB_QPT_XRC_TGT;
@@ -362,7 +362,7 @@ int hroce_quota_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	return err;
 }
 
-/* ib_core may destroy one that it cannot use, without saying whose it is. */
+/* Not by @udata: ib_core may destroy a QP that it cannot use without it. */
 int hroce_quota_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct hroce_ucontext *ctx = hroce_qp_ctx(to_hqp(ibqp));

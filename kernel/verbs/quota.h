@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How many objects of each kind user space may have: one context, and all
- * contexts together. The kernel's own objects are not counted. The tables that
- * objects get their numbers from hold more than all contexts may have, so
- * ib_mad, and with it rdma_cm, always finds room.
+ * Limits for the objects of user space, per context and for all contexts
+ * together. Objects of the kernel are not counted. There are more numbers than
+ * all contexts may use, so ib_mad, and with it rdma_cm, always gets one.
  */
 #ifndef HROCE_QUOTA_H
 #define HROCE_QUOTA_H
@@ -45,11 +44,11 @@ enum hroce_quota_kind {
 };
 
 /**
- * struct hroce_quota - limits of a device and what is used of them
- * @each: most objects of one context, as ib_query_device() tells; not looked at
- *	for shared objects
- * @all: most objects of all contexts, and of no context in particular
- * @used: how many there are
+ * struct hroce_quota - limits of a device and objects in use
+ * @each: limit per context, as ib_query_device() reports; unused for shared
+ *	objects
+ * @all: limit of all contexts together, shared objects included
+ * @used: objects in use
  */
 struct hroce_quota {
 	u32 each[HROCE_QUOTA_NR];
@@ -64,7 +63,7 @@ struct hroce_quota {
 void hroce_quota_init(struct hroce_quota *quota);
 
 /**
- * hroce_quota_query - tell the limits of one context
+ * hroce_quota_query - report the limits per context
  * @quota: limits
  * @attr: its max_* fields that count objects are set
  *
@@ -76,9 +75,9 @@ void hroce_quota_query(const struct hroce_quota *quota,
 /**
  * hroce_quota_set - change the limits of one kind of objects
  * @dev: device
- * @kind: its name, as hroce_quota_show() has it
- * @each: most objects of one context
- * @all: most objects of all contexts, not more than there may be by default
+ * @kind: its name in hroce_quota_show()
+ * @each: limit per context
+ * @all: limit of all contexts together, at most the default
  *
  * Objects beyond a new limit stay.
  * Context: process.
@@ -89,27 +88,28 @@ int hroce_quota_set(struct hroce_dev *dev, const char *kind, u32 each, u32 all);
 /**
  * hroce_quota_show - print limits and use
  * @dev: device
- * @file: gets a line for each kind: name, limit of a context, limit of all, used
+ * @file: gets a line for each kind: name, limit of a context, limit of all,
+ *	used
  *
  * Context: process.
  */
 void hroce_quota_show(const struct hroce_dev *dev, struct seq_file *file);
 
 /**
- * hroce_quota_take_group - a multicast group is to be made for a queue pair
+ * hroce_quota_take_group - count a new multicast group of user space
  * @dev: device
  *
  * Context: any.
- * Return: 0, or -ENOMEM if all contexts have as many as they may.
+ * Return: 0, or -ENOMEM at the limit.
  */
 int hroce_quota_take_group(struct hroce_dev *dev);
 
-/* A group that was taken is gone. Context: any. */
+/* Counterpart of hroce_quota_take_group(). Context: any. */
 void hroce_quota_give_group(struct hroce_dev *dev);
 
 /*
- * ib_device_ops: those of the objects, with counting around them. At a limit
- * they return -ENOMEM.
+ * ib_device_ops: the operations of the objects, with counting. At a limit they
+ * return -ENOMEM.
  */
 int hroce_quota_ah_create(struct ib_ah *ibah,
 			  struct rdma_ah_init_attr *init_attr,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Flush queue pairs of user space before their device goes. ib_core raises
- * IBV_EVENT_DEVICE_FATAL and destroys the objects; a process that polls looks
- * at the CQ alone, and would wait for ever.
+ * Flush queue pairs of user space before their device is removed. ib_core
+ * raises IBV_EVENT_DEVICE_FATAL and destroys the objects; a process that only
+ * polls a CQ would wait forever.
  *
- * This is a client of ib_core, since clients hear first, whatever the reason,
- * and in the reverse order of their registration: ib_uverbs, which was loaded
- * before, comes later. It waits for verbs that are being called, so calls that
- * wait for user memory are ended here, too.
+ * This is a client of ib_core, since every removal calls clients first, in the
+ * reverse order of registration: this one before ib_uverbs, which was loaded
+ * earlier. ib_uverbs waits for running verbs, so those that wait for user
+ * memory are woken here, too.
  */
 #include "device.h"
 #include "facade.h"
@@ -22,7 +22,7 @@ static int removal_add(struct ib_device *ibdev)
 	return 0;
 }
 
-/* Kernel consumers flush their own. */
+/* Kernel consumers flush their own queue pairs. */
 static void removal_flush(struct hroce_qp *qp)
 {
 	if (qp->user)

@@ -4,7 +4,7 @@
 #define HROCE_REMOVAL_H
 
 /**
- * hroce_removal_init - begin to hear of the removal of devices
+ * hroce_removal_init - register as a client of ib_core
  *
  * Context: process.
  * Return: 0 or negative errno.

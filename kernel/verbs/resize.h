@@ -9,13 +9,13 @@
 struct hroce_ring;
 
 /**
- * struct hroce_resize - how a queue gets another ring
- * @ring: prepared to take the place of the present one, or NULL
- * @stride: of entries
- * @move: move the contents of the queue to @ring, and swap @ring with the present
- *	one; false: it is too small, nothing has changed
+ * struct hroce_resize - resizing of a queue
+ * @ring: prepared ring, or NULL
+ * @stride: bytes from one entry to the next
+ * @move: move the contents of the queue to @ring, and swap @ring with the
+ *	current ring; false: it is too small, nothing has changed
  *
- * The owner of the queue allows one step at a time.
+ * The queue serialises the steps.
  */
 struct hroce_resize {
 	struct hroce_ring *ring;
@@ -25,11 +25,11 @@ struct hroce_resize {
 
 /**
  * hroce_resize_run - take one step
- * @resize: of the queue
+ * @resize: resizing of the queue
  * @step: enum hroce_resize_step, unchecked
- * @nr_entries: PREPARE: least number of entries, valid
+ * @nr_entries: PREPARE: least number of entries, checked
  * @ucontext: PREPARE: context that maps the new ring
- * @answer: PREPARE: where it expects &struct hroce_ring_info
+ * @answer: PREPARE: user address for &struct hroce_ring_info
  *
  * Context: process, may sleep.
  * Return: 0 or negative errno.

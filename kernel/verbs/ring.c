@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory of queues, and its way into user space.
+ * Memory of queues, and its mapping into user space.
  *
- * It is not swapped out, so that of user space counts as pinned memory, against
- * RLIMIT_MEMLOCK, as with drivers whose queues are memory of the process. It
- * counts as long as it is mapped: pages that are still mapped when their queue
- * is destroyed are kept, and looked at again when the context makes or destroys
- * the next one.
+ * The memory is not swapped out, so queues of user space count as pinned memory
+ * against RLIMIT_MEMLOCK, as with drivers that pin queues in process memory. It
+ * counts while it is mapped: pages that are still mapped when their queue is
+ * destroyed are kept, and checked again when the context creates or destroys
+ * another queue.
  */
 #include <linux/capability.h>
 #include <linux/log2.h>
@@ -62,7 +62,7 @@ static void ring_free(struct hroce_ring *ring)
 	kvfree(ring);
 }
 
-/* Give back what is not mapped. Return: true if that is all. */
+/* Free the pages that are not mapped. Return: true if these are all. */
 static bool ring_trim(struct hroce_ring *ring)
 {
 	bool all = true;
@@ -110,7 +110,7 @@ static bool ring_alloc_pages(struct hroce_ring *ring)
 	return true;
 }
 
-/* Most queues of thousands fit in a page, which the kernel has mapped. */
+/* Most queues fit in one page, which is mapped already. */
 static void *ring_map(const struct hroce_ring *ring)
 {
 	if (ring->nr_pages == 1)
@@ -178,7 +178,7 @@ void hroce_ring_destroy(struct hroce_ring *ring)
 {
 	if (!ring)
 		return;
-	/* A concurrent mmap() may be the last to let go. */
+	/* A concurrent mmap() may drop the last reference. */
 	if (ring->user)
 		rdma_user_mmap_entry_remove(&ring->entry);
 	else
@@ -206,7 +206,7 @@ int hroce_ring_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma)
 
 	if (vma->vm_flags & VM_EXEC)
 		return -EPERM;
-	/* Wants a shared mapping of exactly the ring's size and offset. */
+	/* Requires a shared mapping of exactly the ring's size and offset. */
 	entry = rdma_user_mmap_entry_get(ucontext, vma);
 	if (!entry)
 		return -EINVAL;

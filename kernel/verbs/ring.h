@@ -3,7 +3,7 @@
  * Memory of one queue: a header and a power-of-two number of entries, mapped
  * into user space for user queues.
  *
- * Which barrier pairs with which is said at the top of rdma/hroce-abi.h.
+ * The top of rdma/hroce-abi.h says which barriers pair.
  */
 #ifndef HROCE_RING_H
 #define HROCE_RING_H
@@ -22,11 +22,11 @@ struct hroce_ucontext;
  * @nr_entries: power of two
  * @stride: bytes from one entry to the next
  * @user: @entry is in use
- * @entry: by which user space maps the ring; its release frees this structure
- * @payer: the process that the memory counts as pinned by; NULL: none
+ * @entry: mapping by user space; its release frees this structure
+ * @payer: process whose pinned memory includes the ring; NULL: none
  * @node: in hroce_ucontext.old_rings, when the queue has been destroyed
- * @pages: what @va and mappings refer to; each mapping holds references, so
- *	that it outlives the queue harmlessly
+ * @pages: memory of the ring; each mapping holds references, so it may outlive
+ *	the queue
  *
  * User space may write anything there. No field changes once the ring is
  * in use.
@@ -65,7 +65,7 @@ struct hroce_ring *hroce_ring_create(u32 nr_entries, u32 stride);
 /**
  * hroce_ring_export - let user space map a ring
  * @ring: from hroce_ring_create()
- * @ucontext: who may map it
+ * @ucontext: context that may map it
  * @info: filled in
  *
  * The memory counts against RLIMIT_MEMLOCK of the caller.
@@ -77,14 +77,14 @@ int hroce_ring_export(struct hroce_ring *ring, struct ib_ucontext *ucontext,
 
 /**
  * hroce_ring_destroy - counterpart of hroce_ring_create()
- * @ring: nobody in the kernel uses it any more; may be NULL
+ * @ring: ring that the kernel no longer uses, or NULL
  *
  * Mappings in user space keep the pages; the kernel no longer uses them.
  * Context: process, may sleep.
  */
 void hroce_ring_destroy(struct hroce_ring *ring);
 
-/* The context closes: no ring is left but those destroyed earlier. */
+/* Free the rings of destroyed queues when the context closes. */
 void hroce_rings_release(struct hroce_ucontext *ctx);
 
 /* ib_device_ops.mmap and .mmap_free */

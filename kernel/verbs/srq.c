@@ -21,7 +21,7 @@ bool hroce_rq_copy(struct hroce_ring *ring, u32 max_sges, u32 *head,
 	const struct hroce_sge *sges;
 	u32 avail, i;
 
-	/* Pairs with the release of who posts. */
+	/* Pairs with the producer's release. */
 	avail = smp_load_acquire(&hdr->prod) - *head;
 	if (!avail)
 		return false;
@@ -43,7 +43,7 @@ bool hroce_rq_copy(struct hroce_ring *ring, u32 max_sges, u32 *head,
 	}
 
 	++*head;
-	/* Pairs with the acquire of who posts into the same slot again. */
+	/* Pairs with the producer's acquire: it may reuse the slots. */
 	smp_store_release(&hdr->cons, *head);
 	return true;
 
@@ -91,8 +91,8 @@ unlock:
 }
 
 /*
- * Moves what was posted and not taken to the prepared ring. Entries may be
- * taken meanwhile: they are copied for nothing.
+ * Move posted entries to the prepared ring. Copies of entries that are taken
+ * meanwhile are not used.
  */
 static bool srq_move(struct hroce_resize *resize)
 {
@@ -105,7 +105,7 @@ static bool srq_move(struct hroce_resize *resize)
 	spin_lock_bh(&srq->lock);
 	head = srq->head;
 	spin_unlock_bh(&srq->lock);
-	/* Pairs with the release of who posts. */
+	/* Pairs with the producer's release. */
 	prod = smp_load_acquire(&from->prod);
 	if (prod - head > min(ring->nr_entries, old->nr_entries))
 		return false;
@@ -132,7 +132,7 @@ static int srq_check_init(const struct ib_srq_init_attr *init,
 	case IB_SRQT_BASIC:
 		break;
 	case IB_SRQT_XRC:
-		/* Handlers of the kernel's CQs are not called with locks held. */
+		/* XRC calls handlers with a lock held: user space only. */
 		if (!udata)
 			return -EOPNOTSUPP;
 		break;
@@ -145,7 +145,7 @@ static int srq_check_init(const struct ib_srq_init_attr *init,
 	return 0;
 }
 
-/* Take a number, under which nobody is found yet. */
+/* Reserve a number; look-ups do not find it yet. */
 static int srq_take_number(struct hroce_srq *srq)
 {
 	struct hroce_dev *dev = to_hdev(srq->ib.device);
@@ -209,7 +209,7 @@ int hroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init_attr,
 	err = srq_answer_create(srq, udata);
 	if (err)
 		goto put_number;
-	/* The slot is reserved, so that this needs no memory. */
+	/* The slot is reserved, so this allocates no memory. */
 	if (xrc)
 		xa_store(&dev->xrc_srqs, srq->number, srq, GFP_KERNEL);
 	return 0;
@@ -228,7 +228,7 @@ static int srq_resize(struct hroce_srq *srq, u32 max_wr, struct ib_udata *udata)
 	struct hroce_modify_srq_req req = {};
 	int err;
 
-	/* No consumer in the kernel asks for it. */
+	/* No kernel consumer resizes an SRQ. */
 	if (!srq->user || !udata)
 		return -EOPNOTSUPP;
 	err = hroce_udata_read(udata, &req, sizeof(req));
@@ -300,7 +300,7 @@ int hroce_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
 	struct hroce_srq *srq = to_hsrq(ibsrq);
 
-	/* No queue pair refers to it but those who find it by its number. */
+	/* Only XRC targets may still use it, by its number. */
 	if (ibsrq->srq_type == IB_SRQT_XRC) {
 		xa_erase(&to_hdev(ibsrq->device)->xrc_srqs, srq->number);
 		hroce_section_wait();

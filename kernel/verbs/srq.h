@@ -13,8 +13,8 @@ struct hroce_ring;
 
 /**
  * struct hroce_srq - shared receive queue
- * @ib: what ib_core knows
- * @ring: mapped memory; another one is put in place by resizing [lock]
+ * @ib: ib_core's SRQ
+ * @ring: mapped memory; resizing replaces it [lock]
  * @lock: guards @head, @limit, @max_wr, @error and taking; taken with a QP's
  *	recv.lock held; _bh
  * @post_lock: queues of the kernel: guards posting; any context
@@ -22,11 +22,11 @@ struct hroce_ring;
  * @limit: raise SRQ_LIMIT_REACHED when fewer are left; 0: off
  * @max_wr: granted
  * @max_sge: granted
- * @number: XRC: of this SRQ, in hroce_dev.xrc_srqs
+ * @number: XRC: number of this SRQ, in hroce_dev.xrc_srqs
  * @user: mapped into user space
- * @error: the ring is corrupt; nothing is taken any more
- * @resize: the ring to come [modify_lock]
- * @modify_lock: one hroce_srq_modify() at a time
+ * @error: the ring is corrupt; no more entries are taken
+ * @resize: prepared ring [modify_lock]
+ * @modify_lock: serialises hroce_srq_modify()
  */
 struct hroce_srq {
 	struct ib_srq ib;
@@ -50,9 +50,9 @@ static inline struct hroce_srq *to_hsrq(struct ib_srq *ib)
 }
 
 /**
- * hroce_srq_find - look an XRC SRQ up
+ * hroce_srq_find - look up an XRC SRQ
  * @dev: device
- * @xrcd: XRC domain that it has to be in
+ * @xrcd: XRC domain that it must be in
  * @number: its number
  *
  * Context: in a section.
@@ -93,7 +93,7 @@ u32 hroce_rq_stride(u32 max_sges);
  * @max_sges: most SGEs allowed
  * @head: entries taken so far; advanced if true is returned
  * @rwqe: filled in
- * @corrupt: set if the ring's index or entry is impossible
+ * @corrupt: set if the ring's index or entry is invalid
  *
  * The index is read once, the entry copied once and checked in the copy.
  * Return: true if an entry was taken.

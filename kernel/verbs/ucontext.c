@@ -6,7 +6,7 @@
 #include "ring.h"
 #include "ucontext.h"
 
-/* Does user space ask for nothing beyond the @offset bytes that we know? */
+/* Is the input zero beyond the @offset bytes that we know? */
 static bool udata_is_zero(struct ib_udata *udata, size_t offset)
 {
 	return udata->inlen <= offset ||
@@ -34,7 +34,7 @@ int hroce_udata_check(struct ib_udata *udata, size_t answer)
 
 int hroce_udata_answer(struct ib_udata *udata, const void *answer, size_t len)
 {
-	/* ib_core asks, too, from threads without memory of a user. */
+	/* Calls of ib_core itself have no output buffer. */
 	if (!udata || !udata->outlen)
 		return 0;
 	return ib_copy_to_udata(udata, (void *)answer,
@@ -87,14 +87,14 @@ int hroce_ucontext_alloc(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	return hroce_udata_answer(udata, &resp, sizeof(resp));
 }
 
-/* Another context of user space for @ibctx: all that it has to know is fixed. */
+/* Another process imports @ibctx: there is nothing to report. */
 int hroce_ucontext_query(struct ib_ucontext *ibctx,
 			 struct uverbs_attr_bundle *attrs)
 {
 	return 0;
 }
 
-/* Pages may still be waited for, for regions that are gone. */
+/* Fetches for deregistered regions may still wait for pages. */
 void hroce_ucontext_dealloc(struct ib_ucontext *ibctx)
 {
 	struct hroce_ucontext *ctx = to_hctx(ibctx);
@@ -105,9 +105,9 @@ void hroce_ucontext_dealloc(struct ib_ucontext *ibctx)
 }
 
 /*
- * The device goes while the context stays open. ib_core has destroyed every
- * object of the context by the time this returns to it; rings that are still
- * mapped are ordinary memory that nobody else looks at.
+ * The device is removed while the context stays open. There is nothing to do:
+ * ib_core destroys the objects of the context, and rings that are still mapped
+ * are memory that the kernel no longer uses.
  */
 void hroce_ucontext_disassociate(struct ib_ucontext *ibctx)
 {

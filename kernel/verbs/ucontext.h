@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* User contexts, and how commands of user space grow. */
+/* User contexts, and hroce's part of uverbs commands. */
 #ifndef HROCE_UCONTEXT_H
 #define HROCE_UCONTEXT_H
 
@@ -12,11 +12,11 @@ struct hroce_fetcher;
 
 /**
  * struct hroce_ucontext - context of one open of the device
- * @ib: what ib_core knows
- * @lock: guards the making of @fetcher, and @old_rings
- * @used: objects that it has, see verbs/quota.h
- * @fetcher: fetches memory with on-demand paging; NULL before there is some
- * @old_rings: of queues that have been destroyed, but may still be mapped [lock]
+ * @ib: ib_core's context
+ * @lock: guards @old_rings and the creation of @fetcher
+ * @used: number of its objects, see verbs/quota.h
+ * @fetcher: fetches memory with on-demand paging; NULL until it is needed
+ * @old_rings: rings of destroyed queues that may still be mapped [lock]
  */
 struct hroce_ucontext {
 	struct ib_ucontext ib;
@@ -31,7 +31,7 @@ static inline struct hroce_ucontext *to_hctx(struct ib_ucontext *ib)
 	return container_of(ib, struct hroce_ucontext, ib);
 }
 
-/* The context that a command comes from; NULL for the kernel's own. */
+/* Context of a command; NULL for commands of the kernel. */
 static inline struct ib_ucontext *hroce_udata_context(struct ib_udata *udata)
 {
 	struct hroce_ucontext *ctx;
@@ -41,9 +41,9 @@ static inline struct ib_ucontext *hroce_udata_context(struct ib_udata *udata)
 }
 
 /**
- * hroce_udata_read - read what user space asks for beside uverbs' command
- * @udata: what it sent along
- * @req: zeroed; overwritten with as much as it sent
+ * hroce_udata_read - read hroce's input of a command
+ * @udata: of the command
+ * @req: zeroed; overwritten as far as there is input
  * @len: length of @req
  *
  * A newer library may send more, as long as that is zero.
@@ -54,12 +54,11 @@ static inline struct ib_ucontext *hroce_udata_context(struct ib_udata *udata)
 int hroce_udata_read(struct ib_udata *udata, void *req, size_t len);
 
 /**
- * hroce_udata_check - check what user space sent along with a command
- * @udata: or NULL
- * @answer: least length of the answer that makes sense
+ * hroce_udata_check - check a command without input for hroce
+ * @udata: of the command, or NULL
+ * @answer: least length of the output buffer
  *
- * For commands that have no input of hroce's own: a newer library may send
- * some, as long as it is zero, that is, asks for nothing.
+ * A newer library may send input, as long as that is zero.
  *
  * Context: process.
  * Return: 0, -EINVAL or -EFAULT.
@@ -67,10 +66,10 @@ int hroce_udata_read(struct ib_udata *udata, void *req, size_t len);
 int hroce_udata_check(struct ib_udata *udata, size_t answer);
 
 /**
- * hroce_udata_answer - answer user space
- * @udata: or NULL, then this does nothing
- * @answer: everything we know
- * @len: its length; as much as user space has room for is copied
+ * hroce_udata_answer - write hroce's answer to a command
+ * @udata: of the command; nothing is done if it is NULL
+ * @answer: full answer
+ * @len: its length; what exceeds the output buffer is left out
  *
  * Context: process.
  * Return: 0 or -EFAULT.
@@ -78,7 +77,7 @@ int hroce_udata_check(struct ib_udata *udata, size_t answer);
 int hroce_udata_answer(struct ib_udata *udata, const void *answer, size_t len);
 
 /**
- * hroce_ucontext_check - check what is sent along with the opening of a device
+ * hroce_ucontext_check - check the input for opening a device
  * @udata: of alloc_ucontext
  *
  * Context: process.
@@ -87,12 +86,12 @@ int hroce_udata_answer(struct ib_udata *udata, const void *answer, size_t len);
 int hroce_ucontext_check(struct ib_udata *udata);
 
 /**
- * hroce_ucontext_fetcher - where memory of a process is fetched
- * @udata: of a command that makes a region
+ * hroce_ucontext_fetcher - get the fetcher of a context
+ * @udata: of a command that creates a region
  *
  * Context: process, may sleep.
- * Return: fetcher of the context that the command comes from, which has it
- * until it closes; or ERR_PTR().
+ * Return: fetcher, which the context of the command keeps until it closes; or
+ * ERR_PTR().
  */
 struct hroce_fetcher *hroce_ucontext_fetcher(struct ib_udata *udata);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* XRC domains: who is in one compares its address. */
+/* XRC domains: users compare addresses. */
 #include "ucontext.h"
 #include "xrcd.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * XRC domains: an identity, nothing else. Target queue pairs and XRC SRQs are
- * of one each; ib_core counts them, and shares domains and queue pairs among
- * processes.
+ * XRC domains: an identity, nothing else. Each target queue pair and each XRC
+ * SRQ belongs to one. ib_core counts them, and shares domains and queue pairs
+ * among processes.
  */
 #ifndef HROCE_XRCD_H
 #define HROCE_XRCD_H
@@ -11,7 +11,7 @@
 
 /**
  * struct hroce_xrcd - XRC domain
- * @ib: what ib_core knows; its address is the identity
+ * @ib: ib_core's domain; its address is the identity
  */
 struct hroce_xrcd {
 	struct ib_xrcd ib;

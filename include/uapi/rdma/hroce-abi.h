@@ -9,9 +9,9 @@
  *
  * Barriers. A producer stores its entry, then stores the index (or, in a CQ,
  * the entry's owner word) with release semantics; the consumer loads that word
- * with acquire semantics before it reads the entry. Some words need a full
- * barrier between a store and a load on both sides, since each side stores one
- * word and then looks at the other's:
+ * with acquire semantics before it reads the entry. In the following cases each
+ * side stores one word and then loads the other's; both need a full barrier
+ * between store and load:
  *   - SQ:  user stores prod, then loads need_kick;
  *          kernel stores need_kick, then loads prod.
  *   - CQ:  user stores arm, then polls the next CQE;
@@ -38,7 +38,7 @@
 #define HROCE_CACHE_LINE		64
 #define HROCE_RING_ENTRIES_OFFSET	256
 
-/* Upper bounds that both sides size buffers by; see also ibv_query_device(). */
+/* Upper bounds for buffers of both sides; see also ibv_query_device(). */
 #define HROCE_MAX_SGES			32
 #define HROCE_MAX_INLINE		1024
 
@@ -52,13 +52,13 @@
  * @HROCE_WR_READ: RDMA READ
  * @HROCE_WR_CMP_SWAP: atomic compare and swap
  * @HROCE_WR_FETCH_ADD: atomic fetch and add
- * @HROCE_WR_LOCAL_INV: invalidate a key of ours
+ * @HROCE_WR_LOCAL_INV: invalidate a local key
  * @HROCE_WR_REG_MR: fast registration; refused on queues of user space
  * @HROCE_WR_BIND_MW: bind a memory window
- * @HROCE_WR_ATOMIC_WRITE: write of 8 bytes at once; RC only
- * @HROCE_WR_FLUSH: what was written before is visible, or persistent; RC only
- * @HROCE_WR_MASKED_CMP_SWAP: atomic compare and swap of some bits
- * @HROCE_WR_MASKED_FETCH_ADD: atomic fetch and add in fields of some bits each
+ * @HROCE_WR_ATOMIC_WRITE: atomic write of 8 bytes; RC only
+ * @HROCE_WR_FLUSH: make earlier writes visible, or persistent; RC only
+ * @HROCE_WR_MASKED_CMP_SWAP: atomic compare and swap of selected bits
+ * @HROCE_WR_MASKED_FETCH_ADD: atomic fetch and add of bit fields
  * @HROCE_WR_NR: number of operations
  */
 enum hroce_wr_op {
@@ -96,8 +96,8 @@ enum hroce_wr_op {
 #define HROCE_MW_ZERO_BASED		(1U << 5)	/* type 2 */
 
 /* Bits of hroce_sq_wqe.flush.placement, as in the FETH */
-#define HROCE_FLUSH_GLOBAL		(1U << 0)	/* all of the peer see it */
-#define HROCE_FLUSH_PERSISTENT		(1U << 1)	/* survives loss of power */
+#define HROCE_FLUSH_GLOBAL		(1U << 0)	/* visible to all */
+#define HROCE_FLUSH_PERSISTENT		(1U << 1)	/* survives power loss */
 
 /* hroce_sq_wqe.flush.selectivity */
 #define HROCE_FLUSH_RANGE		0	/* the bytes named */
@@ -116,9 +116,9 @@ struct hroce_sge {
 };
 
 /**
- * struct hroce_masks - what a masked atomic works on
+ * struct hroce_masks - masks of a masked atomic
  * @compare_add: MASKED_CMP_SWAP: bits that are compared. MASKED_FETCH_ADD:
- *	highest bit of each field; what a sum carries out of that is lost
+ *	highest bit of each field; carries out of it are lost
  * @swap: MASKED_CMP_SWAP: bits that are swapped; otherwise zero
  */
 struct hroce_masks {
@@ -139,18 +139,18 @@ struct hroce_masks {
  *	latter two)
  * @rdma.compare_add: compare value (CMP_SWAP) or addend (FETCH_ADD), also
  *	masked
- * @rdma.swap: swap value (CMP_SWAP, MASKED_CMP_SWAP). MASKED_FETCH_ADD: what is
- *	likely to be there, as are the bits that MASKED_CMP_SWAP does not compare:
- *	a round trip less if it is
+ * @rdma.swap: swap value (CMP_SWAP, MASKED_CMP_SWAP). MASKED_FETCH_ADD: guess
+ *	of the value in memory; a right one saves a round trip. MASKED_CMP_SWAP
+ *	takes its guess from the bits of @rdma.compare_add that are not compared
  * @flush: FLUSH: @flush.length bytes, see @flush.selectivity; there is no data
  * @flush.placement: HROCE_FLUSH_GLOBAL, HROCE_FLUSH_PERSISTENT or both
  * @flush.selectivity: HROCE_FLUSH_RANGE or HROCE_FLUSH_MR
  * @ud: destination on a UD queue pair; @ud.ah is hroce_create_ah_resp.ah_id
- * @ud.pkey: QP1, which is the kernel's: P_Key of the datagram; otherwise ignored
+ * @ud.pkey: QP1 (kernel only): P_Key of the datagram; otherwise ignored
  * @bind: BIND_MW: @bind.length bytes from @bind.addr on in the region of
- *	@bind.lkey are accessible by @bind.key, the new key of the window: its
- *	upper 24 bits name the window, the lower 8 are free. No length: unbind
- *	(type 1)
+ *	@bind.lkey become accessible by @bind.key, the new key of the window:
+ *	its upper 24 bits name the window, the lower 8 are free. Length 0:
+ *	unbind (type 1)
  * @bind.access: HROCE_MW_*
  * @reg: REG_MR on queues of the kernel; @reg.mr is a kernel pointer
  * @inline_len: bytes that follow the entry if INLINE is set, otherwise 0
@@ -158,8 +158,8 @@ struct hroce_masks {
  * @reserved1: zero
  *
  * The SGEs or the inline data follow immediately; the distance from one entry
- * to the next is hroce_create_qp_resp.sq.stride. Behind the SGEs of a masked
- * atomic is &struct hroce_masks, if there is room for it before the next entry.
+ * to the next is hroce_create_qp_resp.sq.stride. &struct hroce_masks follows
+ * the SGEs of a masked atomic, if there is room for it before the next entry.
  */
 struct hroce_sq_wqe {
 	__aligned_u64 wr_id;
@@ -262,16 +262,16 @@ enum hroce_wc_status {
 
 /**
  * enum hroce_cause - hroce_cqe.vendor_err: why a request failed
- * @HROCE_CAUSE_OPCODE: the operation or a flag is unknown, or the service of
- *	the queue pair does not have it (LOC_QP_OP_ERR)
+ * @HROCE_CAUSE_OPCODE: the operation or a flag is unknown, or not in the
+ *	service of the queue pair (LOC_QP_OP_ERR)
  * @HROCE_CAUSE_PIECES: SGEs or inline data that the operation cannot have, or
  *	more than was granted (LOC_QP_OP_ERR)
  * @HROCE_CAUSE_NO_RD_ATOMIC: max_rd_atomic is 0 (LOC_QP_OP_ERR)
  * @HROCE_CAUSE_AH: the protection domain has no such address handle
  *	(LOC_QP_OP_ERR)
  * @HROCE_CAUSE_LENGTH: too long, or an atomic without 8 bytes (LOC_LEN_ERR)
- * @HROCE_CAUSE_KEY: memory of this side: no region has this key, or it is not
- *	valid at present (LOC_PROT_ERR, as the next four)
+ * @HROCE_CAUSE_KEY: local memory: no region has this key, or the region is not
+ *	valid now (LOC_PROT_ERR, as the next four)
  * @HROCE_CAUSE_DOMAIN: the region is of another protection domain
  * @HROCE_CAUSE_RANGE: not all of the range is within the region
  * @HROCE_CAUSE_RIGHTS: the region does not have the right, e.g. LOCAL_WRITE
@@ -286,31 +286,31 @@ enum hroce_wc_status {
  * @HROCE_CAUSE_INVALIDATE: LOCAL_INV: not a key that this queue pair may
  *	invalidate
  * @HROCE_CAUSE_FAST_REG: REG_MR: key, domain, rights or state of the region
- * @HROCE_CAUSE_RESPONSE: the peer's answer is not one to this request
+ * @HROCE_CAUSE_RESPONSE: the peer's answer does not fit this request
  *	(BAD_RESP_ERR)
- * @HROCE_CAUSE_RESPONSE_LENGTH: the peer's answer has another length
+ * @HROCE_CAUSE_RESPONSE_LENGTH: the peer's answer has the wrong length
  *	(LOC_LEN_ERR)
  * @HROCE_CAUSE_TIMEOUT: no answer, and no retry left (RETRY_EXC_ERR)
  * @HROCE_CAUSE_LOSS: the peer missed packets again, and no retry was left
  *	(RETRY_EXC_ERR)
  * @HROCE_CAUSE_RECV_LENGTH: the message is longer than the receive request
  *	(LOC_LEN_ERR)
- * @HROCE_CAUSE_RECV_SEQUENCE: a packet that does not go on with the message
+ * @HROCE_CAUSE_RECV_SEQUENCE: a packet that does not continue the message
  *	(REM_INV_REQ_ERR, as the next two)
  * @HROCE_CAUSE_RECV_PACKET: a packet whose length does not fit path MTU or
  *	message
- * @HROCE_CAUSE_RECV_REFUSED: the queue pair does not take this request
+ * @HROCE_CAUSE_RECV_REFUSED: the queue pair does not accept this request
  * @HROCE_CAUSE_RECV_INVALIDATE: SEND with Invalidate: not a key that the peer
  *	may invalidate (MW_BIND_ERR)
  * @HROCE_CAUSE_RECV_KEY: WRITE with immediate data: the R_Key does not allow it
  *	(LOC_ACCESS_ERR)
- * @HROCE_CAUSE_PEER: the peer has refused the request: this, or-ed with the
- *	syndrome of its NAK or, if that was one too much, of its RNR NAK
- *	(REM_INV_REQ_ERR, REM_ACCESS_ERR, REM_OP_ERR, RNR_RETRY_EXC_ERR)
- * @HROCE_CAUSE_FIRST: none is below
+ * @HROCE_CAUSE_PEER: the peer refused the request: or-ed with the syndrome of
+ *	its NAK, or of the RNR NAK that exceeded the retries (REM_INV_REQ_ERR,
+ *	REM_ACCESS_ERR, REM_OP_ERR, RNR_RETRY_EXC_ERR)
+ * @HROCE_CAUSE_FIRST: the lowest value
  *
- * Flushed requests have none: the request that failed before them has. New ones
- * may be added.
+ * Flushed requests have no cause; the failed request before them has one. New
+ * values may be added.
  */
 enum hroce_cause {
 	HROCE_CAUSE_FIRST		= 0x20,
@@ -367,7 +367,7 @@ enum hroce_cause {
  * @imm_data: immediate data in network byte order, or the invalidated key
  * @qpn: local queue pair
  * @src_qpn: sender (UD)
- * @vendor_err: enum hroce_cause: why @status is an error; 0 where that says all
+ * @vendor_err: enum hroce_cause: why @status is an error; 0: nothing to add
  * @flags: HROCE_WCF_*
  * @pkey_index: P_Key matched (GSI)
  * @status: enum hroce_wc_status
@@ -398,10 +398,10 @@ struct hroce_cqe {
 /**
  * struct hroce_sq_hdr - header of a send queue
  * @prod: entries posted so far [user]
- * @cons: entries that may be overwritten, as far as the kernel is done with
- *	them [kernel]
- * @need_kick: 0 while the kernel will look at @prod again by itself, so that
- *	HROCE_IOC_KICK can be left out [kernel]
+ * @cons: entries that the kernel is done with; their slots may be overwritten
+ *	[kernel]
+ * @need_kick: 0 while the kernel will load @prod again by itself, so that
+ *	HROCE_IOC_KICK can be omitted [kernel]
  * @reserved0: rest of the cache line of user space
  * @reserved1: rest of the cache line of the kernel
  */
@@ -417,8 +417,8 @@ struct hroce_sq_hdr {
  * struct hroce_rq_hdr - header of a receive queue or shared receive queue
  * @prod: entries posted so far [user]
  * @cons: entries taken so far; their slots may be overwritten [kernel]
- * @need_kick: RQ of a queue pair in the error state: posting must be followed
- *	by HROCE_IOC_KICK, so that the entries are flushed [kernel]
+ * @need_kick: RQ of a queue pair in the error state: HROCE_IOC_KICK must follow
+ *	each post, to flush the entries [kernel]
  * @reserved0: rest of the cache line of user space
  * @reserved1: rest of the cache line of the kernel
  */
@@ -459,7 +459,7 @@ enum hroce_mode {
 };
 
 /**
- * struct hroce_alloc_ucontext_req - what user space knows
+ * struct hroce_alloc_ucontext_req - input for opening a device
  * @comp_mask: zero; unknown bits are refused with EINVAL
  */
 struct hroce_alloc_ucontext_req {
@@ -467,7 +467,7 @@ struct hroce_alloc_ucontext_req {
 };
 
 /**
- * struct hroce_alloc_ucontext_resp - what this device is
+ * struct hroce_alloc_ucontext_resp - description of the opened device
  * @comp_mask: zero
  * @mode: enum hroce_mode
  * @lower_index: RDMA_NLDEV_ATTR_DEV_INDEX of the lower device (FACADE)
@@ -477,7 +477,7 @@ struct hroce_alloc_ucontext_req {
  * @reserved: zero
  * @lower_name: its name, ends with a zero byte (FACADE)
  *
- * Older modules, which know SOFTWARE alone, answer without the fields behind
+ * Older modules, which know only SOFTWARE, answer without the fields after
  * @max_inline.
  */
 struct hroce_alloc_ucontext_resp {
@@ -511,10 +511,10 @@ struct hroce_ring_info {
 #define HROCE_REG_MR_NULL		(1U << 0)
 
 /**
- * struct hroce_reg_mr_req - what kind of memory region, may be left out
+ * struct hroce_reg_mr_req - kind of memory region; may be omitted
  * @flags: HROCE_REG_MR_NULL: one without memory, for ibv_alloc_null_mr():
- *	address, length and iova are 0, access is IBV_ACCESS_LOCAL_WRITE. Unknown
- *	bits are refused with EINVAL
+ *	address, length and iova are 0, access is IBV_ACCESS_LOCAL_WRITE.
+ *	Unknown bits are refused with EINVAL
  * @reserved: zero
  */
 struct hroce_reg_mr_req {
@@ -527,13 +527,13 @@ struct hroce_create_cq_resp {
 };
 
 /**
- * enum hroce_resize_step - what to do about resizing, in this order
- * @HROCE_RESIZE_PREPARE: make a ring that can be mapped; there is one at most,
- *	and none after the other steps, even if they fail
- * @HROCE_RESIZE_SWITCH: it takes the place of the present one
- * @HROCE_RESIZE_CANCEL: it is not wanted
+ * enum hroce_resize_step - steps of resizing a queue
+ * @HROCE_RESIZE_PREPARE: create a ring for user space to map. There is at most
+ *	one, and none after the other steps, even if they fail
+ * @HROCE_RESIZE_SWITCH: replace the current ring with it
+ * @HROCE_RESIZE_CANCEL: drop it
  *
- * So nothing has changed if it cannot be mapped.
+ * If user space cannot map the ring, it cancels, and nothing has changed.
  */
 enum hroce_resize_step {
 	HROCE_RESIZE_PREPARE = 1,
@@ -546,11 +546,11 @@ enum hroce_resize_step {
  * @step: enum hroce_resize_step
  * @reserved: zero
  *
- * With HROCE_RESIZE_SWITCH what was not polled has moved to entry 0 and
- * following of the new ring: indices begin anew, and @cons is set to 0. The
- * ring must not be polled meanwhile, and @cons be up to date. The header stays
- * where it has been since the CQ was made; that of the new ring means nothing.
- * EINVAL: more is unpolled than the new ring has room for.
+ * HROCE_RESIZE_SWITCH moves the unpolled entries to the new ring, from entry 0
+ * on: indices start anew, and @cons is set to 0. User space must have updated
+ * @cons and must not poll meanwhile. The header stays in the first ring of the
+ * CQ; that of the new ring is unused. EINVAL: the new ring is too small for the
+ * unpolled entries.
  */
 struct hroce_resize_cq_req {
 	__u32 step;
@@ -576,10 +576,10 @@ struct hroce_create_srq_resp {
  * @step: enum hroce_resize_step
  * @reserved: zero
  *
- * With HROCE_RESIZE_SWITCH what was posted and not taken has moved to the new
- * ring, under the same indices, and a limit is set, if there is one among the
- * attributes. The old ring must not be posted to meanwhile. EINVAL: more is
- * posted than the new ring has room for.
+ * HROCE_RESIZE_SWITCH moves the posted entries to the new ring, under the same
+ * indices, and sets a limit if the attributes have one. User space must not
+ * post to the old ring meanwhile. EINVAL: the new ring is too small for the
+ * posted entries.
  */
 struct hroce_modify_srq_req {
 	__aligned_u64 answer;
@@ -598,12 +598,12 @@ struct hroce_create_qp_resp {
 };
 
 /**
- * struct hroce_modify_qp_req - for IB_QP_RATE_LIMIT; may be left out
+ * struct hroce_modify_qp_req - for IB_QP_RATE_LIMIT; may be omitted
  * @comp_mask: zero; unknown bits are refused with EINVAL
- * @max_burst_sz: longest burst in bytes; 0: chosen by the kernel. One packet can
- *	always be sent
- * @typical_pkt_sz: bytes; a hint that is not needed, as each packet counts as
- *	long as it is
+ * @max_burst_sz: longest burst in bytes; 0: chosen by the kernel. One packet
+ *	can always be sent
+ * @typical_pkt_sz: bytes; a hint that is not used: each packet counts with its
+ *	own length
  * @reserved: zero
  *
  * All zero if IB_QP_RATE_LIMIT is not set.
@@ -616,7 +616,7 @@ struct hroce_modify_qp_req {
 };
 
 /**
- * struct hroce_query_device_resp - what the device can beyond uverbs' answer
+ * struct hroce_query_device_resp - attributes that uverbs' answer does not have
  * @rate_limit_min: lowest rate of a queue pair in kbps
  * @rate_limit_max: highest rate in kbps; 0: there is no rate limit
  * @rate_limit_qpts: types of queue pairs, a mask of 1 << enum ibv_qp_type
@@ -630,7 +630,7 @@ struct hroce_query_device_resp {
 };
 
 /**
- * struct hroce_create_ah_resp - name of an address handle in send entries
+ * struct hroce_create_ah_resp - number of an address handle in send entries
  * @ah_id: for hroce_sq_wqe.ud.ah
  * @reserved: zero
  */
@@ -655,10 +655,10 @@ enum hroce_kick_alloc_attrs {
 
 /*
  * ioctl on the kick descriptor; the argument is the queue pair's number, by
- * value. Sends what the send queue holds, as far as windows allow; the rest
- * follows by itself. In the error state flushes both queues. Errors: EINVAL no
- * such queue pair of this context, EIO the device is gone, ENOTTY unknown
- * command.
+ * value. Sends the entries of the send queue, as far as windows allow; the
+ * kernel sends the rest later by itself. In the error state flushes both
+ * queues. Errors: EINVAL no such queue pair of this context, EIO the device is
+ * gone, ENOTTY unknown command.
  */
 #define HROCE_IOC_KICK			_IO(0x1b, 0xe0)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* dma_buf_vmap() wants the reservation locked: 6.2 on, with another one. */
+/* dma_buf_vmap() requires the lock, dma_buf_vmap_unlocked() not: 6.2 on. */
 #include <linux/dma-buf.h>
 
 int probe(struct dma_buf *dmabuf, struct iosys_map *map);

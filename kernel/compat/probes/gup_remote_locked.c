@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* get_user_pages_remote() gives out no vm areas: 6.5 on. */
+/* get_user_pages_remote() has no argument vmas: 6.5 on. */
 #include <linux/mm.h>
 
 long probe(struct mm_struct *mm, struct page **pages, int *locked);
