@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One list of everything that is counted. It generates the enum, the names
- * shown by `rdma statistic` and the strings of the tracepoints.
+ * The list of all counters. It generates the enum, the names shown by `rdma
+ * statistic` and the strings of the tracepoints.
  *
- * X(NAME, "name", "what one count proves")
+ * X(NAME, "name", "meaning of one count")
  */
 #ifndef HROCE_DROP_H
 #define HROCE_DROP_H
@@ -15,21 +15,21 @@
 	X(VERSION, "rx_drop_version", "BTH transport version is not 0") \
 	X(OPCODE, "rx_drop_opcode", "opcode unknown or not of this service") \
 	X(ICRC, "rx_drop_icrc", "invariant CRC is wrong") \
-	X(SOURCE, "rx_drop_source", "source is no address of another host") \
+	X(SOURCE, "rx_drop_source", "source is not another host's address") \
 	X(PKEY, "rx_drop_pkey", "P_Key not in the table of the port or QP") \
 	X(QKEY, "rx_drop_qkey", "Q_Key is not that of the QP") \
 	X(NO_QP, "rx_drop_no_qp", "destination QP does not exist") \
 	X(QP_STATE, "rx_drop_qp_state", "destination QP is not ready to receive") \
 	X(PEER, "rx_drop_peer", "does not come from the connected peer") \
 	X(MCAST, "rx_drop_mcast", "no QP attached to this multicast group") \
-	X(MCAST_COPIES, "rx_drop_mcast_copies", "multicast frame had its limit of copies") \
+	X(MCAST_COPIES, "rx_drop_mcast_copies", "limit of copies per frame reached") \
 	X(PSN, "rx_drop_psn", "request PSN outside the expected window") \
 	X(SEQUENCE, "rx_drop_sequence", "UC or RC opcode out of sequence") \
 	X(STALE_ACK, "rx_drop_stale_ack", "response to nothing outstanding") \
 	X(NO_WQE, "rx_drop_no_wqe", "UC or UD message without receive entry") \
 	X(ACCESS, "rx_drop_access", "UC or UD message refused by memory keys") \
-	X(MEMORY, "rx_drop_memory", "UC or UD message for memory that is not there") \
-	X(CNP, "rx_drop_cnp", "congestion notification, which nothing heeds")
+	X(MEMORY, "rx_drop_memory", "UC or UD message for missing memory") \
+	X(CNP, "rx_drop_cnp", "congestion notification, which is ignored")
 
 /* Events of the protocol. */
 #define HROCE_EVENTS(X) \
@@ -39,7 +39,7 @@
 	X(TX_BYTES, "tx_bytes", "payload bytes sent") \
 	X(TX_COPIED, "tx_copied_bytes", "payload bytes copied on their way out") \
 	X(TX_ERRORS, "tx_errors", "packets not sent: no route, no memory") \
-	X(TX_REFUSED, "tx_refused", "packets that a queue of this host had no room for") \
+	X(TX_REFUSED, "tx_refused", "packets refused by a full local queue") \
 	X(RX_PACKETS, "rx_packets", "RoCEv2 packets received, dropped or not") \
 	X(RX_BYTES, "rx_bytes", "payload bytes placed") \
 	X(RETRANSMITS, "retransmits", "times that a requester went back") \
@@ -49,15 +49,15 @@
 	X(RNR_SENT, "rnr_sent", "RNR NAKs sent") \
 	X(RNR_RCVD, "rnr_rcvd", "RNR NAKs received") \
 	X(MEM_FAULTS, "memory_faults", "times that memory had to be fetched") \
-	X(MEM_FAULTS_BAD, "memory_faults_failed", "those of them that were in vain") \
+	X(MEM_FAULTS_BAD, "memory_faults_failed", "failed memory fetches") \
 	X(DUPLICATES, "duplicates", "duplicate requests received") \
 	X(ACKS_SENT, "acks_sent", "acknowledge packets sent") \
 	X(REQ_ERRORS, "requester_errors", "send requests completed in error") \
 	X(RESP_ERRORS, "responder_errors", "requests of peers refused by NAK") \
 	X(CQ_OVERRUNS, "cq_overruns", "completions lost as the CQ was full") \
-	X(KICKS, "kicks", "system calls to send what is posted") \
+	X(KICKS, "kicks", "system calls to send posted requests") \
 	X(POLLED, "polled", "times that the poller found requests posted") \
-	X(TURNS, "turns", "kicks that left the CPU to who heard the message")
+	X(TURNS, "turns", "kicks that slept so that the receiver could run")
 
 enum hroce_stat {
 #define HROCE_STAT_ENUM(name, str, proves) HROCE_DROP_##name,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Numbers that cannot be predicted for the indices of a dense table: a Feistel
- * network, that is a permutation, which a secret chooses. It is no
- * cipher: an observer of many numbers can compute the others.
+ * Unpredictable numbers for the indices of a dense table: a Feistel network,
+ * which is a permutation chosen by a secret. It is not a cipher: an observer of
+ * many numbers can compute the others.
  */
 #ifndef HROCE_HIDE_H
 #define HROCE_HIDE_H
@@ -19,7 +19,7 @@ struct hroce_hide {
 	u32 secret[4];
 };
 
-/* Choose one. Context: any. */
+/* Choose a random permutation. Context: any. */
 static inline void hroce_hide_init(struct hroce_hide *hide)
 {
 	get_random_bytes(hide->secret, sizeof(hide->secret));
@@ -36,9 +36,9 @@ static inline u32 hroce_hide_round(u32 half, u32 secret, u32 mask)
 }
 
 /**
- * hroce_hide_index - from an index to its number
+ * hroce_hide_index - map an index to its number
  * @hide: permutation
- * @half_bits: half of the bits that index and number have, at most 16
+ * @half_bits: half the bits of index and number, at most 16
  * @index: index
  *
  * Context: any.
@@ -64,7 +64,7 @@ static inline u32 hroce_hide_index(const struct hroce_hide *hide,
 /**
  * hroce_hide_reveal - the inverse of hroce_hide_index()
  * @hide: permutation
- * @half_bits: likewise
+ * @half_bits: as for hroce_hide_index()
  * @number: number
  *
  * Context: any.

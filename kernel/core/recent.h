@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Look-up cache of each CPU, in front of a table: a few instructions instead of
- * walking a tree.
+ * Per-CPU look-up cache in front of a table: a few instructions instead of a
+ * tree walk.
  *
- * A slot is believed as long as nothing has been taken out of the table since
- * it was filled. After taking something out, call hroce_recent_forget() before
- * hroce_section_wait(): at the end of that all CPUs have noticed.
+ * A slot is valid until an object is removed from the table. After a removal,
+ * call hroce_recent_forget() before hroce_section_wait(): when that returns,
+ * all CPUs have seen it.
  */
 #ifndef HROCE_RECENT_H
 #define HROCE_RECENT_H
@@ -14,12 +14,12 @@
 #include <linux/types.h>
 #include "section.h"
 
-/* Slots of each CPU, one for each value of some bits of an id. */
+/* Slots per CPU, indexed by the lower bits of an id. */
 #define HROCE_RECENT_SLOTS	64
 
 /**
- * struct hroce_recent_slot - something found
- * @object: or NULL
+ * struct hroce_recent_slot - a cached object
+ * @object: the object, or NULL
  * @removals: &hroce_recent.removals before it was found
  */
 struct hroce_recent_slot {
@@ -28,9 +28,9 @@ struct hroce_recent_slot {
 };
 
 /**
- * struct hroce_recent - what was found in a table
+ * struct hroce_recent - look-up cache of a table
  * @slots: HROCE_RECENT_SLOTS for each CPU
- * @removals: how often something was taken out of the table
+ * @removals: number of removals from the table
  */
 struct hroce_recent {
 	struct hroce_recent_slot __percpu *slots;
@@ -38,7 +38,7 @@ struct hroce_recent {
 };
 
 /**
- * hroce_recent_init - nothing was found yet
+ * hroce_recent_init - initialise an empty cache
  * @recent: zeroed
  *
  * Context: process, may sleep.
@@ -59,15 +59,15 @@ static inline void hroce_recent_fini(struct hroce_recent *recent)
 }
 
 /**
- * hroce_recent_find - has this been found lately?
- * @recent: of the table
- * @id: the object's; the lower bits tell objects apart
+ * hroce_recent_find - look an object up in the cache
+ * @recent: cache of the table
+ * @id: id of the object; its lower bits select the slot
  * @slot: set for hroce_recent_store(), if this returns NULL
  * @removals: likewise
  *
  * Context: in a section.
- * Return: an object that is in the table; the caller checks which one it is.
- * NULL if it has to be looked up.
+ * Return: an object of the table, not necessarily the one with @id; NULL if the
+ * table must be searched.
  */
 static inline void *hroce_recent_find(const struct hroce_recent *recent, u32 id,
 				      struct hroce_recent_slot **slot,
@@ -75,12 +75,12 @@ static inline void *hroce_recent_find(const struct hroce_recent *recent, u32 id,
 {
 	hroce_section_assert();
 	*slot = this_cpu_ptr(recent->slots) + id % HROCE_RECENT_SLOTS;
-	/* Before the look-up, so that what is found is not older. */
+	/* Before the look-up, so that the object found is not older. */
 	*removals = smp_load_acquire(&recent->removals);
 	return likely((*slot)->removals == *removals) ? (*slot)->object : NULL;
 }
 
-/* Remember @object, which was looked up. Context: as hroce_recent_find(). */
+/* Cache @object, which was looked up. Context: as hroce_recent_find(). */
 static inline void hroce_recent_store(struct hroce_recent_slot *slot,
 				      void *object, unsigned long removals)
 {
@@ -89,8 +89,8 @@ static inline void hroce_recent_store(struct hroce_recent_slot *slot,
 }
 
 /**
- * hroce_recent_forget - something was taken out of the table
- * @recent: of the table
+ * hroce_recent_forget - invalidate the cache after a removal
+ * @recent: cache of the table
  *
  * Context: any; the table's lock held.
  */

@@ -2,15 +2,14 @@
 /*
  * Waiting for sections, see section.h.
  *
- * CPU by CPU: a section that begins later does not find the removed object, so
- * it is enough to see each CPU outside once. A section handles a frame, or one
- * run of a queue pair, so it is over soon. If it is not, because something else
- * has interrupted it, or a hypervisor has taken the CPU away, stop spinning, use
- * a grace period of RCU.
+ * A section that begins later does not find the removed object, so it is enough
+ * to see each CPU outside of sections once. A section handles a frame, or one
+ * run of a queue pair, so it is short. If it was interrupted, or a hypervisor
+ * has taken the CPU away, stop spinning and use an expedited grace period.
  *
- * No CPU needs to be interrupted, as each section begins with a full barrier:
- * some 20 cycles for a frame or a list of requests. Without it all CPUs would
- * have to be, idle ones included.
+ * Each section begins with a full barrier: some 20 cycles for a frame or a list
+ * of requests. Without it, waiting would have to interrupt all CPUs, idle ones
+ * included.
  */
 #include <linux/kernel.h>
 #include <linux/processor.h>
@@ -19,7 +18,7 @@
 #include "../trace.h"
 #include "section.h"
 
-/* Some short sections; no more than the quickest of grace periods. */
+/* Some short sections; not longer than the fastest grace period. */
 #define PATIENCE_NS	(50 * NSEC_PER_USEC)
 
 DEFINE_PER_CPU(struct hroce_section, hroce_section);
@@ -35,7 +34,7 @@ void hroce_section_trace_end(const struct hroce_section *section)
 			    ktime_get_mono_fast_ns() - section->begin_ns);
 }
 
-/* Has it been seen outside by then? */
+/* Has the CPU been seen outside of sections before @until_ns? */
 static bool section_is_left(const unsigned int *depth, u64 until_ns)
 {
 	do {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Statistics: each link has a set, and each rdma_counter of queue pairs. */
+/* Statistics: one set per link, and per rdma_counter of queue pairs. */
 #ifndef HROCE_STATS_H
 #define HROCE_STATS_H
 
@@ -8,18 +8,18 @@
 #include "drop.h"
 
 /**
- * struct hroce_stats - what one CPU has counted
- * @v: by enum hroce_stat
+ * struct hroce_stats - counters of one CPU
+ * @v: counters, by enum hroce_stat
  */
 struct hroce_stats {
 	u64 v[HROCE_STAT_NR];
 };
 
 /**
- * hroce_stats_add - count
+ * hroce_stats_add - add to a counter
  * @stats: set
- * @stat: which one of it
- * @n: how many
+ * @stat: counter
+ * @n: amount
  *
  * Context: any.
  */
@@ -30,9 +30,9 @@ static inline void hroce_stats_add(struct hroce_stats __percpu *stats,
 }
 
 /**
- * hroce_stats_sum - what all CPUs have counted
+ * hroce_stats_sum - sum the counters of all CPUs
  * @stats: set
- * @values: the sums, HROCE_STAT_NR of them
+ * @values: set to the sums, HROCE_STAT_NR of them
  *
  * Context: any.
  */

@@ -12,8 +12,8 @@
 #include "mkeys.h"
 
 /*
- * The lock of a revocable region is held from one call to a later one, which
- * sparse cannot follow: it is told that nothing is held in between.
+ * The lock of a revocable region is held across calls, which sparse cannot
+ * track: tell sparse that it is not held.
  */
 static void region_hold(struct hroce_region *region)
 {
@@ -27,7 +27,7 @@ static void region_drop(struct hroce_region *region)
 	read_unlock(&region->lock);
 }
 
-/* The extent that was given out last has been written by now. */
+/* Write back the last extent returned, which has been written by now. */
 static void iter_write_back(struct hroce_mem_iter *it)
 {
 	if (it->dirty_len)
@@ -39,7 +39,7 @@ static noinline void iter_give_back(struct hroce_mem_iter *it)
 {
 	if (it->dirty_len) {
 		iter_write_back(it);
-		/* On this CPU: others need not wait for its write-backs. */
+		/* On this CPU: a barrier on another does not wait for them. */
 		pmem_wmb();
 	}
 	if (hroce_region_is_revocable(it->region))
@@ -66,13 +66,13 @@ static noinline bool iter_fail(struct hroce_mem_iter *it, u8 status)
 	return false;
 }
 
-/* The element that the walk is in. */
+/* The current SGE. */
 static const struct hroce_sge *iter_sge(const struct hroce_mem_iter *it)
 {
 	return it->mem->sges ? &it->mem->sges[it->sge - 1] : &it->mem->one;
 }
 
-/* Where that begins, as @it->pos counts. */
+/* Position of the start of the current SGE, on the scale of @it->pos. */
 static u64 iter_sge_pos(const struct hroce_mem_iter *it)
 {
 	const struct hroce_region *region = it->window ?: it->region;
@@ -80,7 +80,7 @@ static u64 iter_sge_pos(const struct hroce_mem_iter *it)
 	return iter_sge(it)->addr - region->iova + region->first_offset;
 }
 
-/* Why hroce_region_check() has refused. */
+/* Cause of the failure of hroce_region_check(). */
 static u8 iter_cause(const struct hroce_mem_iter *it,
 		     const struct hroce_region *region)
 {
@@ -93,8 +93,8 @@ static u8 iter_cause(const struct hroce_mem_iter *it,
 }
 
 /*
- * The pages are not there, and the region can fetch them. Ask for the rest of
- * the element as well.
+ * Pages are missing, and the region can fetch them. Request the rest of the SGE
+ * as well.
  */
 static u32 iter_fault(struct hroce_mem_iter *it)
 {
@@ -106,8 +106,8 @@ static u32 iter_fault(struct hroce_mem_iter *it)
 }
 
 /*
- * The range has been checked against the window, and the rights of its parent
- * when it was bound; the parent stays as it is while the window is held.
+ * The range was checked against the window here, and the rights of its parent
+ * at bind time. The parent does not change while the window is locked.
  */
 static void iter_look_through_window(struct hroce_mem_iter *it)
 {
@@ -117,7 +117,7 @@ static void iter_look_through_window(struct hroce_mem_iter *it)
 		region_hold(it->region);
 }
 
-/* Enter @sge, @skip bytes behind its beginning. */
+/* Enter @sge at offset @skip. */
 static bool iter_enter(struct hroce_mem_iter *it, const struct hroce_sge *sge,
 		       u32 skip)
 {
@@ -139,7 +139,7 @@ static bool iter_enter(struct hroce_mem_iter *it, const struct hroce_sge *sge,
 				it->mem->access))
 		return iter_fail(it, iter_cause(it, region));
 	it->pos = sge->addr + skip - region->iova + region->first_offset;
-	/* The kernel may register slabs. */
+	/* Pinned memory only: the kernel may register slab pages. */
 	if (region->type == HROCE_REGION_PINNED &&
 	    !(hroce_region_is_durable(region) && hroce_mem_is_written(it->mem)))
 		it->pages = region->pages;
@@ -251,8 +251,8 @@ static u32 extent_kernel(u64 addr, u32 max, struct hroce_extent *ext)
 }
 
 /*
- * Do all pages of an extent count references? Slabs do not, nor do the later
- * pages of memory of higher order that is not compound.
+ * Are all pages of an extent refcounted? Slab pages are not, nor are the later
+ * pages of non-compound memory of higher order.
  */
 static bool extent_counts(const struct hroce_extent *ext)
 {
@@ -392,7 +392,7 @@ bool hroce_mem_copy_out(struct hroce_mem_iter *it, void *dst, u32 len)
 	return true;
 }
 
-/* The same as hroce_mem_next(), but at most to the end of the block. */
+/* hroce_mem_next(), limited to the end of the block. */
 static u32 iter_next_in_block(struct hroce_mem_iter *it, u32 max,
 			      struct hroce_extent *ext)
 {
@@ -413,7 +413,7 @@ u32 hroce_mem_copy(struct hroce_mem_iter *dst, struct hroce_mem_iter *src,
 	struct hroce_extent to, from;
 	u32 left = len;
 
-	/* To find out which blocks are contiguous costs more than it saves. */
+	/* Searching for contiguous blocks costs more than it saves. */
 	while (left && iter_next_in_block(dst, left, &to)) {
 		void *va = hroce_extent_va(&to);
 

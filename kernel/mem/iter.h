@@ -12,25 +12,26 @@ struct hroce_mkeys;
 
 /**
  * struct hroce_mem_iter - position in a &struct hrp_mem
- * @mkeys: where keys are looked up
+ * @mkeys: table to look keys up in
  * @pd: protection domain of the queue pair
- * @mem: what is walked
- * @region: that has the memory of the current SGE, or NULL
- * @window: whose key has led to @region, or NULL
- * @pages: its pages, if frames may refer to them, and none of its bytes has to
- *	be written back; or NULL
- * @pos: next byte of the current SGE: from the beginning of the first block
+ * @mem: memory to walk
+ * @region: region with the memory of the current SGE, or NULL
+ * @window: window whose parent is @region, if the key is that of a window; or
+ *	NULL
+ * @pages: pages of @region if frames may refer to them and none of its bytes
+ *	must be written back; else NULL
+ * @pos: next byte of the current SGE: offset from the start of the first block
  *	of the region; an address if there are no blocks
  * @sge_left: bytes left in the current SGE
- * @left: bytes left altogether
+ * @left: bytes left in total
  * @sge: index of the SGE after the current one
- * @status: HROCE_WC_SUCCESS; or enum hroce_cause once an SGE was not
- *	accessible; HRP_MEM_FAULT if it was not there
- * @dirty: given out last, to be written back
- * @dirty_len: bytes of it, or 0
+ * @status: HROCE_WC_SUCCESS; enum hroce_cause if an SGE was not accessible;
+ *	HRP_MEM_FAULT if its memory was not present
+ * @dirty: last extent returned, to be written back
+ * @dirty_len: its length, or 0
  * @fault_write: HRP_MEM_FAULT: the fault was a write
- * @fault_key: of the region that had nothing at @pos
- * @fault_len: bytes that the walk wants from @pos on
+ * @fault_key: key of the region without memory at @pos
+ * @fault_len: bytes wanted from @pos on
  */
 struct hroce_mem_iter {
 	const struct hroce_mkeys *mkeys;
@@ -51,7 +52,7 @@ struct hroce_mem_iter {
 	u32 fault_len;
 };
 
-/* Is what is walked over to be written? */
+/* Does the access write to the memory? */
 static inline bool hroce_mem_is_written(const struct hrp_mem *mem)
 {
 	return mem->access != HRP_ACCESS_LOCAL_READ &&
@@ -59,25 +60,25 @@ static inline bool hroce_mem_is_written(const struct hrp_mem *mem)
 }
 
 /**
- * hroce_mem_begin - begin to walk
+ * hroce_mem_begin - begin a walk
  * @it: iterator
- * @mkeys: of the device
+ * @mkeys: table of the device
  * @pd: protection domain of the queue pair
- * @mem: what to walk; must stay unchanged while @it is in use
+ * @mem: memory to walk; must not change while @it is in use
  *
  * Context: in a section until hroce_mem_end().
  */
 void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_mkeys *mkeys,
 		     const void *pd, const struct hrp_mem *mem);
 
-/* For hroce_mem_next(): if the extent is not simply within one block. */
+/* Slow path of hroce_mem_next(): the extent may cross blocks. */
 u32 hroce_mem_next_slow(struct hroce_mem_iter *it, u32 max,
 			struct hroce_extent *ext);
 
 /**
- * hroce_mem_next - next extent
+ * hroce_mem_next - get the next extent
  * @it: iterator
- * @max: most bytes wanted, not 0
+ * @max: maximum number of bytes, not 0
  * @ext: filled in
  *
  * Context: in a section.
@@ -106,25 +107,25 @@ static inline u32 hroce_mem_next(struct hroce_mem_iter *it, u32 max,
 }
 
 /**
- * hroce_mem_skip - leave bytes out
+ * hroce_mem_skip - skip bytes
  * @it: iterator
- * @len: number; at most @it->left
+ * @len: number of bytes, at most @it->left
  */
 void hroce_mem_skip(struct hroce_mem_iter *it, u32 len);
 
 /**
- * hroce_mem_is_steady - will a walk give out all that is left, and at any time?
+ * hroce_mem_is_steady - is the rest of a walk certain to succeed?
  * @it: iterator
  *
- * Then a copy of @it is another walk, and locks may be taken meanwhile that
- * come before &hroce_region.lock.
- * Context: in a section; true until its end.
- * Return: true if all SGEs are accessible, and no region of them is
+ * If so, a copy of @it is an independent walk, and locks that come before
+ * &hroce_region.lock may be taken during the walk.
+ * Context: in a section; the result holds until its end.
+ * Return: true if all SGEs are accessible, and none of their regions is
  * revocable.
  */
 bool hroce_mem_is_steady(const struct hroce_mem_iter *it);
 
-/* May a peer of this queue pair use what @it has come to, a region? */
+/* May a peer of this queue pair use the current region of @it? */
 static inline bool hroce_mem_is_for(const struct hroce_mem_iter *it, u32 qpn)
 {
 	return hroce_region_is_for(it->window ?: it->region, qpn);
@@ -136,7 +137,7 @@ static inline bool hroce_mem_is_for(const struct hroce_mem_iter *it, u32 qpn)
  * @len: bytes wanted, not 0
  *
  * Context: in a section.
- * Return: true if hroce_mem_next_page() will give it out.
+ * Return: true if hroce_mem_next_page() will return it.
  */
 static inline bool hroce_mem_is_page(const struct hroce_mem_iter *it, u32 len)
 {
@@ -145,13 +146,13 @@ static inline bool hroce_mem_is_page(const struct hroce_mem_iter *it, u32 len)
 }
 
 /**
- * hroce_mem_next_page - next extent, if it is within one page
+ * hroce_mem_next_page - get the next extent, if it is within one page
  * @it: iterator
  * @len: bytes wanted, not 0
- * @offset: set to where they begin in the page
+ * @offset: set to their offset in the page
  *
  * Context: in a section.
- * Return: page that frames may refer to; or NULL, then nothing has happened.
+ * Return: page that frames may refer to; or NULL, and @it is unchanged.
  */
 static inline struct page *hroce_mem_next_page(struct hroce_mem_iter *it,
 					       u32 len, u32 *offset)
@@ -172,9 +173,9 @@ static inline struct page *hroce_mem_next_page(struct hroce_mem_iter *it,
 }
 
 /**
- * hroce_mem_end - end a walk, at any point of it
- * @it: iterator; no extent that it gave out may be touched any more, unless by
- *	reference to its page
+ * hroce_mem_end - end a walk at any point
+ * @it: iterator; extents it returned must not be accessed any more, except
+ *	through page references
  *
  * Data written to persistent memory is persistent after return. May be
  * called more than once. Must be called before frames are sent.
@@ -182,22 +183,22 @@ static inline struct page *hroce_mem_next_page(struct hroce_mem_iter *it,
 void hroce_mem_end(struct hroce_mem_iter *it);
 
 /**
- * hroce_mem_release - leave off a walk for a while
+ * hroce_mem_release - pause a walk
  * @it: iterator
  *
- * Gives back what is locked for the walk, so that frames can be sent. No extent
- * that @it gave out may be touched any more, unless by reference to its page.
+ * Unlocks the current region, so that frames can be sent. Extents that @it
+ * returned must not be accessed any more, except through page references.
  * Context: in a section.
- * Return: true if something was locked: hroce_mem_resume() must follow.
+ * Return: true if a region was locked: hroce_mem_resume() must follow.
  */
 bool hroce_mem_release(struct hroce_mem_iter *it);
 
 /**
- * hroce_mem_resume - go on where hroce_mem_release() left off
- * @it: iterator, for which that returned true
+ * hroce_mem_resume - continue after hroce_mem_release()
+ * @it: iterator for which that returned true
  *
- * Looks the region up and checks it again; @it->status tells whether it may
- * still be used. Context: in the same section.
+ * Looks the region up and checks it again; sets @it->status if it must not be
+ * used any more. Context: in the same section.
  */
 void hroce_mem_resume(struct hroce_mem_iter *it);
 
@@ -205,7 +206,7 @@ void hroce_mem_resume(struct hroce_mem_iter *it);
  * hroce_mem_copy_in - copy bytes into registered memory
  * @it: iterator
  * @src: bytes
- * @len: number; at most @it->left
+ * @len: number of bytes, at most @it->left
  *
  * Context: in a section, atomic.
  * Return: true; false if not accessible, see @it->status.
@@ -216,7 +217,7 @@ bool hroce_mem_copy_in(struct hroce_mem_iter *it, const void *src, u32 len);
  * hroce_mem_copy_out - copy bytes out of registered memory
  * @it: iterator
  * @dst: destination
- * @len: number; at most @it->left
+ * @len: number of bytes, at most @it->left
  *
  * Context: in a section, atomic.
  * Return: true; false if not accessible, see @it->status.
@@ -227,11 +228,11 @@ bool hroce_mem_copy_out(struct hroce_mem_iter *it, void *dst, u32 len);
  * hroce_mem_copy - copy bytes from registered memory to other registered memory
  * @dst: destination
  * @src: source
- * @len: number; at most what is left of either
+ * @len: number of bytes, at most what is left of either
  *
  * Context: in a section, atomic.
- * Return: how many were copied; less than @len if that was not accessible, see
- * the status of both.
+ * Return: number of bytes copied; less than @len on error, see the status of
+ * both.
  */
 u32 hroce_mem_copy(struct hroce_mem_iter *dst, struct hroce_mem_iter *src,
 		   u32 len);

@@ -40,7 +40,7 @@ int hroce_mkeys_add(struct hroce_mkeys *mkeys, struct hroce_region *region,
 
 	if (low8 < 0)
 		low8 = get_random_u8();
-	/* Reserve first: the key must be right before anyone can find it. */
+	/* Reserve first: set the key before the region can be found. */
 	err = xa_alloc(&mkeys->table, &index, NULL,
 		       XA_LIMIT(1, (1u << INDEX_BITS) - 1), GFP_KERNEL);
 	if (err)
@@ -63,7 +63,7 @@ void hroce_mkeys_del(struct hroce_mkeys *mkeys, struct hroce_region *region)
 void hroce_mkeys_suspend(struct hroce_mkeys *mkeys, struct hroce_region *region)
 {
 	xa_lock(&mkeys->table);
-	/* A table that allocates keeps the index reserved. */
+	/* NULL in an allocating xarray keeps the index reserved. */
 	__xa_store(&mkeys->table, mkeys_reveal(mkeys, region->key >> 8), NULL,
 		   GFP_ATOMIC);
 	hroce_recent_forget(&mkeys->recent);

@@ -13,7 +13,7 @@
  * struct hroce_mkeys - all keys of a device
  * @table: regions by the 24-bit index that the key hides
  * @hide: permutation between index and upper 24 bits of the key
- * @recent: regions found lately
+ * @recent: look-up cache
  *
  * Keys are unpredictable: the upper 24 bits are the index under a secret
  * permutation, the lower 8 bits are random.
@@ -33,17 +33,17 @@ void hroce_mkeys_fini(struct hroce_mkeys *mkeys);
 /**
  * hroce_mkeys_add - give a region a key
  * @mkeys: table
- * @region: complete but for @region->key, which is set
+ * @region: complete except @region->key, which is set
  * @low8: lower 8 bits of the key, or -1: random
  *
  * Context: process, may sleep.
- * Return: 0, -ENOMEM, or -ENOSPC: 2^24 in use.
+ * Return: 0, -ENOMEM, or -ENOSPC if all 2^24 keys are in use.
  */
 int hroce_mkeys_add(struct hroce_mkeys *mkeys, struct hroce_region *region,
 		    int low8);
 
 /**
- * hroce_mkeys_del - take the key away and wait until nobody uses the region
+ * hroce_mkeys_del - remove a key and wait for users of the region
  * @mkeys: table
  * @region: region from hroce_mkeys_add()
  *
@@ -52,17 +52,17 @@ int hroce_mkeys_add(struct hroce_mkeys *mkeys, struct hroce_region *region,
 void hroce_mkeys_del(struct hroce_mkeys *mkeys, struct hroce_region *region);
 
 /**
- * hroce_mkeys_suspend - let nobody find a region, but keep its key
+ * hroce_mkeys_suspend - hide a region, but keep its key
  * @mkeys: table
  * @region: region from hroce_mkeys_add()
  *
- * After return nobody uses the region, and it may be changed until
+ * After return the region has no users, and may be changed until
  * hroce_mkeys_resume(). Context: process, may sleep, not in a section.
  */
 void hroce_mkeys_suspend(struct hroce_mkeys *mkeys, struct hroce_region *region);
 
 /**
- * hroce_mkeys_resume - let a region be found again
+ * hroce_mkeys_resume - make a region visible again
  * @mkeys: table
  * @region: region from hroce_mkeys_suspend()
  *
@@ -71,9 +71,9 @@ void hroce_mkeys_suspend(struct hroce_mkeys *mkeys, struct hroce_region *region)
 void hroce_mkeys_resume(struct hroce_mkeys *mkeys, struct hroce_region *region);
 
 /**
- * hroce_mkeys_find_index - look a region up whatever the low 8 bits of its key
+ * hroce_mkeys_find_index - look a region up by the upper bits of its key
  * @mkeys: table
- * @key: the upper 24 bits count
+ * @key: key; the low 8 bits are ignored
  *
  * Context: in a section.
  * Return: region or NULL.
@@ -81,7 +81,7 @@ void hroce_mkeys_resume(struct hroce_mkeys *mkeys, struct hroce_region *region);
 struct hroce_region *hroce_mkeys_find_index(const struct hroce_mkeys *mkeys,
 					    u32 key);
 
-/* For hroce_mkeys_find(): what has not been found lately. */
+/* Slow path of hroce_mkeys_find(): not in the cache. */
 struct hroce_region *hroce_mkeys_look_up(const struct hroce_mkeys *mkeys,
 					 u32 key,
 					 struct hroce_recent_slot *slot,

@@ -2,16 +2,16 @@
 /*
  * Memory of a process that is not pinned.
  *
- * The address space is cut into chunks, made when something of them is wanted.
- * Each has a table of pages and an MMU notifier. No page is referred to: a page
- * is in the table from when the process had it until the notifier says that it
- * is taken away, whoever does so: munmap(), reclaim, fork(), migration. When
- * the notifier returns nobody uses the page any more, as users hold the lock
- * of the region for reading and the notifier takes it for writing.
+ * The address space is divided into chunks, created on first use. Each has a
+ * table of pages and an MMU notifier. The table holds no page references: a
+ * page is in it from its fetch until the notifier invalidates it (munmap(),
+ * reclaim, fork(), migration). When the notifier returns, the page is not used
+ * any more: users hold the lock of the region for reading, and the notifier
+ * takes it for writing.
  *
- * Pages fetched for writing are dirty from then on, in the page table of the
- * process or themselves: get_user_pages_remote() sees to that, and nobody
- * cleans them without the notifier being called first.
+ * get_user_pages_remote() dirties pages fetched for writing, in the page table
+ * of the process or in the page, and the notifier is called before they are
+ * cleaned.
  */
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
@@ -21,37 +21,36 @@
 #include "paged.h"
 #include "region.h"
 
-/* As much as a table of one page describes */
+/* A chunk is described by a table of one page */
 #define CHUNK_SHIFT	(2 * PAGE_SHIFT - 3)
 #define CHUNK_BYTES	(1ul << CHUNK_SHIFT)
 
-/* In the place of a page's address: it may be written, too. */
+/* Flag in an entry: the page may be written */
 #define ENTRY_WRITE	1ul
 
-/* Pages fetched at once */
+/* Pages per call of get_user_pages_remote() */
 #define BATCH		32
 
 /*
- * The fewest chunks that a region may have; more if they describe up to twice
- * the memory of the machine. Sparse use of a huge region goes beyond: then
- * chunks are forgotten, and made again when they are wanted again.
+ * Limit of chunks per region: at least this, and enough to describe twice the
+ * memory of the machine. Sparse use of a huge region may need more: chunks are
+ * then evicted, and created again on use.
  */
 #define MIN_CHUNKS	256
 
-/* Times that a page may vanish while it is fetched before others have a turn */
+/* Invalidations of a page during its fetch before -EAGAIN */
 #define MAX_TRIES	100
 
 /**
  * struct paged_chunk - part of the address space
- * @notifier: tells what is taken away
+ * @notifier: reports invalidated pages
  * @paged: memory that this is a part of
  * @idle: in @paged->idle, or empty
  * @start: first address
  * @nr_pages: entries of @pages
- * @nr_present: those of them that are not 0 [lock]
- * @users: who fetches [mutex]
- * @pages: for each page its address for the kernel, or 0, and ENTRY_WRITE
- *	[lock]
+ * @nr_present: number of entries that are not 0 [lock]
+ * @users: number of fetches in progress [mutex]
+ * @pages: kernel address of each page, with ENTRY_WRITE; or 0 [lock]
  */
 struct paged_chunk {
 	struct mmu_interval_notifier notifier;
@@ -155,8 +154,9 @@ static void chunk_free(struct paged_chunk *chunk)
 }
 
 /*
- * The mm has users. May wait for its lock for as long as the process likes, and
- * so holds no mutex. The chunk is not found before chunk_add().
+ * The mm has users. Call without the mutex: this waits for the lock of the mm,
+ * which the process may hold indefinitely. The chunk is not found before
+ * chunk_add().
  */
 static struct paged_chunk *chunk_new(struct hroce_paged *p, unsigned long index)
 {
@@ -216,7 +216,7 @@ static void chunk_remove(struct paged_chunk *chunk)
 	chunk_destroy(chunk);
 }
 
-/* The chunk of this address, counted in its users; NULL: there is none yet. */
+/* Get the chunk at @index, and count a user; NULL: there is none yet. */
 static struct paged_chunk *chunk_tryget(struct hroce_paged *p,
 					unsigned long index)
 {
@@ -238,8 +238,8 @@ static unsigned long paged_max_chunks(void)
 }
 
 /*
- * Forget the next chunk behind the one that was forgotten last, unless there is
- * room. Its pages are fetched again when they are used.
+ * At the limit, evict the chunk behind the one evicted last. Its pages are
+ * fetched again on use.
  */
 static void paged_make_room(struct hroce_paged *p)
 {
@@ -258,7 +258,7 @@ static void paged_make_room(struct hroce_paged *p)
 	}
 }
 
-/* Return: @chunk; or the one that has been added meanwhile; or ERR_PTR(). */
+/* Return: @chunk, or one that was added concurrently, or ERR_PTR(). */
 static struct paged_chunk *chunk_add(struct hroce_paged *p, unsigned long index,
 				     struct paged_chunk *chunk)
 {
@@ -294,7 +294,7 @@ static struct paged_chunk *chunk_get(struct hroce_paged *p, unsigned long index)
 	return IS_ERR(chunk) ? chunk : chunk_add(p, index, chunk);
 }
 
-/* Nobody who fetches adds pages without having it counted in @users. */
+/* Fetches count as @users, so an unused chunk gets no new pages. */
 static void chunk_remove_unused(struct paged_chunk *chunk)
 {
 	struct hroce_paged *p = chunk->paged;
@@ -310,7 +310,7 @@ static void chunk_remove_unused(struct paged_chunk *chunk)
 		chunk_remove(chunk);
 }
 
-/* A peer may ask for whatever address: nothing is left of those in vain. */
+/* A peer may request any address: keep no chunk without pages. */
 static void chunk_put(struct paged_chunk *chunk)
 {
 	struct hroce_paged *p = chunk->paged;
@@ -378,14 +378,14 @@ void hroce_paged_fini(struct hroce_paged *p)
 	xa_for_each(&p->chunks, index, chunk)
 		chunk_remove(chunk);
 	mutex_unlock(&p->mutex);
-	/* No notifier is left that would start it. */
+	/* No notifier is left to queue it. */
 	cancel_work_sync(&p->reap);
 	xa_destroy(&p->chunks);
 	mutex_destroy(&p->mutex);
 	mmdrop(p->mm);
 }
 
-/* Return: pages; each with a reference; or negative errno. */
+/* Return: number of pages, each with a reference; or negative errno. */
 static long paged_get_pages(struct mm_struct *mm, unsigned long va, u32 nr,
 			    unsigned int flags, struct page **pages)
 {
@@ -400,7 +400,10 @@ static long paged_get_pages(struct mm_struct *mm, unsigned long va, u32 nr,
 	return n ?: -EFAULT;
 }
 
-/* Go to what is not there. Return: how many pages are missing, up to BATCH. */
+/*
+ * Go to the first missing page. Return: number of pages missing from there on,
+ * up to BATCH.
+ */
 static u32 chunk_go_to_missing(struct paged_chunk *chunk,
 			       struct hroce_paged_want *want, u64 end)
 {
@@ -424,7 +427,7 @@ static u32 chunk_go_to_missing(struct paged_chunk *chunk,
 	return nr;
 }
 
-/* False if something has been taken away since @seq. */
+/* Add pages. Return: false if pages were invalidated since @seq. */
 static bool chunk_fill(struct paged_chunk *chunk, unsigned long va,
 		       struct page **pages, u32 nr, bool write,
 		       unsigned long seq)
@@ -449,7 +452,7 @@ static bool chunk_fill(struct paged_chunk *chunk, unsigned long va,
 	return ok;
 }
 
-/* Return: pages that are there now; 0 to try again; or negative errno. */
+/* Return: number of pages fetched; 0 to retry; or negative errno. */
 static long chunk_fetch_some(struct paged_chunk *chunk, unsigned long va,
 			     u32 nr, const struct hroce_paged_want *want,
 			     unsigned long seq)
@@ -537,7 +540,7 @@ int hroce_paged_fetch(struct hroce_paged *p, struct hroce_paged_want *want)
 
 	if (!mmget_not_zero(p->mm))
 		return -EFAULT;
-	/* Tables, ours and those of the process, are charged to its owner. */
+	/* Charge our tables and the page tables to the owner of the memory. */
 	memcg = get_mem_cgroup_from_mm(p->mm);
 	before = set_active_memcg(memcg);
 	while (want->va < want->end && !err) {
@@ -546,7 +549,7 @@ int hroce_paged_fetch(struct hroce_paged *p, struct hroce_paged_want *want)
 	}
 	set_active_memcg(before);
 	mem_cgroup_put(memcg);
-	/* The end of an address space is more than who fetches can wait for. */
+	/* Do not wait for the teardown of the address space. */
 	mmput_async(p->mm);
 	return err;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory of a process that is not pinned: where its pages are at the moment, as
- * long as the process leaves them there.
+ * Memory of a process that is not pinned: pages are known while the process
+ * keeps them in place.
  */
 #ifndef HROCE_PAGED_H
 #define HROCE_PAGED_H
@@ -17,20 +17,20 @@ struct hroce_extent;
 
 /**
  * struct hroce_paged - memory of a process
- * @mm: whose; its structure stays, its contents may go
- * @start: first address, at the beginning of a page
- * @end: behind the last one, at the beginning of a page, or ULONG_MAX
- * @lock: of the region, see &struct hroce_region; held for writing where pages
- *	are added or taken away
+ * @mm: address space; the structure stays, its contents may go
+ * @start: first address, page aligned
+ * @end: end address, page aligned, or ULONG_MAX
+ * @lock: lock of the region, see &struct hroce_region; held for writing to add
+ *	or remove pages
  * @mutex: guards adding and removing chunks; outside of @lock. Never held while
  *	waiting for a page or for a lock of @mm
- * @chunks: by address, for what has been used
- * @nr_chunks: how many [@mutex]
- * @forgotten: index of the chunk that had to make room last [@mutex]
+ * @chunks: chunks in use, by address
+ * @nr_chunks: number of chunks [@mutex]
+ * @forgotten: index of the chunk evicted last [@mutex]
  * @idle: chunks that the process has unmapped [@lock]
- * @reap: removes those
+ * @reap: removes the chunks in @idle
  * @closed: no chunk is added any more [@mutex]
- * @invalidated: pages that the process, or the kernel for it, has taken away
+ * @invalidated: number of pages invalidated by MMU notifiers
  */
 struct hroce_paged {
 	struct mm_struct *mm;
@@ -48,13 +48,13 @@ struct hroce_paged {
 };
 
 /**
- * struct hroce_paged_want - what hroce_paged_fetch() is to do
- * @va: first address; afterwards: what has not been fetched
- * @end: behind the last one
- * @write: for writing, not only for reading
- * @no_fault: only what the process has in place already; what it lets us only
- *	read also if @write is set
- * @fetched: counts pages
+ * struct hroce_paged_want - request to hroce_paged_fetch()
+ * @va: first address; on return the first one not fetched
+ * @end: end address
+ * @write: fetch for writing, not only for reading
+ * @no_fault: only pages that the process has mapped; with @write set also those
+ *	it has mapped read-only
+ * @fetched: incremented by the number of pages fetched
  */
 struct hroce_paged_want {
 	u64 va;
@@ -76,46 +76,46 @@ struct hroce_paged_want {
 void hroce_paged_init(struct hroce_paged *p, u64 va, u64 len, rwlock_t *lock);
 
 /**
- * hroce_paged_close - forget all pages
- * @p: may still be fetched, but not be found
+ * hroce_paged_close - drop all pages
+ * @p: memory; fetches may be in progress, look-ups not
  *
- * A fetch that waits for a page ends when it gets that one, and is not waited
- * for.
+ * Does not wait for a fetch that waits for a page: that ends when it gets the
+ * page.
  * Context: process, may sleep.
  */
 void hroce_paged_close(struct hroce_paged *p);
 
 /**
- * hroce_paged_fini - the opposite of hroce_paged_init()
- * @p: nobody uses it any more
+ * hroce_paged_fini - counterpart of hroce_paged_init()
+ * @p: memory, not in use any more
  *
  * Context: process, may sleep.
  */
 void hroce_paged_fini(struct hroce_paged *p);
 
 /**
- * hroce_paged_find - where is it?
+ * hroce_paged_find - find memory that is present
  * @p: memory
  * @va: address within it
- * @max: most bytes wanted, not 0
- * @write: they are to be written
+ * @max: maximum number of bytes, not 0
+ * @write: for writing
  * @ext: all but @ext->len is filled in
  *
  * Context: @p->lock held for reading as long as @ext is used.
- * Return: how many bytes are there, in one piece, maybe 0.
+ * Return: number of contiguous bytes that are present, may be 0.
  */
 u32 hroce_paged_find(const struct hroce_paged *p, u64 va, u32 max, bool write,
 		     struct hroce_extent *ext);
 
 /**
- * hroce_paged_fetch - have pages there, at least for the moment
+ * hroce_paged_fetch - fetch pages, which may be invalidated at any time
  * @p: memory
- * @want: which, within @p
+ * @want: range within @p
  *
- * Context: process, may sleep for as long as the owner of the memory likes.
- * Return: 0; -EFAULT: there is no such memory, or not for writing; -EAGAIN: it
- * is taken away as fast as it is fetched; -ENOENT: @p has been closed; -ENOMEM
- * and others.
+ * Context: process, may sleep as long as the owner of the memory lets it.
+ * Return: 0; -EFAULT if the memory is not mapped, or not writable; -EAGAIN if
+ * it is invalidated as fast as it is fetched; -ENOENT if @p has been closed;
+ * -ENOMEM and others.
  */
 int hroce_paged_fetch(struct hroce_paged *p, struct hroce_paged_want *want);
 

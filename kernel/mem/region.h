@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Registered memory: what is behind a key. Knows neither verbs objects nor
+ * Registered memory: the object behind a key. Independent of verbs objects and
  * sk_buff.
  *
  * Lifetime: a region found by its key is used within one section of the
  * datapath only. To remove a region, unlink its key and wait for sections
  * before its pages are released, so nothing here takes references. FRWR regions
- * come and go where nobody may wait, and have a lock instead, see &struct
- * hroce_region.
+ * change in atomic context, where waiting is impossible, and have a lock
+ * instead, see &struct hroce_region.
  */
 #ifndef HROCE_REGION_H
 #define HROCE_REGION_H
@@ -37,11 +37,11 @@ enum hroce_region_state {
 /**
  * struct hroce_extent - physically contiguous piece of memory
  * @page: page of the first byte
- * @offset: of the first byte, may exceed the page size with compound pages
+ * @offset: offset of the first byte, may exceed the page size with compound
+ *	pages
  * @len: bytes
- * @va: kernel address of memory whose pages must not be referred to by frames;
- *	NULL otherwise. If that is inline data, or not the memory of pages, there
- *	is no @page
+ * @va: kernel address of memory whose pages frames must not refer to, else
+ *	NULL; such memory may have no @page
  */
 struct hroce_extent {
 	struct page *page;
@@ -50,7 +50,7 @@ struct hroce_extent {
 	void *va;
 };
 
-/* Where an extent is for the kernel. */
+/* Kernel address of an extent. */
 static inline void *hroce_extent_va(const struct hroce_extent *ext)
 {
 	return ext->va ?: page_address(ext->page) + ext->offset;
@@ -64,21 +64,22 @@ enum hroce_region_type {
 	HROCE_REGION_PINNED,	/* @pages, of a process */
 	HROCE_REGION_DMA,	/* kernel memory by its virtual address */
 	HROCE_REGION_FRWR,	/* @pages, as work requests register them */
-	HROCE_REGION_FETCHED,	/* memory that comes and goes, see @find */
+	HROCE_REGION_FETCHED,	/* memory fetched on demand, see @find */
 	HROCE_REGION_WINDOW,	/* a part of @parent, for remote access only */
 };
 
 struct hroce_region;
 
 /**
- * typedef hroce_region_find_fn - where is memory that comes and goes?
- * @region: its lock is held for reading
- * @pos: from the beginning of the region; within it
- * @max: most bytes wanted, not 0
- * @write: they are to be written
+ * typedef hroce_region_find_fn - find memory that is fetched on demand
+ * @region: region, with its lock held for reading
+ * @pos: offset within the region
+ * @max: maximum number of bytes, not 0
+ * @write: for writing
  * @ext: all but @ext->len is filled in
  *
- * Return: how many bytes are there, in one piece; 0: it has to be fetched.
+ * Return: number of contiguous bytes that are present; 0 if they must be
+ * fetched.
  */
 typedef u32 hroce_region_find_fn(const struct hroce_region *region, u64 pos,
 				 u32 max, bool write, struct hroce_extent *ext);
@@ -89,24 +90,24 @@ typedef u32 hroce_region_find_fn(const struct hroce_region *region, u64 pos,
  * @len: bytes; U64_MAX: all of an address space
  * @pages: blocks of 2^@page_shift bytes; entry i holds bytes from
  *	(i << @page_shift) - @first_offset of the region on
- * @parent: WINDOW: the region that has the memory, and counts this one in its
- *	@windows as long as it is valid [lock]
- * @first_offset: where the region begins in the first block; WINDOW: from where
- *	the first block of @parent begins; 0 if there are no blocks
+ * @parent: WINDOW: region with the memory, which counts this window in its
+ *	@windows while it is valid [lock]
+ * @first_offset: offset of the region in the first block; WINDOW: offset from
+ *	the start of the first block of @parent; 0 if there are no blocks
  * @page_shift: PAGE_SHIFT or more
  * @type: enum hroce_region_type
  * @state: enum hroce_region_state [lock]
  * @key: 32-bit key, lkey and rkey alike; FRWR may change its low 8 bits
  * @access: HROCE_REGION_*
- * @find: FETCHED: where the memory is
- * @qpn: windows of type 2: the queue pair that has bound it; otherwise 0, which
- *	stands for all of the protection domain [lock]
- * @windows: bound to this region; negative: none may be
+ * @find: FETCHED: finds the memory
+ * @qpn: windows of type 2: queue pair that bound the window; otherwise 0, for
+ *	the whole protection domain [lock]
+ * @windows: number of windows bound to this region; negative if none may be
  * @pd: identity of the protection domain
- * @lock: see hroce_region_is_revocable(); _bh, innermost; that of @parent comes
- *	after that of a window
+ * @lock: see hroce_region_is_revocable(); _bh, innermost; the lock of a window
+ *	is taken before that of its @parent
  *
- * No field of a region that is not revocable changes while it can be found.
+ * While a region that is not revocable can be found, its fields do not change.
  */
 struct hroce_region {
 	u64 iova;
@@ -127,9 +128,9 @@ struct hroce_region {
 };
 
 /*
- * May its memory be taken away while its key is in the table? Users hold @lock
- * for reading while they touch such memory. To take it away, hold @lock for
- * writing: the memory is left alone from then on.
+ * May the memory be revoked while the key is in the table? Users hold @lock for
+ * reading while they access such memory. To revoke it, hold @lock for writing:
+ * it is not accessed any more from then on.
  */
 static inline bool hroce_region_is_revocable(const struct hroce_region *region)
 {
@@ -137,8 +138,8 @@ static inline bool hroce_region_is_revocable(const struct hroce_region *region)
 }
 
 /*
- * Is it persistent memory? Payload is written back from the CPU's caches by the
- * end of the walk that places it, so that a FLUSH finds nothing to do.
+ * Is it persistent memory? The walk that places payload writes it back from the
+ * CPU caches before it ends, so that a FLUSH has nothing to do.
  */
 static inline bool hroce_region_is_durable(const struct hroce_region *region)
 {
@@ -177,8 +178,8 @@ static inline bool hroce_region_is_for(const struct hroce_region *region,
  * @len: bytes, may be 0
  * @access: enum hrp_access
  *
- * Context: in a section. A revocable region may change its mind right after,
- * unless @region->lock is held.
+ * Context: in a section. The result for a revocable region is stable only while
+ * @region->lock is held.
  * Return: true if it is valid, and @pd, range and rights allow it.
  */
 static inline bool hroce_region_check(const struct hroce_region *region,
