@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A peer may acknowledge what waits in a queue below: it can guess PSNs. The
- * request would complete, its owner would use the memory for something else,
- * and the frames that refer to it would leave with that. So a request that
- * SENDs or WRITEs ends only when the frames that refer to its memory have been
- * freed.
+ * A peer can guess PSNs, and acknowledge packets that still wait in a queue
+ * below. The request would complete, the application would reuse the memory,
+ * and queued frames that refer to it would be sent with the new contents. So a
+ * SEND or WRITE request completes only after the frames that refer to its
+ * memory have been freed.
  *
- * Such frames are counted in two phases that alternate (net/flow.h), so that it
- * is known up to which PSN all of them are gone. Copied payload (below 2048
- * bytes a packet, and all that is sent again) is not counted. At most one
+ * Such frames are counted in two alternating phases (net/flow.h), which tell up
+ * to which PSN all of them have been freed. Copied payload (below 2048 bytes
+ * per packet, and all retransmissions) is not counted. At most one
  * acknowledgement is held back, the last one: it covers those before.
  */
 #include <linux/jiffies.h>
@@ -24,10 +24,10 @@
 #include "early.h"
 
 /*
- * A frame that is not freed by then is taken for sent. The megabyte that may be
- * queued leaves at 8 Mbit/s in that time. Drivers have to free frames sooner
- * (Documentation/networking/driver.rst), as sockets wait for that, too; with one
- * that does not, requests complete late, but do not fail.
+ * A frame that is not freed by then counts as sent. The megabyte that may be
+ * queued is sent at 8 Mbit/s in that time. Drivers must free frames sooner
+ * (Documentation/networking/driver.rst), as sockets wait for that, too; with a
+ * driver that does not, requests complete late, but do not fail.
  */
 #define EARLY_MAX_NS	NSEC_PER_SEC
 
@@ -41,7 +41,7 @@ void hroce_early_begin(struct hroce_qp *qp, bool fresh, u32 psn)
 	WRITE_ONCE(e->open, true);
 }
 
-/* Memory of requests before this PSN is not referred to. */
+/* Frames do not refer to memory of requests before this PSN. */
 static u32 early_end(struct hroce_qp *qp)
 {
 	struct hroce_early *e = &qp->early;
@@ -57,7 +57,7 @@ static u32 early_end(struct hroce_qp *qp)
 	return end;
 }
 
-/* One after the last PSN whose request would end. */
+/* One past the last PSN whose request the response would complete. */
 static u32 early_needs(const struct hroce_qp *qp, u32 psn, u8 syndrome)
 {
 	const struct hrp_req *req = &qp->proto.req;
@@ -91,7 +91,7 @@ bool hroce_early_hold(struct hroce_qp *qp, const struct hrp_pkt *pkt)
 	if (!e->held) {
 		e->held = true;
 		e->until_ns = ktime_get_ns() + EARLY_MAX_NS;
-		/* The requester arms the timer if it would be too late. */
+		/* The requester arms the timer for @until_ns. */
 		if (!qp->timer_ns || qp->timer_ns > e->until_ns)
 			set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
 	} else if (hrp_psn_diff(pkt->psn, e->psn) < 0) {
@@ -103,7 +103,7 @@ bool hroce_early_hold(struct hroce_qp *qp, const struct hrp_pkt *pkt)
 	return true;
 }
 
-/* Return: true if it says something new. */
+/* Process an acknowledgement. Return: false if it is not new. */
 static bool early_commit(struct hroce_qp *qp, u32 psn, u8 syndrome, u64 now_ns)
 {
 	struct hrp_pkt pkt = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Acknowledgements that come before the frames have left. */
+/* Acknowledgements that arrive before the frames have been freed. */
 #ifndef HROCE_EARLY_H
 #define HROCE_EARLY_H
 
@@ -10,13 +10,13 @@ struct hrp_pkt;
 struct hroce_qp;
 
 /**
- * struct hroce_early - what frames of a requester may still refer to
- * @until_ns: stop waiting then, if @held or @error
+ * struct hroce_early - memory that frames of a requester may refer to
+ * @until_ns: end of the wait, if @held or @error
  * @psn: PSN of the acknowledgement that is held back
  * @syndrome: its syndrome
  * @held: an acknowledgement is held back
- * @error: completions in error wait
- * @busy: frames may refer to memory; false: none does, or the wait was too long
+ * @error: completions in error are held back
+ * @busy: frames may refer to memory; false if none does, or after a timeout
  * @open: a burst may refer to memory and not be in a frame yet; written by the
  *	holder of the token, with or without the lock
  */
@@ -31,43 +31,45 @@ struct hroce_early {
 };
 
 /**
- * hroce_early_begin - a burst is about to be sent that may refer to memory
+ * hroce_early_begin - announce a burst that may refer to memory
  * @qp: queue pair of a reliable service
  * @fresh: no frame is open
- * @psn: of the first packet of the burst
+ * @psn: PSN of the first packet of the burst
  *
  * Context: @qp->send.lock held, by the holder of the token.
  */
 void hroce_early_begin(struct hroce_qp *qp, bool fresh, u32 psn);
 
-/* All of that is in frames, or copied. Context: holder of the token. */
+/*
+ * All announced bursts are in frames, or copied. Context: holder of the token.
+ */
 static inline void hroce_early_sent(struct hroce_early *early)
 {
 	if (!early->open)
 		return;
-	/* Frames have been counted before: pairs with early_end(). */
+	/* Frames were counted before; pairs with early_end(). */
 	smp_store_release(&early->open, false);
 }
 
 /**
  * hroce_early_hold - hold an acknowledgement back if it is early
  * @qp: queue pair
- * @pkt: response whose ICRC is right
+ * @pkt: response with a correct ICRC
  *
- * An acknowledgement is early if a frame that refers to memory of a request that
- * it ends is not freed yet: the owner of the memory would be told that it may be
- * changed. It is handled as far as it is not early, and entirely when the frames
- * have been freed or after EARLY_MAX_NS.
+ * An acknowledgement is early if it completes a request while a frame still
+ * refers to its memory: the application could then modify that. It is processed
+ * as far as it is not early, and completely when the frames have been freed or
+ * after EARLY_MAX_NS.
  *
  * Responses to READ and atomic requests are not held back.
  *
  * Context: @qp->send.lock held.
- * Return: true if the caller has nothing left to do with it.
+ * Return: true if the caller must not process it.
  */
 bool hroce_early_hold(struct hroce_qp *qp, const struct hrp_pkt *pkt);
 
 /**
- * hroce_early_go_on - handle what was held back, as far as it may be
+ * hroce_early_go_on - process a held acknowledgement as far as possible
  * @qp: queue pair that holds an acknowledgement back
  *
  * Context: @qp->send.lock held.
@@ -90,11 +92,11 @@ bool hroce_early_must_wait(struct hroce_qp *qp, u64 now_ns);
  * @qp: queue pair
  * @now_ns: current time
  *
- * While an acknowledgement is held back the local ACK timeout does not count.
- * Nor does the last one that a request has, while frames refer to memory.
+ * The local ACK timeout does not count while an acknowledgement is held back,
+ * nor does the last retry of a request while frames refer to memory.
  *
  * Context: @qp->send.lock held. hrp_req_timeout() follows.
- * Return: true if the requester is to run.
+ * Return: true if the requester must run.
  */
 bool hroce_early_timeout(struct hroce_qp *qp, u64 now_ns);
 

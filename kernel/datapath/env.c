@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Answers to what the engine asks: proto/env.h. */
+/* Callbacks of the protocol engine, see proto/env.h. */
 #include <linux/atomic.h>
 #include "../core/section.h"
 #include "../mem/iter.h"
@@ -106,7 +106,7 @@ u8 hrp_env_atomic(struct hrp_qp *proto, u32 rkey, u64 va, bool cas, u64 compare,
 	    hroce_mem_next(&it, sizeof(u64), &ext) == sizeof(u64)) {
 		p = hroce_extent_va(&ext);
 		if (IS_ALIGNED((uintptr_t)p, sizeof(u64))) {
-			/* Atomic against the CPUs and so every other QP. */
+			/* Atomic for CPUs, and so for all other QPs. */
 			*orig = cas ? cmpxchg64(p, compare, swap_add) :
 				      atomic64_fetch_add(swap_add,
 							 (atomic64_t *)p);
@@ -133,8 +133,8 @@ bool hrp_env_flush(struct hrp_qp *proto, u32 rkey, u64 va, u32 len, bool all,
 				access))
 		return false;
 	/*
-	 * CPUs have placed it, and their caches are coherent. Persistent memory
-	 * has been written back by hroce_mem_end().
+	 * CPUs have placed the data, and their caches are coherent.
+	 * hroce_mem_end() has written persistent memory back.
 	 */
 	smp_mb();
 	return true;

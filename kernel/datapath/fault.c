@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory that is not there when the datapath wants it.
+ * Faults of the datapath: fetching memory that is not present.
  *
- * A work item knows its queue pair by number, and is in the table of the device
- * as long as that waits: neither is destruction held up, nor is a queue pair
- * disturbed that has been reset, or has got the number of another one.
+ * A work item refers to its queue pair by number, and is in the table of the
+ * device while the queue pair waits. So it does not delay destruction, and does
+ * not affect a queue pair that was reset or that reuses the number.
  *
- * An item may wait for its page for ever, so it outlives its queue pair, its
- * region and its device. It has a reference to the region, and finds the device
- * by a pointer, in a section. hroce_fault_forget() clears that, and its caller
- * waits for sections.
+ * A work item may wait for its page indefinitely, so it may outlive its queue
+ * pair, its region and its device. It has a reference to the region, and reads
+ * its pointer to the device in a section. hroce_fault_forget() clears the
+ * pointer, and its caller waits for sections.
  */
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -24,16 +24,16 @@
 #include "fetch.h"
 
 /**
- * struct hroce_fault - memory that is being fetched
- * @work: does so
+ * struct hroce_fault - memory being fetched
+ * @work: fetches the memory
  * @rcu: frees this structure
- * @dev: device; NULL once the queue pair does not wait any more
- * @mr: region, with a reference; or NULL if it was gone by then
+ * @dev: device; NULL after hroce_fault_forget()
+ * @mr: region, with a reference; NULL if it was already gone
  * @qpn: queue pair that waits
  * @who: side of it that waits
  * @len: bytes wanted
- * @pos: from the beginning of the region
- * @write: they are to be written
+ * @pos: offset in the region
+ * @write: for writing
  */
 struct hroce_fault {
 	struct work_struct work;
@@ -47,13 +47,13 @@ struct hroce_fault {
 	bool write;
 };
 
-/* Where in hroce_dev.faults this side of a queue pair is. */
+/* Index of this side of a queue pair in hroce_dev.faults. */
 static unsigned long fault_index(u32 qpn, enum hroce_fault_who who)
 {
 	return (unsigned long)qpn * HROCE_FAULT_NR + who;
 }
 
-/* Does somebody still wait for @fault? Not again. */
+/* Remove @fault. Return: false if its queue pair does not wait any more. */
 static bool fault_take(struct hroce_dev *dev, struct hroce_fault *fault)
 {
 	unsigned long index = fault_index(fault->qpn, fault->who);
@@ -136,7 +136,7 @@ static void fault_work(struct work_struct *work)
 	kfree_rcu(fault, rcu);
 }
 
-/* Put an entry into the table. Return: 0; -EBUSY: there is one; -ENOMEM. */
+/* Queue a fetch. Return: 0; -EBUSY if one is queued already; -ENOMEM. */
 static int fault_queue(struct hroce_dev *dev, u32 qpn,
 		       enum hroce_fault_who who,
 		       const struct hroce_mem_iter *it)
@@ -176,7 +176,7 @@ u8 hroce_fault_begin(struct hroce_qp *qp, enum hroce_fault_who who,
 	if (qp->dead)
 		return HRP_MEM_FAULT;
 	err = fault_queue(hqp_dev(qp), qp->proto.qpn, who, it);
-	/* The peer will ask for it again. */
+	/* The peer will retry. */
 	if (err == -ENOMEM && who != HROCE_FAULT_PLACE)
 		return HROCE_CAUSE_NO_MEMORY;
 	return HRP_MEM_FAULT;
@@ -195,7 +195,7 @@ void hroce_fault_forget(struct hroce_qp *qp)
 				 fault_index(qp->proto.qpn, who));
 		if (!fault)
 			continue;
-		/* It may have run by now; RCU keeps it. */
+		/* The work may have finished; RCU keeps the structure. */
 		WRITE_ONCE(fault->dev, NULL);
 		hroce_fetch_skip(&fault->work);
 	}

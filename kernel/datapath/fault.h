@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory that is not there when the datapath wants it: fetched by a work item,
- * which may sleep, and then told to the queue pair that waits.
+ * Faults of the datapath: a work item, which may sleep, fetches memory that is
+ * not present, and then notifies the queue pair that waits.
  */
 #ifndef HROCE_FAULT_H
 #define HROCE_FAULT_H
@@ -19,21 +19,21 @@ enum hroce_fault_who {
 };
 
 /**
- * hroce_fault_begin - have memory fetched
+ * hroce_fault_begin - queue a fetch of memory
  * @qp: queue pair
  * @who: side of it that waits
  * @it: ended with HRP_MEM_FAULT
  *
- * If this side is waiting already, nothing more happens.
- * Context: softirq; the lock of the side held until the engine has been told
- * what is returned.
- * Return: HRP_MEM_FAULT, or enum hroce_wc_status if that is impossible.
+ * No-op if this side waits already.
+ * Context: softirq; the lock of the side is held until the result has been
+ * passed to the engine.
+ * Return: HRP_MEM_FAULT, or enum hroce_wc_status if no fetch can be queued.
  */
 u8 hroce_fault_begin(struct hroce_qp *qp, enum hroce_fault_who who,
 		     const struct hroce_mem_iter *it);
 
 /**
- * hroce_fault_forget - tell a queue pair nothing any more
+ * hroce_fault_forget - stop notifications to a queue pair
  * @qp: queue pair
  *
  * Context: both locks of @qp held, @qp->dead is set. The device stays until the

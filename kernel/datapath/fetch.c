@@ -2,10 +2,10 @@
 /*
  * Workqueues that fetch memory.
  *
- * A page of user memory may never come: its FUSE server or its handler of
- * userfaultfd may have stopped answering. get_user_pages_remote() then sleeps,
- * for FUSE even unkillably. So such a work item is never waited for: it holds
- * references to all that it needs, and the objects that it was started for are
+ * A page of user memory may never arrive: its FUSE server or userfaultfd
+ * handler may have stopped responding. get_user_pages_remote() then sleeps, for
+ * FUSE even unkillably. So nothing waits for such a work item: it holds
+ * references to all objects that it uses, and the objects it was queued for are
  * destroyed without it. See "Teardown" in locking.rst.
  */
 #include <linux/cred.h>
@@ -15,7 +15,7 @@
 #include <linux/wait_bit.h>
 #include "fetch.h"
 
-/* Pages that one context can wait for at a time. */
+/* Work items of one context that may wait for pages at a time. */
 #define FETCH_MAX_ACTIVE	16
 
 /*
@@ -24,7 +24,7 @@
  */
 #define FETCH_MAX_CLOSED	16
 
-/* For what ends in finite time. */
+/* For work items that end in finite time. */
 static struct workqueue_struct *fetch_wq;
 
 static LIST_HEAD(fetchers);
@@ -52,7 +52,7 @@ void hroce_fetch_exit(void)
 	destroy_workqueue(fetch_wq);
 }
 
-/* Not in a work item of @fetcher: it waits for all of those. */
+/* Must not be a work item of @fetcher: it waits for all of those. */
 static void fetcher_destroy(struct work_struct *work)
 {
 	struct hroce_fetcher *fetcher = container_of(work, struct hroce_fetcher,

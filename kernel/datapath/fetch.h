@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Where memory that is not pinned is fetched, and for how long that may last. */
+/* Workqueues that fetch memory that is not pinned. */
 #ifndef HROCE_FETCH_H
 #define HROCE_FETCH_H
 
@@ -9,12 +9,12 @@
 #include <linux/workqueue.h>
 
 /**
- * struct hroce_fetcher - fetches for one user context
+ * struct hroce_fetcher - fetcher of one user context
  * @node: in the list of all fetchers [fetchers_mutex]
  * @destroy: frees this structure
- * @wq: workqueue of its own: a stalled page delays this context only
- * @users: the context, until it closes, and each region that is fetched there
- * @owner: user that made the first such region
+ * @wq: own workqueue, so that a stalled page delays this context only
+ * @users: references: the context, until it closes, and each of its regions
+ * @owner: user that registered the first such region
  * @closed: the context has closed [fetchers_mutex]
  * @nr_advices: work items queued by advice
  */
@@ -28,20 +28,20 @@ struct hroce_fetcher {
 	atomic_t nr_advices;
 };
 
-/* When the module is loaded. Return: 0 or -ENOMEM. */
+/* Called when the module is loaded. Return: 0 or -ENOMEM. */
 int hroce_fetch_init(void);
 
 /**
  * hroce_fetch_exit - counterpart of hroce_fetch_init()
  *
- * All devices are gone. No page is being waited for: that would hold a
+ * All devices are gone. No work item waits for a page, as it would hold a
  * reference to the module.
  * Context: process.
  */
 void hroce_fetch_exit(void);
 
 /**
- * hroce_fetcher_create - make a fetcher
+ * hroce_fetcher_create - create a fetcher
  *
  * Context: process, may sleep.
  * Return: fetcher with one user; or ERR_PTR(): -ENOMEM; -EAGAIN: too many of
@@ -59,14 +59,14 @@ void hroce_fetcher_put(struct hroce_fetcher *fetcher);
  * hroce_fetcher_close - the context closes
  * @fetcher: the context's reference is dropped
  *
- * Does not wait: what is being fetched keeps the fetcher.
+ * Does not wait: fetches in progress keep the fetcher.
  * Context: process, may sleep.
  */
 void hroce_fetcher_close(struct hroce_fetcher *fetcher);
 
 /**
- * hroce_fetch_queue - have a work item run where fetching may sleep
- * @fetcher: of the memory's owner; NULL: the item ends in finite time
+ * hroce_fetch_queue - queue a work item that may wait for pages
+ * @fetcher: fetcher of the memory's owner; NULL if @work ends in finite time
  * @work: work item
  *
  * Context: any.
@@ -74,10 +74,10 @@ void hroce_fetcher_close(struct hroce_fetcher *fetcher);
 void hroce_fetch_queue(struct hroce_fetcher *fetcher, struct work_struct *work);
 
 /**
- * hroce_fetch_skip - the work item has nothing to fetch any more
+ * hroce_fetch_skip - expedite a work item that need not fetch any more
  * @work: from hroce_fetch_queue(); still allocated
  *
- * If it has not begun, it runs soon, instead of behind items that wait.
+ * If it has not started, it runs soon instead of after items that wait.
  * Context: any.
  */
 void hroce_fetch_skip(struct work_struct *work);

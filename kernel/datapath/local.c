@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Delivery on this host: the receiver is called for each packet of a burst as
- * if it had come in a frame, but there is none, and the payload is copied from
- * the sender's memory to the receiver's. All else is as on the wire: headers
- * are built and parsed, and what they ask for is checked and answered.
+ * Delivery on this host: the receiver is called for each packet of a burst, as
+ * for a packet of a frame. But no frame is built, and the payload is copied
+ * from the sender's memory to the receiver's. All else is as on the wire:
+ * headers are built and parsed, requests are checked and answered.
  *
- * The receiver answers before the call returns, and its answers are delivered
- * in the same way, so calls nest. Beyond the nesting limit packets are sent in
- * frames, which the softirq delivers later.
+ * The receiver responds before the call returns, and its responses are
+ * delivered in the same way, so calls nest. Beyond the nesting limit packets
+ * are sent in frames, which the softirq delivers later.
  */
 #include <linux/minmax.h>
 #include <linux/netdevice.h>
@@ -21,7 +21,7 @@
 #include "local.h"
 #include "recv.h"
 
-/* A request, and its answer. */
+/* A request, and its response. */
 #define LOCAL_MAX_DEPTH	2
 
 static DEFINE_PER_CPU(unsigned int, local_depth);
@@ -73,7 +73,7 @@ void hroce_local_deliver(const struct hroce_tx *tx, const struct hrp_burst *b,
 	do {
 		local_load(&r, b);
 		hroce_recv_packet(&r);
-		/* It may have taken more than one, or none of the payload. */
+		/* The receiver may take several packets, or no payload. */
 		end = min(frame.next * b->mtu, b->mem.len);
 		hroce_mem_skip(it, it->left - (b->mem.len - end));
 	} while (frame.next < b->nr_pkts);

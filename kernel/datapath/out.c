@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The way out. */
+/* Transmission of bursts, see out.h. */
 #include "../mem/iter.h"
 #include "../net/flow.h"
 #include "../net/port.h"
@@ -9,7 +9,7 @@
 static int out_aim(struct hroce_out *out, struct hroce_flow *flow,
 		   struct hroce_mem_iter *it)
 {
-	/* At the end of a run receivers on this host are settled. */
+	/* Ending a run settles receivers on this host. */
 	bool locked = out->tx.flow && hroce_mem_release(it);
 
 	hroce_out_end(out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The way out: bursts to frames, or at once to a link of this host. */
+/* Transmission of bursts: in frames, or directly to a link of this host. */
 #ifndef HROCE_OUT_H
 #define HROCE_OUT_H
 
@@ -8,10 +8,10 @@
 struct hroce_qp;
 
 /**
- * struct hroce_out - a run of bursts on their way out
- * @tx: those in frames
- * @receiver: queue pair of this host that bursts were delivered to, to be
- *	settled; NULL: there is none
+ * struct hroce_out - a run of bursts being sent
+ * @tx: bursts sent in frames
+ * @receiver: queue pair on this host that received bursts, to be settled; or
+ *	NULL
  */
 struct hroce_out {
 	struct hroce_tx tx;
@@ -29,25 +29,25 @@ static inline void hroce_out_begin(struct hroce_out *out,
 /**
  * hroce_out_add - send the packets of a burst
  * @out: run
- * @flow: where to; valid until hroce_out_end()
+ * @flow: destination; valid until hroce_out_end()
  * @b: burst; not used any more after return
  * @it: payload, at its beginning
  *
- * Delivers packets to a link of this host if hroce_local_may() says so, and puts
- * them into frames otherwise, see hroce_tx_add(). Without a route they are lost,
+ * Delivers packets to a link of this host if hroce_local_may() returns true,
+ * else sends them in frames, see hroce_tx_add(). Without a route they are lost,
  * and counted.
  *
- * Context: BH disabled, RCU read side; both until hroce_out_end(). In a section.
- * No lock held that a receiver takes.
+ * Context: BH disabled, RCU read side; both until hroce_out_end(). In a
+ * section. No lock held that a receiver takes.
  * Return: enum hroce_wc_status: SUCCESS, or @it->status if the payload is not
- * accessible; then @out->tx.next of its packets are in frames.
+ * accessible; only the first @out->tx.next packets are then in frames.
  */
 u8 hroce_out_add(struct hroce_out *out, struct hroce_flow *flow,
 		 const struct hrp_burst *b, struct hroce_mem_iter *it);
 
 /**
- * hroce_out_end - end a run: send what is still open
- * @out: run; hroce_out_add() may begin anew
+ * hroce_out_end - end a run: send the open frame, settle the receiver
+ * @out: run; hroce_out_add() may start it again
  *
  * Context: as hroce_out_add().
  */

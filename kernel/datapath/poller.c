@@ -4,19 +4,18 @@
  *
  *	off --poll_us--> asleep --kick--> awake --nothing to do--> asleep
  *
- * While it is awake, the engine leaves need_kick at 0 as it finds a queue empty
- * (hrp_sq.watched), and notes that it relies on us. Then we look at the
- * producer's index of that queue again and again, and run the requester when it
- * has moved. Before we sleep, the engine looks at each queue once more, and
- * asks for kicks.
+ * While the poller is awake, the engine leaves need_kick at 0 when it finds a
+ * queue empty (hrp_sq.watched), and marks the queue as polled. The poller then
+ * polls the producer index of that queue, and runs the requester when it has
+ * moved. Before the poller sleeps, the engine checks each queue once more, and
+ * requests kicks.
  *
- * Queue pairs are found like everywhere else: by number, in a section of the
- * datapath each. So they join as they are made, and leave as they are
- * destroyed.
+ * Queue pairs are looked up by number, each in a section of its own, so those
+ * created are found, and those destroyed are not.
  *
- * It must not take the CPU from the processes that it serves. If it loses its own to
- * others again and again it sleeps, and is not woken for a while; kicks do what
- * it would not do in time.
+ * The poller must not take the CPU from the processes that it serves. If other
+ * tasks take its CPU repeatedly, it sleeps and is not woken for a while; kicks
+ * take over.
  */
 #include <linux/jiffies.h>
 #include <linux/kthread.h>
@@ -29,23 +28,23 @@
 #include "poller.h"
 
 /*
- * Losing the CPU for less is due to threads of the kernel that do not stay; the
- * scheduler's slices are some milliseconds.
+ * A shorter loss of the CPU is due to kernel threads that run briefly; slices
+ * of the scheduler are some milliseconds.
  */
 #define LOSS_NS		NSEC_PER_MSEC
-/* More than some slices within this time, and nobody has been moved: enough. */
+/* Sleep if more is lost within the window: some slices, and no migration. */
 #define WINDOW_NS	(100 * NSEC_PER_MSEC)
 #define MAX_LOST_NS	(30 * NSEC_PER_MSEC)
-/* Nobody wakes it then for so long, and twice as long each time in a row. */
+/* Then do not wake it for this long, doubled each time in a row. */
 #define REST_TIME	(HZ / 8)
 #define MAX_REST_SHIFT	5
 
 /**
- * struct look - what happens between two sleeps
+ * struct look - state between two sleeps
  * @dev: link
- * @busy_ns: when there was something to do last
- * @window_ns: when counting @lost_ns began
- * @lost_ns: for how long others had this CPU since
+ * @busy_ns: last time that work was found
+ * @window_ns: start of the window of @lost_ns
+ * @lost_ns: time that other tasks had this CPU since then
  */
 struct look {
 	struct hroce_dev *dev;
@@ -55,8 +54,8 @@ struct look {
 };
 
 /*
- * Has something been posted since the engine came to rely on us? Only a hint:
- * nothing is locked, and the index is whatever the application writes.
+ * Have requests been posted since the engine began to rely on the poller? Only
+ * a hint: nothing is locked, and the application may write any index.
  */
 static bool poller_sees_post(const struct hroce_qp *qp)
 {
@@ -67,7 +66,7 @@ static bool poller_sees_post(const struct hroce_qp *qp)
 	       READ_ONCE(qp->proto.state) == HRP_RTS;
 }
 
-/* Return: true if that queue pair has got on. */
+/* Return: true if the queue pair made progress. */
 static bool poller_run(struct hroce_dev *dev, struct hroce_qp *qp)
 {
 	u32 head = READ_ONCE(qp->proto.req.sq.head);
@@ -77,7 +76,7 @@ static bool poller_run(struct hroce_dev *dev, struct hroce_qp *qp)
 	return READ_ONCE(qp->proto.req.sq.head) != head;
 }
 
-/* Let others have the CPU if they are to, and note how long they had it. */
+/* Reschedule if needed, and account the time lost. */
 static void look_aside(struct look *look)
 {
 	u64 before_ns, now_ns;
@@ -99,8 +98,8 @@ static void look_aside(struct look *look)
 }
 
 /*
- * Look at all queue pairs once. @last: run the requester of each, so that it
- * asks for kicks. Return: true if there was something to do.
+ * Check all queue pairs once. @last: run the requester of each, so that it
+ * requests kicks. Return: true if there was work.
  */
 static bool look_at_all(struct look *look, bool last)
 {
@@ -135,7 +134,7 @@ static bool look_goes_on(const struct look *look, u64 now_ns)
 	       look->lost_ns < MAX_LOST_NS;
 }
 
-/* Return: false if others need this CPU more. */
+/* Poll until idle. Return: false if other tasks need this CPU more. */
 static bool poller_look(struct hroce_dev *dev)
 {
 	struct look look = { .dev = dev, .busy_ns = ktime_get_ns() };
@@ -152,11 +151,11 @@ static bool poller_look(struct hroce_dev *dev)
 
 	WRITE_ONCE(dev->poller.awake, false);
 	/*
-	 * A queue pair that is put into the table before this is found below.
-	 * One that is put there later sees that the poller is not awake, as
-	 * that takes this lock, too. A context that runs a requester takes its
-	 * send lock before we do, and then we ask for a kick, or later, and
-	 * then it sees that the poller is not awake.
+	 * A queue pair added to the table before this is found below. One added
+	 * later sees that the poller is not awake, as adding takes this lock,
+	 * too. A context that runs a requester takes the send lock either
+	 * before the poller, which then requests a kick, or later, and then
+	 * sees that the poller is not awake.
 	 */
 	xa_lock(&dev->qps);
 	xa_unlock(&dev->qps);

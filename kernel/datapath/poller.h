@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A thread that looks into the send queues of a link, so that who posts need
- * not kick.
+ * A thread that polls the send queues of a link, so that posting needs no kick.
  */
 #ifndef HROCE_POLLER_H
 #define HROCE_POLLER_H
@@ -16,13 +15,13 @@
 
 /**
  * struct hroce_poller - poller of one link
- * @lock: one change of @poll_us at a time
+ * @lock: serialises changes of @poll_us
  * @task: the thread; NULL if the poller is off [lock]
- * @poll_us: it sleeps after so long without work; 0: it is off
- * @awake: it looks: queues of user space that are empty ask for no kick
- * @wanted: something kicked since it fell asleep
- * @rest_until: in jiffies: nobody wakes it before
- * @wait: where it sleeps
+ * @poll_us: time without work after which it sleeps; 0: it is off
+ * @awake: it polls: empty queues of user space request no kick
+ * @wanted: a kick occurred since it fell asleep
+ * @rest_until: do not wake it before this, in jiffies
+ * @wait: wait queue of the thread
  */
 struct hroce_poller {
 	struct mutex lock;
@@ -48,15 +47,16 @@ void hroce_poller_init(struct hroce_poller *poller);
  * @poll_us: as @poll_us of &struct hroce_poller
  *
  * Context: process, may sleep.
- * Return: 0, -EINVAL if that is too long, or why no thread could be started.
+ * Return: 0, -EINVAL if @poll_us is too long, or negative errno if no thread
+ * could be started.
  */
 int hroce_poller_set(struct hroce_dev *dev, u64 poll_us);
 
-/* Not to be called directly. */
+/* Slow path of hroce_poller_wake(). */
 void hroce_poller_wake_slow(struct hroce_poller *poller);
 
 /**
- * hroce_poller_wake - something kicks
+ * hroce_poller_wake - wake the poller on a kick
  * @poller: poller of the link
  *
  * Context: any.

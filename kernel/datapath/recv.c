@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Packets to queue pairs: finds the queue pair of a packet, places its payload
- * and lets the engine decide, in the softirq that brought the packet. The
- * answers are sent by reply.c, once no lock is held.
+ * and passes it to the engine, in the softirq that received the packet. reply.c
+ * sends the responses, once no lock is held.
  */
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
@@ -23,7 +23,7 @@
 
 #define QPN_MULTICAST	0xffffff
 
-/* The same as hroce_rx_place() without a frame. */
+/* hroce_rx_place() without a frame. */
 static u8 recv_place_local(struct hroce_recv *r, struct hroce_mem_iter *it,
 			   u32 *nr_pkts)
 {
@@ -31,7 +31,7 @@ static u8 recv_place_local(struct hroce_recv *r, struct hroce_mem_iter *it,
 	u32 len = r->packet.pkt.payload_len, nr;
 
 	nr = hroce_mem_copy(it, &src, min(*nr_pkts, r->run) * len) / len;
-	/* That it cannot be placed counts. */
+	/* A packet that cannot be placed counts as taken. */
 	*nr_pkts = max(nr, (u32)(it->status != HROCE_WC_SUCCESS));
 	if (nr > 1)
 		hroce_rx_taken(r->frame, &r->packet, nr - 1);
@@ -75,15 +75,15 @@ static u8 recv_place_word(const struct hroce_recv *r, struct hroce_mem_iter *it)
 	p = hroce_extent_va(&ext);
 	if (ext.len != sizeof(word) || !IS_ALIGNED((uintptr_t)p, sizeof(word)))
 		return HROCE_WC_REM_ACCESS_ERR;
-	/* Pairs with the acquire of whoever waits for it to change. */
+	/* Pairs with the acquire of readers that poll for the change. */
 	smp_store_release(p, word);
 	hroce_port_stat_add(r->frame->port, HROCE_EV_RX_BYTES, sizeof(word));
 	return HROCE_WC_SUCCESS;
 }
 
 /*
- * The answer to an atomic operation is in its header; that to an ATOMIC WRITE
- * is placed by itself.
+ * The result of an atomic operation is in the header of its response; the
+ * payload of an ATOMIC WRITE is placed as one word.
  */
 static u8 recv_place_atomic(const struct hroce_recv *r,
 			    struct hroce_mem_iter *it)
@@ -96,7 +96,7 @@ static u8 recv_place_atomic(const struct hroce_recv *r,
 	       HROCE_WC_SUCCESS : it->status;
 }
 
-/* The network header in front of a datagram. */
+/* Place the network header in front of a datagram. */
 static u8 recv_place_grh(const struct hroce_recv *r, struct hroce_mem_iter *it)
 {
 	u8 grh[HRW_GRH_LEN];
@@ -107,9 +107,9 @@ static u8 recv_place_grh(const struct hroce_recv *r, struct hroce_mem_iter *it)
 }
 
 /*
- * Check the ICRC and place the payload, that of packets behind this one, too,
- * if the decision is good for them. False if the ICRC was wrong; @checked: it
- * is known to be right.
+ * Check the ICRC and place the payload, also that of following packets if the
+ * decision covers them. @checked: the ICRC is known to be correct. Return:
+ * false if it is wrong.
  */
 static bool recv_place(struct hroce_qp *qp, struct hroce_recv *r,
 		       struct hrp_rx *d, struct ib_pd *pd, bool checked,
@@ -152,8 +152,8 @@ static bool recv_place(struct hroce_qp *qp, struct hroce_recv *r,
 }
 
 /*
- * Protection domain of what @mem is: receive entries of an SRQ name memory of
- * the SRQ's domain, whatever queue pair takes them (10.2.9).
+ * Protection domain of @mem: receive entries of an SRQ use memory of the SRQ's
+ * domain, whichever queue pair takes them (10.2.9).
  */
 static struct ib_pd *recv_mem_pd(const struct hroce_qp *qp,
 				 const struct hrp_mem *mem)
@@ -183,7 +183,7 @@ static int recv_request(struct hroce_qp *qp, struct hroce_recv *r)
 	if (!recv_place(qp, r, &d, recv_mem_pd(qp, &d.mem), checked, &status))
 		goto unlock;
 	hrp_resp_commit(&qp->proto, &r->packet.pkt, &d, status);
-	/* The context that clears it takes the lock before it looks. */
+	/* The context that clears the bit takes the lock afterwards. */
 	if (!test_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending))
 		set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
 	if (qp->user)
@@ -220,7 +220,7 @@ unlock:
 	return drop;
 }
 
-/* QP1 is in all partitions of the port, and tells which one it was. */
+/* QP1 is in all partitions of the port, and reports which one matched. */
 static bool recv_pkey_ok(const struct hroce_qp *qp, struct hrp_pkt *pkt)
 {
 	int index;
@@ -277,8 +277,8 @@ static void recv_packet(struct hroce_qp *qp, struct hroce_recv *r)
 }
 
 /*
- * Copies of the packets of a frame for members of a group, before the rest is
- * dropped, which UD permits: a quarter of a millisecond if they are short.
+ * Maximum number of multicast copies of the packets of a frame; the rest is
+ * dropped, which UD permits. Short copies take a quarter of a millisecond.
  */
 #define MAX_COPIES	1024
 
@@ -351,8 +351,8 @@ static void recv_frame(struct hroce_rx_frame *frame)
 	while (hroce_rx_next(frame, &r.packet))
 		recv_one(&r);
 	/*
-	 * The frame has been freed: a sender on this host may hold back what is
-	 * answered now until then.
+	 * Settle after the frame has been freed: until then, a sender on this
+	 * host may hold back the responses sent here.
 	 */
 	if (r.qp)
 		hroce_qp_settle_bh(r.qp);

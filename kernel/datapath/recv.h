@@ -11,14 +11,13 @@ struct hroce_qp;
 
 /**
  * struct hroce_recv - packets being received
- * @frame: where they come from
- * @packet: the present one
- * @qp: queue pair of the packets so far, to be settled; NULL: there is none
+ * @frame: frame of the packets
+ * @packet: the current packet
+ * @qp: queue pair of the last packet, to be settled; or NULL
  * @copies: multicast copies of packets of the frame so far
- * @run: without a frame: packets from the present one on that differ in the PSN
- *	alone
- * @src: without a frame: where the payload is, steady (hroce_mem_is_steady());
- *	else NULL
+ * @run: without a frame: number of packets from the current one on that differ
+ *	in the PSN only
+ * @src: without a frame: the payload, steady (hroce_mem_is_steady()); else NULL
  */
 struct hroce_recv {
 	struct hroce_rx_frame *frame;
@@ -30,10 +29,10 @@ struct hroce_recv {
 };
 
 /**
- * hroce_recv_packet - a packet arrived
- * @r: its ICRC is not checked yet. If payload of packets behind it is taken,
- *	too, the last of them is the present one then. hroce_qp_settle_bh() of
- *	@r->qp is to follow behind the last packet
+ * hroce_recv_packet - receive a packet
+ * @r: packet whose ICRC is not checked yet. If payload of following packets is
+ *	taken, too, the current packet is set to the last of them. The caller
+ *	must call hroce_qp_settle_bh() for @r->qp after the last packet
  *
  * Context: softirq or BH disabled, in a section, under RCU.
  */

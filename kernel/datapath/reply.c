@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The responder at work: takes answers from the engine and sends them, flushes
- * the receive queue.
+ * Responder: takes responses from the engine and sends them, flushes the
+ * receive queue.
  */
 #include <linux/rcupdate.h>
 #include "../core/section.h"
@@ -15,8 +15,8 @@
 #include "xrc.h"
 
 /*
- * Lets the frame stay open if another burst follows. The lock is not held
- * meanwhile.
+ * Send a burst, without the lock held. The frame stays open if another burst
+ * follows.
  */
 static noinline_for_stack u8 reply_burst(struct hroce_qp *qp,
 					 struct hroce_out *out,
@@ -50,7 +50,7 @@ static bool reply_must_pause(struct hroce_qp *qp)
 	return true;
 }
 
-/* Even in state ERR: the peer is to learn why. */
+/* Send responses, in state ERR as well: a NAK tells the peer the cause. */
 static void reply_bursts(struct hroce_qp *qp)
 {
 	struct hrp_burst b __uninitialized;
@@ -73,8 +73,8 @@ static void reply_bursts(struct hroce_qp *qp)
 }
 
 /*
- * Complete the posted entries, and ask for a kick for later ones. A tasklet
- * flushes those beyond the work of this section.
+ * Complete the posted entries, and request a kick for later ones. A tasklet
+ * flushes those beyond the budget of this section.
  */
 static void reply_flush(struct hroce_qp *qp)
 {
@@ -94,7 +94,7 @@ static void reply_flush(struct hroce_qp *qp)
 		tasklet_schedule(&qp->recv.task);
 }
 
-/* Holder of the token. */
+/* The caller holds the token. */
 static void reply_loop(struct hroce_qp *qp)
 {
 	lockdep_assert_held(&qp->recv.lock);

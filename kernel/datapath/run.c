@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Shared by the requester and the responder side of a queue pair: work put off
- * until no lock is held, errors, and stopping.
+ * Shared by requester and responder of a queue pair: work deferred until no
+ * lock is held, errors, and stopping.
  */
 #include <linux/rcupdate.h>
 #include "../core/section.h"
@@ -47,7 +47,7 @@ static void qp_set_error(struct hroce_qp *qp)
 	spin_lock_bh(&qp->recv.lock);
 	spin_lock(&qp->send.lock);
 	qp->send.flushing = true;
-	/* SQE of UC and UD is an error of the send queue alone. */
+	/* SQE of UC and UD is an error of the send queue only. */
 	if (qp->proto.state != HRP_SQE) {
 		WRITE_ONCE(qp->proto.state, HRP_ERR);
 		qp->recv.flushing = true;
@@ -58,7 +58,7 @@ static void qp_set_error(struct hroce_qp *qp)
 	set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
 }
 
-/* Most bits are clear most of the time, and atomic operations cost. */
+/* Usually the bit is clear: test it first, atomic operations are slow. */
 static bool qp_take_pending(struct hroce_qp *qp, unsigned int bit)
 {
 	return test_bit(bit, &qp->proto.pending) &&
@@ -68,8 +68,8 @@ static bool qp_take_pending(struct hroce_qp *qp, unsigned int bit)
 void hroce_qp_settle_bh(struct hroce_qp *qp)
 {
 	/*
-	 * Each pass can only add what the engine decides because of it, or what
-	 * other CPUs ask for.
+	 * A pass adds only bits that the engine sets because of it, or that
+	 * other CPUs set.
 	 */
 	if (!READ_ONCE(qp->proto.pending))
 		return;
@@ -103,7 +103,7 @@ bool hroce_qp_side_may(struct hroce_side *side)
 	lockdep_assert_held(&side->lock);
 	if (hroce_section_left())
 		return true;
-	/* The setter of @again relies on us. */
+	/* The setter of @again relies on another pass. */
 	tasklet_schedule(&side->task);
 	return false;
 }
@@ -127,7 +127,7 @@ void hroce_qp_complete(struct hroce_qp *qp, const struct hroce_cqe *cqe,
 	struct hroce_cq *cq;
 
 	cq = which == HROCE_PENDING_SEND_CQ ? qp->send_cq : qp->recv_cq;
-	/* A completion in error is always worth an event (IBTA 11.4.2.2). */
+	/* A completion in error always raises an event (IBTA 11.4.2.2). */
 	if (cqe->status != HROCE_WC_SUCCESS)
 		solicited = true;
 	if (hroce_cq_push(cq, cqe, solicited))
@@ -195,7 +195,7 @@ void hroce_qp_end_flush(struct hroce_qp *qp)
 {
 	u32 n;
 
-	/* A process that posts meanwhile must not hold this up. */
+	/* Bounded, as a process may keep posting. */
 	for (n = 0; n < 2 * HROCE_MAX_WR / HROCE_SECTION_WORK; n++) {
 		if (!qp_flush_some(qp))
 			return;

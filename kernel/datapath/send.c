@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The requester side at work: takes bursts from the engine and sends them, in
- * whatever context posted, acknowledged or timed out.
+ * Requester: takes bursts from the engine and sends them, in the context of a
+ * post, an acknowledgement or a timeout.
  */
 #include <linux/hrtimer.h>
 #include "../core/section.h"
@@ -26,8 +26,8 @@ static struct hroce_flow *send_flow(struct hroce_qp *qp,
 }
 
 /*
- * Lets the frame stay open if another burst is likely to follow at once. The
- * lock is not held meanwhile.
+ * Send a burst, without the lock held. The frame stays open if another burst is
+ * likely to follow at once.
  */
 static u8 send_burst(struct hroce_qp *qp, struct hroce_out *out,
 		     const struct hrp_burst *b)
@@ -46,7 +46,7 @@ static u8 send_burst(struct hroce_qp *qp, struct hroce_out *out,
 	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, qp->ib.pd, &b->mem);
 	status = hroce_out_add(out, flow, b, &it);
 	hroce_mem_end(&it);
-	/* hroce_out_end() may deliver on this host, and so run the completer. */
+	/* hroce_out_end() may deliver on this host and run the completer. */
 	if (!out->tx.frame.skb)
 		hroce_early_sent(&qp->early);
 	if (!b->more)
@@ -59,7 +59,7 @@ static u8 send_burst(struct hroce_qp *qp, struct hroce_out *out,
 	return status;
 }
 
-/* Is there reason to stop, although there may be more to send? */
+/* Must sending pause, although there may be more to send? */
 static bool send_must_pause(struct hroce_qp *qp)
 {
 	if (qp->flow_ok && hroce_flow_full(&qp->flow))
@@ -70,7 +70,7 @@ static bool send_must_pause(struct hroce_qp *qp)
 	return true;
 }
 
-/* Send what the engine has, as far as it may be sent now. */
+/* Send the bursts that the engine allows now. */
 static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 {
 	struct hrp_burst b __uninitialized;
@@ -109,8 +109,8 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 }
 
 /*
- * A tasklet flushes the requests beyond the work of this section. None is
- * flushed before frames have been freed.
+ * Flush requests, but none before the frames have been freed. A tasklet flushes
+ * those beyond the budget of this section.
  */
 static void send_flush(struct hroce_qp *qp, u64 now_ns)
 {
@@ -128,7 +128,7 @@ static void send_flush(struct hroce_qp *qp, u64 now_ns)
 		tasklet_schedule(&qp->send.task);
 }
 
-/* Holder of the token. */
+/* The caller holds the token. */
 static void send_loop(struct hroce_qp *qp)
 {
 	u64 now_ns = ktime_get_ns();

@@ -2,11 +2,11 @@
 /*
  * Taking turns on one CPU, see turn.h.
  *
- * It must be free where it cannot help. So a kick does not sleep unless another
- * task wants this CPU, the message has been received by a process that kicks on
- * it, and the sender has nothing else to do: the only completion that it still
- * polls for is that of this very request. If no answer comes in time, the
- * heuristic was wrong, and more and more kicks pass before the next attempt.
+ * It must be free where it cannot help. So a kick sleeps only if another task
+ * wants this CPU, a process that kicks on this CPU has received the message,
+ * and the sender has nothing else to do: the only completion not yet polled is
+ * that of this request. If no reply arrives in time, the heuristic was wrong,
+ * and more and more kicks are skipped before the next attempt.
  *
  * yield() is no substitute: it does not switch to a task that is ahead of its
  * share.
@@ -19,12 +19,12 @@
 #include "turn.h"
 
 /*
- * Much longer than it takes to switch processes twice and to answer. Anything
- * shorter would need a clock event of its own, set and cancelled with each
- * message, and where sleeping does not help ticks are waited for anyway.
+ * Much longer than two context switches and a reply. A shorter time would need
+ * a clock event of its own, set and cancelled for each message; and where
+ * sleeping does not help, processes wait for ticks anyway.
  */
 #define TURN_TICKS	1
-/* So often in vain it may be by accident. */
+/* This many sleeps in a row without a reply may be accidental. */
 #define PATIENCE	5
 #define MAX_IN_VAIN	15
 
@@ -43,7 +43,7 @@ void hroce_turn_begin(struct hroce_qp *qp, struct hroce_turn_mark *mark)
 	mark->prod = READ_ONCE(qp->send_cq->prod);
 }
 
-/* Has the request completed, and its completion not been polled for yet? */
+/* Is the completion of the request the only one not polled yet? */
 static bool turn_is_idle(struct hroce_cq *cq, u32 prod_before)
 {
 	return READ_ONCE(cq->prod) != prod_before && hroce_cq_pending(cq) == 1;
@@ -60,7 +60,7 @@ bool hroce_turn_end(struct hroce_qp *qp, const struct hroce_turn_mark *mark)
 		turn->skip--;
 		return false;
 	}
-	/* Another thread may have kicked, too; one of them is enough. */
+	/* Another thread may have kicked, too; only one sleeps. */
 	get_task_struct(current);
 	if (cmpxchg(&turn->waiter, NULL, current)) {
 		put_task_struct(current);
@@ -68,8 +68,8 @@ bool hroce_turn_end(struct hroce_qp *qp, const struct hroce_turn_mark *mark)
 	}
 	hroce_port_stat_inc(&hqp_dev(qp)->port, HROCE_EV_TURNS);
 	/*
-	 * If we are preempted before this and the answer arrives meanwhile,
-	 * we sleep in vain, which is harmless. After it we are woken.
+	 * If the reply arrives before the cmpxchg(), the task sleeps in vain,
+	 * which is harmless. After it, the reply wakes the task.
 	 */
 	set_current_state(TASK_INTERRUPTIBLE);
 	if (READ_ONCE(turn->waiter) == current)
@@ -104,7 +104,7 @@ void hroce_turn_wake(struct hroce_turn *turn)
 
 	if (!waiter)
 		return;
-	/* It may be up again by itself: one more time does no harm. */
+	/* It may be awake already; another wake-up is harmless. */
 	wake_up_process(waiter);
 	put_task_struct(waiter);
 }

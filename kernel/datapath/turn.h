@@ -2,12 +2,12 @@
 /*
  * Taking turns on one CPU.
  *
- * Two processes that talk to each other and poll for it need a CPU each. If
- * they share one, each polls for nothing until its time slice ends. A message
- * to a process that sleeps wakes it, and the scheduler does the rest; the
- * scheduler does not know that a running process waits. We do: its queue pair
- * was last kicked on this CPU, and has just received a message. So the sender
- * of that message sleeps, until it gets an answer or for a moment.
+ * Two processes that exchange messages and poll for them need a CPU each. If
+ * they share one, each polls in vain until its time slice ends. A message wakes
+ * a process that sleeps, but the scheduler does not know that a running process
+ * waits for one. This module does: the queue pair was last kicked on this CPU,
+ * and has just received a message. So the sender of that message sleeps until a
+ * reply arrives, or for a moment.
  */
 #ifndef HROCE_TURN_H
 #define HROCE_TURN_H
@@ -22,13 +22,13 @@ struct hroce_qp;
 #define HROCE_TURN_NOWHERE	U16_MAX
 
 /**
- * struct hroce_turn - what a queue pair of user space knows of it
- * @waiter: task that has kicked the queue pair and stepped aside, with a
- *	reference; taken by who wakes it, or else by itself
+ * struct hroce_turn - state of a queue pair of user space
+ * @waiter: task that sleeps after it kicked the queue pair, with a reference;
+ *	cleared by its waker, or else by itself
  * @tgid: process that kicked last
- * @cpu: CPU on which it did; HROCE_TURN_NOWHERE if none has
- * @in_vain: how often in a row nobody answered in time
- * @skip: kicks for which nobody steps aside because of that
+ * @cpu: CPU of that kick; HROCE_TURN_NOWHERE if there was none
+ * @in_vain: number of sleeps in a row without a reply in time
+ * @skip: number of kicks that do not sleep because of that
  *
  * All but @waiter are hints, and written without a lock.
  */
@@ -41,7 +41,7 @@ struct hroce_turn {
 };
 
 /**
- * struct hroce_turn_mark - how things were before a kick
+ * struct hroce_turn_mark - state before a kick
  * @heard: hroce_turn_heard_here of this CPU
  * @prod: completions of the send queue so far
  */
@@ -50,11 +50,11 @@ struct hroce_turn_mark {
 	u32 prod;
 };
 
-/* Messages heard by other processes that kick on this CPU, too. */
+/* Messages received by other processes that kick on this CPU, too. */
 DECLARE_PER_CPU(unsigned int, hroce_turn_heard_here);
 
 /**
- * hroce_turn_begin - a queue pair is about to be kicked
+ * hroce_turn_begin - record the state before a kick
  * @qp: queue pair of user space
  * @mark: filled in
  *
@@ -63,12 +63,12 @@ DECLARE_PER_CPU(unsigned int, hroce_turn_heard_here);
 void hroce_turn_begin(struct hroce_qp *qp, struct hroce_turn_mark *mark);
 
 /**
- * hroce_turn_may_end - is there reason to call hroce_turn_end()?
+ * hroce_turn_may_end - should hroce_turn_end() be called?
  * @mark: from hroce_turn_begin()
  *
  * Usually false, which saves a second look-up of the queue pair.
  * Context: process, no section.
- * Return: true if somebody who shares this CPU has heard something.
+ * Return: true if another process on this CPU has received a message.
  */
 static inline bool hroce_turn_may_end(const struct hroce_turn_mark *mark)
 {
@@ -76,37 +76,37 @@ static inline bool hroce_turn_may_end(const struct hroce_turn_mark *mark)
 }
 
 /**
- * hroce_turn_end - a queue pair has been kicked: step aside?
+ * hroce_turn_end - should the task sleep after a kick?
  * @qp: queue pair of user space
  * @mark: from hroce_turn_begin()
  *
  * Context: process, in a section, after hroce_turn_may_end().
- * Return: true if hroce_turn_wait() and hroce_turn_over() must follow, with
- * nothing in between that sleeps.
+ * Return: true if hroce_turn_wait() and hroce_turn_over() must follow, with no
+ * other sleep in between.
  */
 bool hroce_turn_end(struct hroce_qp *qp, const struct hroce_turn_mark *mark);
 
 /**
- * hroce_turn_wait - step aside
+ * hroce_turn_wait - sleep until a reply arrives, or for a moment
  *
  * Context: process, sleeps.
  */
 void hroce_turn_wait(void);
 
 /**
- * hroce_turn_over - back again
+ * hroce_turn_over - clean up after hroce_turn_wait()
  * @qp: queue pair
  *
- * If the queue pair cannot be found any more, its destruction is enough.
+ * Not needed if the queue pair is gone: its destruction does the same.
  * Context: process, in a section.
  */
 void hroce_turn_over(struct hroce_qp *qp);
 
 /**
- * hroce_turn_wake - wake who has stepped aside, if anybody has
+ * hroce_turn_wake - wake the task that sleeps after a kick, if any
  * @turn: of a queue pair
  *
- * For hroce_turn_heard(), and for a queue pair that is destroyed.
+ * For hroce_turn_heard(), and for the destruction of a queue pair.
  * Context: any but hard interrupt.
  */
 void hroce_turn_wake(struct hroce_turn *turn);

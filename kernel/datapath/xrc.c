@@ -16,8 +16,8 @@ struct ib_pd *hroce_xrc_srq_pd(const struct hroce_qp *qp, u32 srqn)
 }
 
 /*
- * The handler is called at once, as more than one CQ may be concerned by the
- * time that locks are dropped: it is one of uverbs, which only wakes.
+ * Notify the CQ at once: several CQs may have completions by the time that
+ * locks are dropped. The handler belongs to uverbs and only wakes.
  */
 void hroce_xrc_complete(struct hroce_qp *qp, const struct hroce_cqe *cqe,
 			bool solicited)

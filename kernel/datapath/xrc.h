@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* XRC targets: SRQ, protection domain and CQ change from request to request. */
+/* XRC targets: SRQ, protection domain and CQ depend on the request. */
 #ifndef HROCE_XRC_H
 #define HROCE_XRC_H
 
@@ -8,7 +8,7 @@
 struct hroce_srq;
 
 /**
- * hroce_xrc_srq - the SRQ that a request names
+ * hroce_xrc_srq - find the SRQ that a request names
  * @qp: XRC target
  * @srqn: number of the SRQ
  *
@@ -35,7 +35,7 @@ static inline struct ib_pd *hroce_xrc_pd(const struct hroce_qp *qp, u32 srqn)
 	return hroce_xrc_srq_pd(qp, srqn);
 }
 
-/* The same for the request that is being worked on. */
+/* The same for the current request. */
 static inline struct ib_pd *hroce_xrc_request_pd(const struct hroce_qp *qp)
 {
 	return hroce_xrc_pd(qp, qp->proto.resp.srqn);
