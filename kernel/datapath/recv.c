@@ -303,6 +303,7 @@ static void recv_multicast(struct hroce_dev *dev, struct hroce_recv *r)
 	}
 }
 
+/* Inlined into the loop over a frame; the other caller is local.c. */
 static __always_inline void recv_one(struct hroce_recv *r)
 {
 	const struct hrp_pkt *pkt = &r->packet.pkt;

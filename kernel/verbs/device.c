@@ -226,8 +226,6 @@ int hroce_dev_create(struct hroce_owner *owner, const char *name)
 	if (is_vlan_dev(ndev))
 		ib_set_device_ops(&dev->ib, &dev_vlan_ops);
 	dev->ib.driver_def = hroce_kick_defs;
-	/* ib_core does not enable this command by default. */
-	dev->ib.uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
 
 	err = ib_device_set_netdev(&dev->ib, ndev, 1);
 	if (err)
