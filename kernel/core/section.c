@@ -15,8 +15,10 @@
 #include <linux/processor.h>
 #include <linux/rcupdate.h>
 #include <linux/timekeeping.h>
-#include "../trace.h"
 #include "section.h"
+
+#define CREATE_TRACE_POINTS
+#include "section_trace.h"
 
 /* Some short sections; not longer than the fastest grace period. */
 #define PATIENCE_NS	(50 * NSEC_PER_USEC)

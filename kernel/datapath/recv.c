@@ -11,7 +11,7 @@
 #include "../net/port.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
-#include "../trace.h"
+#include "../trace/trace.h"
 #include "../verbs/mcast.h"
 #include "../verbs/pkey.h"
 #include "../verbs/qp.h"

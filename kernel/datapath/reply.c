@@ -7,7 +7,7 @@
 #include "../core/section.h"
 #include "../mem/iter.h"
 #include "../proto/resp.h"
-#include "../trace.h"
+#include "../trace/trace.h"
 #include "../verbs/qp.h"
 #include "../verbs/ring.h"
 #include "fault.h"

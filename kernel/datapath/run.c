@@ -7,7 +7,7 @@
 #include "../core/section.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
-#include "../trace.h"
+#include "../trace/trace.h"
 #include "../verbs/qp.h"
 #include "fault.h"
 

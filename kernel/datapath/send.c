@@ -8,7 +8,7 @@
 #include "../mem/iter.h"
 #include "../proto/pace.h"
 #include "../proto/req.h"
-#include "../trace.h"
+#include "../trace/trace.h"
 #include "../verbs/ah.h"
 #include "../verbs/qp.h"
 #include "fault.h"

@@ -9,7 +9,7 @@
 #include <net/ip.h>
 
 #include "../mem/iter.h"
-#include "../trace.h"
+#include "../trace/trace.h"
 #include "crc.h"
 #include "headers.h"
 #include "icrc.h"

@@ -8,7 +8,7 @@
 #include <linux/timekeeping.h>
 #include <rdma/ib_cache.h>
 #include "../compat/uverbs.h"
-#include "../trace.h"
+#include "../trace/trace.h"
 #include "cq.h"
 #include "device.h"
 #include "qp.h"

@@ -12,7 +12,7 @@
 #include <rdma/uverbs_std_types.h>
 #include "../core/section.h"
 #include "../datapath/turn.h"
-#include "../trace.h"
+#include "../trace/trace.h"
 #include "device.h"
 #include "kick.h"
 #include "qp.h"

@@ -7,7 +7,7 @@
  * not possible: then a tasklet sends.
  */
 #include <linux/irqflags.h>
-#include "../trace.h"
+#include "../trace/trace.h"
 #include "ah.h"
 #include "device.h"
 #include "mr.h"

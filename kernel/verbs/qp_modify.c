@@ -14,7 +14,7 @@
 #include "../proto/pace.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
-#include "../trace.h"
+#include "../trace/trace.h"
 #include "ah.h"
 #include "qp.h"
 #include "ring.h"

@@ -11,10 +11,10 @@
 
 #include <linux/tracepoint.h>
 #include <rdma/hroce-abi.h>
-#include "core/drop.h"
-#include "proto/burst.h"
-#include "proto/pkt.h"
-#include "proto/qp.h"
+#include "../core/drop.h"
+#include "../proto/burst.h"
+#include "../proto/pkt.h"
+#include "../proto/qp.h"
 
 #ifndef HROCE_TRACE_ONCE
 #define HROCE_TRACE_ONCE
@@ -197,21 +197,6 @@ TRACE_EVENT(hroce_cq_event,
 		__entry->cpu = cpu;
 	),
 	TP_printk("cqn=%u vector_cpu=%d", __entry->cqn, __entry->cpu)
-);
-
-/* A section of the datapath ends. */
-TRACE_EVENT(hroce_section,
-	TP_PROTO(int work, u64 ns),
-	TP_ARGS(work, ns),
-	TP_STRUCT__entry(
-		__field(int, work)
-		__field(u64, ns)
-	),
-	TP_fast_assign(
-		__entry->work = work;
-		__entry->ns = ns;
-	),
-	TP_printk("work=%d ns=%llu", __entry->work, __entry->ns)
 );
 
 TRACE_EVENT(hroce_qp_state,
