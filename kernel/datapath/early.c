@@ -20,8 +20,8 @@
 #include "../proto/psn.h"
 #include "../proto/req.h"
 #include "../proto/wire.h"
-#include "../verbs/qp.h"
 #include "early.h"
+#include "qp.h"
 
 /*
  * A frame that is not freed by then counts as sent. The megabyte that may be

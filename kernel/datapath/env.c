@@ -4,14 +4,14 @@
 #include "../core/section.h"
 #include "../mem/iter.h"
 #include "../mem/mkeys.h"
+#include "../mem/mr.h"
+#include "../mem/mw.h"
 #include "../mem/region.h"
 #include "../proto/env.h"
-#include "../verbs/mr.h"
-#include "../verbs/mw.h"
-#include "../verbs/qp.h"
-#include "../verbs/ring.h"
-#include "../verbs/srq.h"
 #include "fault.h"
+#include "qp.h"
+#include "ring.h"
+#include "srq.h"
 #include "xrc.h"
 
 /* Called by the engine with the send lock held. */
@@ -28,14 +28,16 @@ void hrp_env_send_done(struct hrp_qp *proto, const struct hroce_cqe *cqe)
 u8 hrp_env_local_op(struct hrp_qp *proto, const struct hrp_wqe *wqe)
 {
 	struct hroce_qp *qp = proto_to_hqp(proto);
+	const struct hroce_mkeys *mkeys = &hqp_dev(qp)->mkeys;
 
 	hroce_section_charge(1);
 	if (wqe->wqe.opcode == HROCE_WR_REG_MR)
 		return hroce_mr_register(qp->ib.pd, &wqe->wqe);
 	if (wqe->wqe.opcode == HROCE_WR_BIND_MW)
-		return hroce_mw_bind(qp->ib.pd, proto->qpn, &wqe->wqe);
-	return hroce_mr_invalidate(qp->ib.pd, proto->qpn, wqe->wqe.imm_data,
-				   false) ?
+		return hroce_mw_bind(mkeys, qp->ib.pd, proto->qpn,
+				     &wqe->wqe);
+	return hroce_mr_invalidate(mkeys, qp->ib.pd, proto->qpn,
+				   wqe->wqe.imm_data, false) ?
 	       HROCE_WC_SUCCESS : HROCE_CAUSE_INVALIDATE;
 }
 
@@ -142,7 +144,9 @@ bool hrp_env_flush(struct hrp_qp *proto, u32 rkey, u64 va, u32 len, bool all,
 
 bool hrp_env_invalidate(struct hrp_qp *proto, u32 rkey)
 {
-	struct ib_pd *pd = hroce_xrc_request_pd(proto_to_hqp(proto));
+	struct hroce_qp *qp = proto_to_hqp(proto);
+	struct ib_pd *pd = hroce_xrc_request_pd(qp);
 
-	return pd && hroce_mr_invalidate(pd, proto->qpn, rkey, true);
+	return pd && hroce_mr_invalidate(&hqp_dev(qp)->mkeys, pd, proto->qpn,
+					 rkey, true);
 }

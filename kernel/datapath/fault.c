@@ -16,10 +16,10 @@
 #include <linux/workqueue.h>
 #include "../core/section.h"
 #include "../mem/iter.h"
+#include "../mem/mr.h"
 #include "../proto/env.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
-#include "../verbs/mr.h"
 #include "fault.h"
 #include "fetch.h"
 

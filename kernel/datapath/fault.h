@@ -6,7 +6,7 @@
 #ifndef HROCE_FAULT_H
 #define HROCE_FAULT_H
 
-#include "../verbs/qp.h"
+#include "qp.h"
 
 struct hroce_mem_iter;
 

@@ -17,8 +17,8 @@
 #include "../net/flow.h"
 #include "../net/port.h"
 #include "../net/tx.h"
-#include "../verbs/qp.h"
 #include "local.h"
+#include "qp.h"
 #include "recv.h"
 
 /* A request, and its response. */

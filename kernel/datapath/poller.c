@@ -24,8 +24,8 @@
 #include <linux/sched.h>
 #include <linux/timekeeping.h>
 #include "../core/section.h"
-#include "../verbs/qp.h"
 #include "poller.h"
+#include "qp.h"
 
 /*
  * A shorter loss of the CPU is due to kernel threads that run briefly; slices

@@ -12,12 +12,12 @@
 #include "../proto/req.h"
 #include "../proto/resp.h"
 #include "../trace/trace.h"
-#include "../verbs/mcast.h"
-#include "../verbs/pkey.h"
-#include "../verbs/qp.h"
-#include "../verbs/srq.h"
 #include "fault.h"
+#include "mcast.h"
+#include "pkey.h"
+#include "qp.h"
 #include "recv.h"
+#include "srq.h"
 #include "turn.h"
 #include "xrc.h"
 
@@ -287,7 +287,7 @@ static void recv_multicast(struct hroce_dev *dev, struct hroce_recv *r)
 	struct hroce_mcast_qp *member;
 	struct hroce_mcast *group;
 
-	group = hroce_mcast_find(dev, &r->frame->daddr);
+	group = hroce_mcast_find(&dev->mcast, &r->frame->daddr);
 	if (!group) {
 		recv_drop(r, HROCE_DROP_MCAST);
 		return;
@@ -362,7 +362,7 @@ static void recv_frame(struct hroce_rx_frame *frame)
 
 static bool recv_wants(struct hroce_port *port, const struct in6_addr *group)
 {
-	return hroce_mcast_find(port_to_hdev(port), group);
+	return hroce_mcast_find(&port_to_hdev(port)->mcast, group);
 }
 
 const struct hroce_port_ops hroce_recv_ops = {

@@ -8,10 +8,10 @@
 #include "../mem/iter.h"
 #include "../proto/resp.h"
 #include "../trace/trace.h"
-#include "../verbs/qp.h"
-#include "../verbs/ring.h"
 #include "fault.h"
 #include "out.h"
+#include "qp.h"
+#include "ring.h"
 #include "xrc.h"
 
 /*

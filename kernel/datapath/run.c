@@ -8,8 +8,9 @@
 #include "../proto/req.h"
 #include "../proto/resp.h"
 #include "../trace/trace.h"
-#include "../verbs/qp.h"
 #include "fault.h"
+#include "qp.h"
+#include "ring.h"
 
 #define EVENT(name)	(HRP_PENDING_##name - HRP_PENDING_FIRST_EVENT)
 

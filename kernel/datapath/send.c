@@ -9,10 +9,10 @@
 #include "../proto/pace.h"
 #include "../proto/req.h"
 #include "../trace/trace.h"
-#include "../verbs/ah.h"
-#include "../verbs/qp.h"
+#include "ah.h"
 #include "fault.h"
 #include "out.h"
+#include "qp.h"
 
 static struct hroce_flow *send_flow(struct hroce_qp *qp,
 				    const struct hrp_burst *b)

@@ -14,8 +14,8 @@
 #include <linux/sched.h>
 #include <linux/sched/stat.h>
 #include <linux/sched/task.h>
-#include "../verbs/cq.h"
-#include "../verbs/qp.h"
+#include "cq.h"
+#include "qp.h"
 #include "turn.h"
 
 /*

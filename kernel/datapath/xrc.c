@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* XRC targets. */
-#include "../verbs/srq.h"
+#include "srq.h"
 #include "xrc.h"
 
 struct hroce_srq *hroce_xrc_srq(const struct hroce_qp *qp, u32 srqn)

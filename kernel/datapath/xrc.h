@@ -3,7 +3,7 @@
 #ifndef HROCE_XRC_H
 #define HROCE_XRC_H
 
-#include "../verbs/qp.h"
+#include "qp.h"
 
 struct hroce_srq;
 

@@ -10,6 +10,7 @@
 #include <net/ipv6.h>
 #include "ah.h"
 #include "device.h"
+#include "ops.h"
 #include "ucontext.h"
 
 #define DEFAULT_HOP_LIMIT	64

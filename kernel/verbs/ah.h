@@ -1,28 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Address handles. */
-#ifndef HROCE_AH_H
-#define HROCE_AH_H
+/* Creating address handles. */
+#ifndef HROCE_VERBS_AH_H
+#define HROCE_VERBS_AH_H
 
-#include <linux/workqueue.h>
-#include <rdma/ib_verbs.h>
-#include "../net/flow.h"
-
-/**
- * struct hroce_ah - address handle as senders use it
- * @flow: route to the destination; several senders use it at once, under RCU
- * @pd: protection domain; only its queue pairs may use the handle
- * @id: hroce_create_ah_resp.ah_id; never 0
- * @free: frees this structure a grace period after @id is gone
- *
- * Outlives the verbs object, which may be destroyed in atomic context while
- * frames are in flight.
- */
-struct hroce_ah {
-	struct hroce_flow flow;
-	const struct ib_pd *pd;
-	u32 id;
-	struct rcu_work free;
-};
+#include "../datapath/ah.h"
 
 /**
  * struct hroce_ib_ah - address handle as ib_core knows it
@@ -54,11 +35,6 @@ static inline struct hroce_ah *to_hah(struct ib_ah *ib)
 int hroce_ah_flow_key(struct ib_device *ibdev, const struct rdma_ah_attr *attr,
 		      u16 sport, bool user, struct hroce_flow_key *key);
 
-/* ib_device_ops */
-int hroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
-		    struct ib_udata *udata);
-int hroce_ah_destroy(struct ib_ah *ibah, u32 flags);
-
 /* Wait until all destroyed handles are freed. Context: process. */
 void hroce_ah_flush(void);
 
@@ -66,4 +42,4 @@ void hroce_ah_flush(void);
 int hroce_ah_init(void);
 void hroce_ah_exit(void);
 
-#endif /* HROCE_AH_H */
+#endif /* HROCE_VERBS_AH_H */

@@ -13,10 +13,9 @@
  */
 #include <linux/slab.h>
 #include <linux/xarray.h>
-#include "counter.h"
+#include "../datapath/qp.h"
 #include "device.h"
-#include "hw_stats.h"
-#include "qp.h"
+#include "ops.h"
 
 /* The counters that hrp_count() is called with. */
 static bool counter_is_offered(enum hroce_stat stat)

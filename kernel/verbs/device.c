@@ -8,27 +8,24 @@
 #include <linux/dma-mapping.h>
 #include <linux/if_vlan.h>
 #include <net/addrconf.h>
+#include "../datapath/cq.h"
+#include "../datapath/mcast.h"
+#include "../datapath/qp.h"
 #include "../datapath/recv.h"
+#include "../datapath/srq.h"
+#include "../mem/mw.h"
 #include "ah.h"
-#include "counter.h"
-#include "cq.h"
 #include "debug.h"
 #include "device.h"
-#include "hw_stats.h"
+#include "domain.h"
 #include "kick.h"
-#include "mcast.h"
 #include "mr.h"
-#include "mw.h"
+#include "ops.h"
 #include "owner.h"
-#include "pd.h"
 #include "pkey.h"
 #include "port.h"
-#include "post.h"
-#include "qp.h"
 #include "ring.h"
-#include "srq.h"
 #include "ucontext.h"
-#include "xrcd.h"
 
 static struct lock_class_key faults_lock_key;
 
@@ -161,7 +158,7 @@ static void dev_setup(struct hroce_dev *dev)
 	lockdep_set_class(&dev->faults.xa_lock, &faults_lock_key);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->counters, XA_FLAGS_ALLOC1);
-	hroce_quota_init(&dev->quota);
+	hroce_quota_init(hroce_dev_quota(dev));
 	hroce_mcast_init(&dev->mcast);
 	hroce_pkey_init(dev);
 	dev->take_turns = true;
@@ -197,12 +194,14 @@ static void hroce_dev_dealloc(struct ib_device *ibdev)
 int hroce_dev_create(struct hroce_owner *owner, const char *name)
 {
 	struct net_device *ndev = owner->ndev;
+	struct hroce_ibdev *ibdev;
 	struct hroce_dev *dev;
 	int err;
 
-	dev = ib_alloc_device(hroce_dev, ib);
-	if (!dev)
+	ibdev = ib_alloc_device(hroce_ibdev, dev.ib);
+	if (!ibdev)
 		return -ENOMEM;
+	dev = &ibdev->dev;
 	dev->owner = owner;
 	dev_setup(dev);
 	/* dma-buf exporters may map for the attached device. */

@@ -13,6 +13,7 @@
 #include <rdma/ib_mad.h>
 #include "device.h"
 #include "facade.h"
+#include "ops.h"
 #include "owner.h"
 #include "port.h"
 #include "ucontext.h"

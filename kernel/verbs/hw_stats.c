@@ -3,7 +3,7 @@
  * Counters of a link. drop.h lists them; all layers count.
  */
 #include "device.h"
-#include "hw_stats.h"
+#include "ops.h"
 
 static const struct rdma_stat_desc stats_descs[] = {
 #define HROCE_STAT_DESC(count, str, proves) { .name = str },

@@ -11,11 +11,11 @@
 #include <linux/fs.h>
 #include <rdma/uverbs_std_types.h>
 #include "../core/section.h"
+#include "../datapath/qp.h"
 #include "../datapath/turn.h"
 #include "../trace/trace.h"
 #include "device.h"
 #include "kick.h"
-#include "qp.h"
 
 #define UVERBS_MODULE_NAME hroce
 #include <rdma/uverbs_named_ioctl.h>

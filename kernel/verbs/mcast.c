@@ -1,48 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Multicast groups. The netdev is set to accept the group's MAC address;
+ * Joining multicast groups. The netdev is set to accept the group's MAC address;
  * rdma_cm announces the membership to switches (IGMP, MLD).
  */
 #include <linux/etherdevice.h>
-#include <linux/hashtable.h>
-#include <linux/jhash.h>
-#include <linux/random.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
 #include <net/if_inet6.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
+#include "../datapath/qp.h"
 #include "device.h"
-#include "mcast.h"
-#include "qp.h"
-
-void hroce_mcast_init(struct hroce_mcast_table *table)
-{
-	hash_init(table->groups);
-	table->secret = get_random_u32();
-	spin_lock_init(&table->lock);
-}
-
-static struct hlist_head *mcast_bucket(struct hroce_mcast_table *table,
-				       const struct in6_addr *addr)
-{
-	u32 hash = jhash2((const u32 *)addr->s6_addr32,
-			  ARRAY_SIZE(addr->s6_addr32), table->secret);
-
-	return &table->groups[hash_min(hash, HASH_BITS(table->groups))];
-}
-
-struct hroce_mcast *hroce_mcast_find(struct hroce_dev *dev,
-				     const struct in6_addr *addr)
-{
-	struct hroce_mcast *group;
-
-	hlist_for_each_entry_rcu(group, mcast_bucket(&dev->mcast, addr), node,
-				 lockdep_is_held(&dev->mcast.lock))
-		if (ipv6_addr_equal(&group->addr, addr))
-			return group;
-	return NULL;
-}
+#include "ops.h"
+#include "quota.h"
 
 static void mcast_mac(const struct in6_addr *addr, u8 mac[ETH_ALEN])
 {
@@ -75,7 +45,7 @@ static int mcast_join(struct hroce_dev *dev, struct hroce_mcast **fresh,
 	int err = 0;
 
 	spin_lock(&dev->mcast.lock);
-	group = hroce_mcast_find(dev, &(*fresh)->addr);
+	group = hroce_mcast_find(&dev->mcast, &(*fresh)->addr);
 	if (group && mcast_member(group, (*member)->qp)) {
 		err = -EEXIST;
 		goto unlock;
@@ -92,7 +62,7 @@ static int mcast_join(struct hroce_dev *dev, struct hroce_mcast **fresh,
 		group->counted = user;
 		*fresh = NULL;
 		hlist_add_head_rcu(&group->node,
-				   mcast_bucket(&dev->mcast, &group->addr));
+				   hroce_mcast_bucket(&dev->mcast, &group->addr));
 	}
 	group->nr_members++;
 	list_add_tail_rcu(&(*member)->node, &group->members);
@@ -142,7 +112,7 @@ int hroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 
 	memcpy(&addr, gid->raw, sizeof(addr));
 	spin_lock(&dev->mcast.lock);
-	group = hroce_mcast_find(dev, &addr);
+	group = hroce_mcast_find(&dev->mcast, &addr);
 	if (group)
 		member = mcast_member(group, to_hqp(ibqp));
 	if (member) {

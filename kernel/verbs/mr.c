@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory regions of user space, and regions over all memory for the kernel.
- * Fast registration is in mr_fast.c.
+ * Memory regions: pinned memory of user space, all memory for the kernel, and
+ * memory for fast registration (mem/fast.c).
  */
 #include <linux/ioport.h>
 #include <linux/libnvdimm.h>
 #include <linux/mm.h>
-#include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
-#include "../mem/mkeys.h"
+#include "../datapath/dev.h"
 #include "device.h"
 #include "mr.h"
+#include "ops.h"
 #include "ucontext.h"
 
 /* Supported flags. Optional ones are ignored, all others refused. */
@@ -350,7 +350,7 @@ free_mr:
 }
 
 /* Refuse new windows. False if any is bound: it uses the memory. */
-static bool mr_close(struct hroce_mr *mr)
+static bool mr_unshare(struct hroce_mr *mr)
 {
 	return !atomic_cmpxchg(&mr->region.windows, 0, INT_MIN);
 }
@@ -429,7 +429,7 @@ struct ib_mr *hroce_mr_rereg(struct ib_mr *ibmr, int flags, u64 start,
 		return ERR_PTR(-EINVAL);
 	if (flags & IB_MR_REREG_TRANS && !mr_range_ok(iova, length))
 		return ERR_PTR(-EINVAL);
-	if (!mr_close(mr))
+	if (!mr_unshare(mr))
 		return ERR_PTR(-EBUSY);
 	err = mr_rereg_pin(mr, flags, start, length, access, &p);
 	if (err)
@@ -455,70 +455,15 @@ open:
 	return ERR_PTR(err);
 }
 
-void hroce_mr_put(struct hroce_mr *mr)
-{
-	if (!refcount_dec_and_test(&mr->users))
-		return;
-	if (mr->ops->close)
-		mr->ops->release(mr);
-	else
-		complete(&mr->unused);
-}
-
-struct hroce_mr *hroce_mr_tryget(const struct hroce_mkeys *mkeys, u32 key)
-{
-	struct hroce_region *region = hroce_mkeys_find_index(mkeys, key);
-	struct hroce_mr *mr;
-
-	if (!region || region->key != key ||
-	    region->type != HROCE_REGION_FETCHED)
-		return NULL;
-	mr = container_of(region, struct hroce_mr, region);
-	return refcount_inc_not_zero(&mr->users) ? mr : NULL;
-}
-
-int hroce_mr_fetch(struct hroce_mr *mr, u64 pos, u64 len, bool write)
-{
-	int err;
-
-	if (READ_ONCE(mr->closed))
-		return -ENOENT;
-	/* Refuse to unload while this waits: it returns to our code. */
-	if (!try_module_get(THIS_MODULE))
-		return -ENODEV;
-	err = mr->ops->fetch(mr, pos, len, write);
-	module_put(THIS_MODULE);
-	return err;
-}
-
-/*
- * Look-ups no longer find the region. Running fetches hold references and drop
- * them.
- */
-static void mr_close_fetched(struct hroce_mr *mr)
-{
-	const struct hroce_mr_ops *ops = mr->ops;
-
-	WRITE_ONCE(mr->closed, true);
-	if (ops->close) {
-		ops->close(mr);
-		hroce_mr_put(mr);
-		return;
-	}
-	hroce_mr_put(mr);
-	wait_for_completion(&mr->unused);
-	ops->release(mr);
-}
-
 int hroce_mr_dereg(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct hroce_mr *mr = to_hmr(ibmr);
 
-	if (!mr_close(mr))
+	if (!mr_unshare(mr))
 		return -EBUSY;
 	hroce_mkeys_del(&to_hdev(ibmr->device)->mkeys, &mr->region);
 	if (mr->ops) {
-		mr_close_fetched(mr);
+		hroce_mr_close(mr);
 		return 0;
 	}
 	kvfree(mr->region.pages);
@@ -557,4 +502,38 @@ free_pages:
 free_mr:
 	kfree(mr);
 	return ERR_PTR(err);
+}
+
+static int mr_set_block(struct ib_mr *ibmr, u64 addr)
+{
+	struct hroce_mr *mr = to_hmr(ibmr);
+
+	if (mr->nr_blocks == mr->max_blocks)
+		return -ENOMEM;
+	mr->region.pages[mr->nr_blocks++] = ib_virt_dma_to_page(addr);
+	return 0;
+}
+
+int hroce_mr_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
+		    unsigned int *sg_offset)
+{
+	struct hroce_mr *mr = to_hmr(ibmr);
+	int n;
+
+	if (ibmr->page_size < PAGE_SIZE) {
+		pr_warn_once("hroce: blocks of %u bytes cannot be registered with pages of %lu: use a kernel with pages of 4 KB\n",
+			     ibmr->page_size, PAGE_SIZE);
+		return -EINVAL;
+	}
+	if (!is_power_of_2(ibmr->page_size))
+		return -EINVAL;
+	/*
+	 * The consumer owns the region here: it was never registered, or its
+	 * invalidation is complete.
+	 */
+	mr->nr_blocks = 0;
+	n = ib_sg_to_pages(ibmr, sg, sg_nents, sg_offset, mr_set_block);
+	mr->region.page_shift = ilog2(ibmr->page_size);
+	mr->region.first_offset = ibmr->iova & (ibmr->page_size - 1);
+	return n;
 }

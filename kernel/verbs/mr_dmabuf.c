@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 #include "device.h"
 #include "mr.h"
+#include "ops.h"
 
 /**
  * struct dmabuf_mr - memory region over a dma-buf

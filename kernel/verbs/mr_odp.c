@@ -17,6 +17,7 @@
 #include "../mem/paged.h"
 #include "device.h"
 #include "mr.h"
+#include "ops.h"
 #include "ucontext.h"
 
 /* Fetch at most this much for a fault; the rest is fetched by the next one. */

@@ -10,29 +10,15 @@
  */
 #include <linux/capability.h>
 #include <linux/kernel.h>
-#include "device.h"
+#include "../datapath/pkey.h"
+#include "../datapath/qp.h"
+#include "ops.h"
 #include "pkey.h"
-#include "qp.h"
 
 void hroce_pkey_init(struct hroce_dev *dev)
 {
 	mutex_init(&dev->pkey_lock);
 	dev->pkeys[0] = HROCE_PKEY_DEFAULT;
-}
-
-u16 hroce_pkey_at(const struct hroce_dev *dev, u32 index)
-{
-	return READ_ONCE(dev->pkeys[index]);
-}
-
-int hroce_pkey_find(const struct hroce_dev *dev, u16 pkey)
-{
-	int i;
-
-	for (i = 0; i < HROCE_PKEY_TABLE_LEN; i++)
-		if (hroce_pkey_matches(hroce_pkey_at(dev, i), pkey))
-			return i;
-	return -1;
 }
 
 int hroce_pkey_query(struct ib_device *ibdev, u32 port_num, u16 index,

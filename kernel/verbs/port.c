@@ -9,8 +9,10 @@
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
+#include "../datapath/ring.h"
 #include "../proto/qp.h"
 #include "device.h"
+#include "ops.h"
 #include "port.h"
 #include "ucontext.h"
 
@@ -67,7 +69,7 @@ int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
 		.rate_limit_qpts = BIT(IB_QPT_RC) | BIT(IB_QPT_UC) |
 				   BIT(IB_QPT_UD) | BIT(IB_QPT_XRC_INI),
 	};
-	const struct hroce_dev *dev = to_hdev(ibdev);
+	struct hroce_dev *dev = to_hdev(ibdev);
 	int err;
 
 	err = hroce_udata_check(udata, 0);
@@ -102,7 +104,7 @@ int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
 		attr->kernel_cap_flags |= IBK_ON_DEMAND_PAGING;
 		query_odp(&attr->odp_caps);
 	}
-	hroce_quota_query(&dev->quota, attr);
+	hroce_quota_query(hroce_dev_quota(dev), attr);
 	attr->max_qp_wr = HROCE_MAX_WR;
 	attr->max_send_sge = HROCE_MAX_SGES;
 	attr->max_recv_sge = HROCE_MAX_SGES;

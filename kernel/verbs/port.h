@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* ib_device_ops that describe the device and its only port. */
+/* What the netdev of a link says of its only port. */
 #ifndef HROCE_VERBS_PORT_H
 #define HROCE_VERBS_PORT_H
 
@@ -14,23 +14,6 @@ static inline bool hroce_netdev_is_bare(const struct net_device *ndev)
 {
 	return ndev->type == ARPHRD_NONE;
 }
-
-int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
-		       struct ib_udata *udata);
-int hroce_device_modify(struct ib_device *ibdev, int mask,
-			struct ib_device_modify *modify);
-void hroce_device_fw_str(struct ib_device *ibdev, char *str);
-
-int hroce_port_query(struct ib_device *ibdev, u32 port_num,
-		     struct ib_port_attr *attr);
-int hroce_port_immutable(struct ib_device *ibdev, u32 port_num,
-			 struct ib_port_immutable *immutable);
-enum rdma_link_layer hroce_port_link_layer(struct ib_device *ibdev,
-					   u32 port_num);
-int hroce_port_add_gid(const struct ib_gid_attr *attr, void **context);
-int hroce_port_del_gid(const struct ib_gid_attr *attr, void **context);
-struct net_device *hroce_port_vlan_netdev(struct ib_device *ibdev,
-					  u32 port_num);
 
 /**
  * hroce_port_follow_addrs - update the addresses of a bare netdev

@@ -7,15 +7,15 @@
  * not possible: then a tasklet sends.
  */
 #include <linux/irqflags.h>
+#include "../datapath/pkey.h"
+#include "../datapath/qp.h"
+#include "../datapath/ring.h"
+#include "../datapath/srq.h"
 #include "../trace/trace.h"
 #include "ah.h"
 #include "device.h"
 #include "mr.h"
-#include "pkey.h"
-#include "post.h"
-#include "qp.h"
-#include "ring.h"
-#include "srq.h"
+#include "ops.h"
 
 static int send_opcode(enum ib_wr_opcode opcode)
 {

@@ -7,12 +7,15 @@
  * then no other user is left.
  */
 #include <linux/slab.h>
+#include "../datapath/pkey.h"
+#include "../datapath/qp.h"
+#include "../datapath/srq.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
-#include "pkey.h"
-#include "qp.h"
+#include "device.h"
+#include "ops.h"
+#include "qp_attr.h"
 #include "ring.h"
-#include "srq.h"
 #include "ucontext.h"
 
 #define QPN_GSI		1

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Attributes of queue pairs: check, apply and query. */
+#include "../datapath/pkey.h"
+#include "../datapath/qp.h"
+#include "../datapath/ring.h"
 #include "../proto/pace.h"
 #include "../proto/psn.h"
 #include "../proto/table.h"
 #include "ah.h"
-#include "pkey.h"
-#include "qp.h"
-#include "ring.h"
+#include "ops.h"
+#include "qp_attr.h"
 
 #define MAX_5BITS	31	/* timeouts and RNR timers */
 #define MAX_3BITS	7	/* retry counters */

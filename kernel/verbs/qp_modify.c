@@ -11,13 +11,16 @@
 #include <linux/hrtimer.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
+#include "../datapath/qp.h"
+#include "../datapath/ring.h"
 #include "../proto/pace.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
 #include "../trace/trace.h"
 #include "ah.h"
-#include "qp.h"
-#include "ring.h"
+#include "device.h"
+#include "ops.h"
+#include "qp_attr.h"
 #include "ucontext.h"
 
 /**

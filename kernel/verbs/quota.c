@@ -8,18 +8,18 @@
  */
 #include <linux/seq_file.h>
 #include <rdma/uverbs_ioctl.h>
+#include "../datapath/cq.h"
+#include "../datapath/mcast.h"
+#include "../datapath/qp.h"
+#include "../datapath/srq.h"
+#include "../mem/mw.h"
 #include "ah.h"
-#include "cq.h"
 #include "device.h"
-#include "mcast.h"
+#include "domain.h"
 #include "mr.h"
-#include "mw.h"
-#include "pd.h"
-#include "qp.h"
+#include "ops.h"
 #include "quota.h"
-#include "srq.h"
 #include "ucontext.h"
-#include "xrcd.h"
 
 /* A context may have a quarter, so that one process cannot use up all. */
 #define EACH_SHIFT	2
@@ -84,7 +84,7 @@ void hroce_quota_query(const struct hroce_quota *quota,
 
 int hroce_quota_set(struct hroce_dev *dev, const char *kind, u32 each, u32 all)
 {
-	struct hroce_quota *quota = &dev->quota;
+	struct hroce_quota *quota = hroce_dev_quota(dev);
 	u32 i;
 
 	for (i = 0; i < HROCE_QUOTA_NR; i++)
@@ -99,9 +99,9 @@ int hroce_quota_set(struct hroce_dev *dev, const char *kind, u32 each, u32 all)
 	return 0;
 }
 
-void hroce_quota_show(const struct hroce_dev *dev, struct seq_file *file)
+void hroce_quota_show(struct hroce_dev *dev, struct seq_file *file)
 {
-	const struct hroce_quota *quota = &dev->quota;
+	const struct hroce_quota *quota = hroce_dev_quota(dev);
 	u32 i;
 
 	for (i = 0; i < HROCE_QUOTA_NR; i++)
@@ -125,7 +125,7 @@ static bool inc_below(atomic_t *counter, u32 limit)
 static int quota_take(struct ib_device *ibdev, struct hroce_ucontext *ctx,
 		      enum hroce_quota_kind kind)
 {
-	struct hroce_quota *quota = &to_hdev(ibdev)->quota;
+	struct hroce_quota *quota = hroce_dev_quota(to_hdev(ibdev));
 
 	if (ctx && !inc_below(&ctx->used[kind], READ_ONCE(quota->each[kind])))
 		return -ENOMEM;
@@ -141,7 +141,7 @@ static void quota_give(struct ib_device *ibdev, struct hroce_ucontext *ctx,
 {
 	if (ctx)
 		atomic_dec(&ctx->used[kind]);
-	atomic_dec(&to_hdev(ibdev)->quota.used[kind]);
+	atomic_dec(&hroce_dev_quota(to_hdev(ibdev))->used[kind]);
 }
 
 /* Context of a command. */
@@ -226,9 +226,15 @@ void hroce_quota_give_group(struct hroce_dev *dev)
 	quota_give(&dev->ib, NULL, HROCE_QUOTA_MCAST_GRP);
 }
 
+/* Context of the owner; NULL: the kernel, or an XRC target. */
+static struct hroce_ucontext *qp_ctx(const struct hroce_qp *qp)
+{
+	return qp->owner ? to_hctx((struct ib_ucontext *)qp->owner) : NULL;
+}
+
 int hroce_quota_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
-	struct hroce_ucontext *ctx = hroce_qp_ctx(to_hqp(ibqp));
+	struct hroce_ucontext *ctx = qp_ctx(to_hqp(ibqp));
 	int err;
 
 	err = ctx ? quota_take(ibqp->device, ctx, HROCE_QUOTA_MCAST_ATTACH) : 0;
@@ -242,7 +248,7 @@ int hroce_quota_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 
 int hroce_quota_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
-	struct hroce_ucontext *ctx = hroce_qp_ctx(to_hqp(ibqp));
+	struct hroce_ucontext *ctx = qp_ctx(to_hqp(ibqp));
 	int err = hroce_mcast_detach(ibqp, gid, lid);
 
 	if (!err && ctx)
@@ -365,7 +371,7 @@ int hroce_quota_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 /* Not by @udata: ib_core may destroy a QP that it cannot use without it. */
 int hroce_quota_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 {
-	struct hroce_ucontext *ctx = hroce_qp_ctx(to_hqp(ibqp));
+	struct hroce_ucontext *ctx = qp_ctx(to_hqp(ibqp));
 	int err = hroce_qp_destroy(ibqp, udata);
 
 	if (!err && qp_is_counted(ibqp->qp_type, ctx))

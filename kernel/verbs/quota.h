@@ -11,23 +11,8 @@
 #include <linux/types.h>
 
 struct hroce_dev;
-struct ib_ah;
-struct ib_cq;
-struct ib_cq_init_attr;
 struct ib_device_attr;
-struct ib_mr;
-struct ib_mw;
-struct ib_pd;
-struct ib_qp;
-struct ib_qp_init_attr;
-struct ib_srq;
-struct ib_srq_init_attr;
-struct ib_udata;
-struct ib_xrcd;
-struct rdma_ah_init_attr;
 struct seq_file;
-struct uverbs_attr_bundle;
-union ib_gid;
 
 enum hroce_quota_kind {
 	HROCE_QUOTA_AH,
@@ -93,7 +78,7 @@ int hroce_quota_set(struct hroce_dev *dev, const char *kind, u32 each, u32 all);
  *
  * Context: process.
  */
-void hroce_quota_show(const struct hroce_dev *dev, struct seq_file *file);
+void hroce_quota_show(struct hroce_dev *dev, struct seq_file *file);
 
 /**
  * hroce_quota_take_group - count a new multicast group of user space
@@ -106,41 +91,5 @@ int hroce_quota_take_group(struct hroce_dev *dev);
 
 /* Counterpart of hroce_quota_take_group(). Context: any. */
 void hroce_quota_give_group(struct hroce_dev *dev);
-
-/*
- * ib_device_ops: the operations of the objects, with counting. At a limit they
- * return -ENOMEM.
- */
-int hroce_quota_ah_create(struct ib_ah *ibah,
-			  struct rdma_ah_init_attr *init_attr,
-			  struct ib_udata *udata);
-int hroce_quota_ah_destroy(struct ib_ah *ibah, u32 flags);
-int hroce_quota_cq_create(struct ib_cq *ibcq,
-			  const struct ib_cq_init_attr *attr,
-			  struct uverbs_attr_bundle *attrs);
-int hroce_quota_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata);
-int hroce_quota_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
-int hroce_quota_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
-struct ib_mr *hroce_quota_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
-				      u64 iova, int access,
-				      struct ib_udata *udata);
-struct ib_mr *hroce_quota_mr_reg_dmabuf(struct ib_pd *pd, u64 offset,
-					u64 length, u64 iova, int fd,
-					int access,
-					struct uverbs_attr_bundle *attrs);
-int hroce_quota_mr_dereg(struct ib_mr *ibmr, struct ib_udata *udata);
-int hroce_quota_mw_alloc(struct ib_mw *ibmw, struct ib_udata *udata);
-int hroce_quota_mw_dealloc(struct ib_mw *ibmw);
-int hroce_quota_pd_alloc(struct ib_pd *ibpd, struct ib_udata *udata);
-int hroce_quota_pd_dealloc(struct ib_pd *ibpd, struct ib_udata *udata);
-int hroce_quota_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
-			  struct ib_udata *udata);
-int hroce_quota_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata);
-int hroce_quota_srq_create(struct ib_srq *ibsrq,
-			   struct ib_srq_init_attr *init_attr,
-			   struct ib_udata *udata);
-int hroce_quota_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata);
-int hroce_quota_xrcd_alloc(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
-int hroce_quota_xrcd_dealloc(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
 
 #endif /* HROCE_QUOTA_H */

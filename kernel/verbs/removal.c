@@ -9,10 +9,10 @@
  * earlier. ib_uverbs waits for running verbs, so those that wait for user
  * memory are woken here, too.
  */
+#include "../datapath/qp.h"
 #include "device.h"
 #include "facade.h"
 #include "mr.h"
-#include "qp.h"
 #include "removal.h"
 
 static int removal_add(struct ib_device *ibdev)

@@ -3,25 +3,7 @@
 #ifndef HROCE_RESIZE_H
 #define HROCE_RESIZE_H
 
-#include <linux/types.h>
-#include <rdma/ib_verbs.h>
-
-struct hroce_ring;
-
-/**
- * struct hroce_resize - resizing of a queue
- * @ring: prepared ring, or NULL
- * @stride: bytes from one entry to the next
- * @move: move the contents of the queue to @ring, and swap @ring with the
- *	current ring; false: it is too small, nothing has changed
- *
- * The queue serialises the steps.
- */
-struct hroce_resize {
-	struct hroce_ring *ring;
-	u32 stride;
-	bool (*move)(struct hroce_resize *resize);
-};
+#include "../datapath/ring.h"
 
 /**
  * hroce_resize_run - take one step

@@ -15,6 +15,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include "ops.h"
 #include "ring.h"
 #include "ucontext.h"
 

@@ -3,6 +3,7 @@
 #include <linux/err.h>
 #include <rdma/hroce-abi.h>
 #include "../datapath/fetch.h"
+#include "ops.h"
 #include "ring.h"
 #include "ucontext.h"
 

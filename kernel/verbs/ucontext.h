@@ -95,11 +95,4 @@ int hroce_ucontext_check(struct ib_udata *udata);
  */
 struct hroce_fetcher *hroce_ucontext_fetcher(struct ib_udata *udata);
 
-/* ib_device_ops */
-int hroce_ucontext_alloc(struct ib_ucontext *ibctx, struct ib_udata *udata);
-int hroce_ucontext_query(struct ib_ucontext *ibctx,
-			 struct uverbs_attr_bundle *attrs);
-void hroce_ucontext_dealloc(struct ib_ucontext *ibctx);
-void hroce_ucontext_disassociate(struct ib_ucontext *ibctx);
-
 #endif /* HROCE_UCONTEXT_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Queue pairs. qp.c creates, modifies and destroys them; in datapath/, send.c
- * runs the requester, reply.c the responder, recv.c the completer.
+ * Queue pairs. verbs/ creates, modifies and destroys them; send.c runs the
+ * requester, reply.c the responder, recv.c the completer.
  *
  * Locks. recv.lock before send.lock, both before a CQ's lock; all _bh. Frames
  * are sent with none of them held. A token decides which context runs the
@@ -16,16 +16,14 @@
 #include <linux/refcount.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
-#include "../datapath/early.h"
-#include "../datapath/turn.h"
 #include "../net/flow.h"
 #include "../proto/qp.h"
 #include "cq.h"
-#include "device.h"
-#include "ucontext.h"
+#include "dev.h"
+#include "early.h"
+#include "turn.h"
 
 struct hroce_srq;
-struct hroce_ring;
 
 /**
  * struct hroce_side - one side of a queue pair: requester or responder
@@ -150,12 +148,6 @@ static inline struct hroce_qp *proto_to_hqp(const struct hrp_qp *proto)
 	return container_of(proto, struct hroce_qp, proto);
 }
 
-/* Context of the owner; NULL: the kernel, or an XRC target. */
-static inline struct hroce_ucontext *hroce_qp_ctx(const struct hroce_qp *qp)
-{
-	return qp->owner ? to_hctx((struct ib_ucontext *)qp->owner) : NULL;
-}
-
 static inline struct hroce_dev *hqp_dev(const struct hroce_qp *qp)
 {
 	return to_hdev(qp->ib.device);
@@ -213,7 +205,7 @@ static inline struct hroce_qp *hroce_qp_find(struct hroce_dev *dev,
 	return qp;
 }
 
-/* datapath/send.c */
+/* send.c */
 
 /**
  * hroce_qp_send_init - prepare the requester side's lock, runner and timer
@@ -237,12 +229,12 @@ void hroce_qp_send_work(struct hroce_qp *qp);
  */
 void hroce_qp_send_stop(struct hroce_qp *qp);
 
-/* datapath/reply.c: the same for the responder side */
+/* reply.c: the same for the responder side */
 void hroce_qp_recv_init(struct hroce_qp *qp);
 void hroce_qp_recv_work(struct hroce_qp *qp);
 void hroce_qp_recv_stop(struct hroce_qp *qp);
 
-/* datapath/run.c: what both sides share */
+/* run.c: what both sides share */
 
 /**
  * hroce_qp_visit_all - call a function for each queue pair of a device
@@ -345,54 +337,5 @@ static inline void hroce_qp_recv_run(struct hroce_qp *qp)
  * Context: process or softirq, no QP lock held, in a section or owner of @qp.
  */
 void hroce_qp_error(struct hroce_qp *qp);
-
-/**
- * hroce_qp_flow_init - set @qp->flow up
- * @qp: queue pair
- * @key: address vector; UD: none
- * @cached: see hroce_flow_init()
- *
- * Context: process, may sleep.
- * Return: 0 or negative errno.
- */
-int hroce_qp_flow_init(struct hroce_qp *qp, const struct hroce_flow_key *key,
-		       bool cached);
-
-/* ib_device_ops: qp.c */
-int hroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
-		    struct ib_udata *udata);
-int hroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata);
-
-/* ib_device_ops: qp_modify.c, qp_attr.c */
-int hroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		    struct ib_udata *udata);
-int hroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		   struct ib_qp_init_attr *init);
-
-/* qp_attr.c */
-
-/**
- * hroce_qp_check_attr - check the ranges of modify_qp() attributes
- * @qp: queue pair
- * @attr: attributes
- * @mask: IB_QP_*: which of them are set
- *
- * The address vector is checked when it is translated.
- * Context: process, @qp->modify_lock held.
- * Return: 0 or negative errno.
- */
-int hroce_qp_check_attr(const struct hroce_qp *qp,
-			const struct ib_qp_attr *attr, int mask);
-
-/**
- * hroce_qp_set_attr - apply attributes of modify_qp()
- * @qp: queue pair
- * @attr: attributes, checked
- * @mask: IB_QP_*: which of them are set
- *
- * Context: process, @qp->modify_lock and both locks of @qp held.
- */
-void hroce_qp_set_attr(struct hroce_qp *qp, const struct ib_qp_attr *attr,
-		       int mask);
 
 #endif /* HROCE_QP_H */

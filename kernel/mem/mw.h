@@ -5,7 +5,9 @@
 
 #include <rdma/hroce-abi.h>
 #include <rdma/ib_verbs.h>
-#include "../mem/region.h"
+#include "region.h"
+
+struct hroce_mkeys;
 
 /**
  * struct hroce_mw - memory window
@@ -22,8 +24,12 @@ static inline struct hroce_mw *to_hmw(struct ib_mw *ib)
 	return container_of(ib, struct hroce_mw, ib);
 }
 
+/* A window no longer refers to @parent, which may be NULL. Context: any. */
+void hroce_mw_put_parent(struct hroce_region *parent);
+
 /**
  * hroce_mw_bind - execute BIND_MW
+ * @mkeys: keys of the device
  * @pd: protection domain of the queue pair
  * @qpn: number of the queue pair
  * @wqe: entry
@@ -31,7 +37,8 @@ static inline struct hroce_mw *to_hmw(struct ib_mw *ib)
  * Context: in a section, a send lock held.
  * Return: HROCE_WC_SUCCESS or enum hroce_cause.
  */
-u8 hroce_mw_bind(struct ib_pd *pd, u32 qpn, const struct hroce_sq_wqe *wqe);
+u8 hroce_mw_bind(const struct hroce_mkeys *mkeys, const struct ib_pd *pd,
+		 u32 qpn, const struct hroce_sq_wqe *wqe);
 
 /**
  * hroce_mw_invalidate - revoke a window
@@ -44,9 +51,5 @@ u8 hroce_mw_bind(struct ib_pd *pd, u32 qpn, const struct hroce_sq_wqe *wqe);
  * Return: false if this queue pair has not bound the window.
  */
 bool hroce_mw_invalidate(struct hroce_region *region, u32 qpn, u32 key);
-
-/* ib_device_ops */
-int hroce_mw_alloc(struct ib_mw *ibmw, struct ib_udata *udata);
-int hroce_mw_dealloc(struct ib_mw *ibmw);
 
 #endif /* HROCE_MW_H */

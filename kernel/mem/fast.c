@@ -4,9 +4,7 @@
  * region stays in the table of keys; its lock keeps the datapath out while it
  * changes.
  */
-#include <linux/mm.h>
-#include "../mem/mkeys.h"
-#include "device.h"
+#include "mkeys.h"
 #include "mr.h"
 #include "mw.h"
 
@@ -14,40 +12,6 @@
 
 #define FAST_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
-
-static int mr_set_block(struct ib_mr *ibmr, u64 addr)
-{
-	struct hroce_mr *mr = to_hmr(ibmr);
-
-	if (mr->nr_blocks == mr->max_blocks)
-		return -ENOMEM;
-	mr->region.pages[mr->nr_blocks++] = ib_virt_dma_to_page(addr);
-	return 0;
-}
-
-int hroce_mr_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
-		    unsigned int *sg_offset)
-{
-	struct hroce_mr *mr = to_hmr(ibmr);
-	int n;
-
-	if (ibmr->page_size < PAGE_SIZE) {
-		pr_warn_once("hroce: blocks of %u bytes cannot be registered with pages of %lu: use a kernel with pages of 4 KB\n",
-			     ibmr->page_size, PAGE_SIZE);
-		return -EINVAL;
-	}
-	if (!is_power_of_2(ibmr->page_size))
-		return -EINVAL;
-	/*
-	 * The consumer owns the region here: it was never registered, or its
-	 * invalidation is complete.
-	 */
-	mr->nr_blocks = 0;
-	n = ib_sg_to_pages(ibmr, sg, sg_nents, sg_offset, mr_set_block);
-	mr->region.page_shift = ilog2(ibmr->page_size);
-	mr->region.first_offset = ibmr->iova & (ibmr->page_size - 1);
-	return n;
-}
 
 /* Can this entry register @mr? */
 static bool mr_may_register(const struct hroce_mr *mr, const struct ib_pd *pd,
@@ -58,7 +22,7 @@ static bool mr_may_register(const struct hroce_mr *mr, const struct ib_pd *pd,
 	       !(wqe->reg.access & ~FAST_ACCESS);
 }
 
-u8 hroce_mr_register(struct ib_pd *pd, const struct hroce_sq_wqe *wqe)
+u8 hroce_mr_register(const struct ib_pd *pd, const struct hroce_sq_wqe *wqe)
 {
 	struct hroce_mr *mr = (struct hroce_mr *)(uintptr_t)wqe->reg.mr;
 	struct hroce_region *region = &mr->region;
@@ -80,12 +44,13 @@ u8 hroce_mr_register(struct ib_pd *pd, const struct hroce_sq_wqe *wqe)
 	return status;
 }
 
-bool hroce_mr_invalidate(struct ib_pd *pd, u32 qpn, u32 key, bool remote)
+bool hroce_mr_invalidate(const struct hroce_mkeys *mkeys,
+			 const struct ib_pd *pd, u32 qpn, u32 key, bool remote)
 {
 	struct hroce_region *region;
 	bool ok = false;
 
-	region = hroce_mkeys_find(&to_hdev(pd->device)->mkeys, key);
+	region = hroce_mkeys_find(mkeys, key);
 	if (!region || region->pd != pd)
 		return false;
 	if (region->type == HROCE_REGION_WINDOW)

@@ -8,10 +8,7 @@
 #include <linux/list.h>
 #include <linux/spinlock.h>
 
-struct hroce_dev;
 struct hroce_qp;
-struct ib_qp;
-union ib_gid;
 
 /**
  * struct hroce_mcast_qp - membership of one queue pair
@@ -60,19 +57,19 @@ struct hroce_mcast_table {
 /* Context: any. */
 void hroce_mcast_init(struct hroce_mcast_table *table);
 
+/* The groups with the hash of @addr. Context: any. */
+struct hlist_head *hroce_mcast_bucket(struct hroce_mcast_table *table,
+				      const struct in6_addr *addr);
+
 /**
  * hroce_mcast_find - look a group up
- * @dev: device
+ * @table: groups of the device
  * @addr: destination of a packet, IPv4 mapped
  *
  * Context: RCU read side.
  * Return: the group or NULL.
  */
-struct hroce_mcast *hroce_mcast_find(struct hroce_dev *dev,
+struct hroce_mcast *hroce_mcast_find(struct hroce_mcast_table *table,
 				     const struct in6_addr *addr);
-
-/* ib_device_ops */
-int hroce_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
-int hroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 
 #endif /* HROCE_MCAST_H */

@@ -9,9 +9,12 @@
 #include <linux/smp.h>
 #include <rdma/hroce-abi.h>
 #include <rdma/ib_verbs.h>
-#include "resize.h"
+#include "ring.h"
 
 struct compat_cq_object;
+
+/* Most entries to process with interrupts disabled. */
+#define HROCE_CQ_LOCK_BATCH	64
 
 /* Bit numbers of hroce_cq.events */
 enum hroce_cq_event {
@@ -82,6 +85,28 @@ static inline struct hroce_cq *to_hcq(struct ib_cq *ib)
 	return container_of(ib, struct hroce_cq, ib);
 }
 
+/* The value of owner that marks the entry at index @idx as valid. */
+static inline u32 hroce_cq_phase(const struct hroce_ring *ring, u32 idx)
+{
+	return idx & ring->nr_entries ? 0 : HROCE_CQE_PHASE;
+}
+
+/**
+ * hroce_cq_init - prepare lock, moderation timer and calls of the handler
+ * @cq: being created
+ *
+ * Context: process.
+ */
+void hroce_cq_init(struct hroce_cq *cq);
+
+/**
+ * hroce_cq_stop - wait for the timer and for calls of the handler
+ * @cq: queue that no queue pair refers to any more
+ *
+ * Context: process, may sleep.
+ */
+void hroce_cq_stop(struct hroce_cq *cq);
+
 /**
  * hroce_cq_push - write one completion
  * @cq: completion queue
@@ -127,14 +152,5 @@ void hroce_cq_forget(struct hroce_cq *cq, u32 qpn);
  * Return: their number; wrong if the process writes a false @cons.
  */
 u32 hroce_cq_pending(struct hroce_cq *cq);
-
-/* ib_device_ops */
-int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		    struct uverbs_attr_bundle *attrs);
-int hroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata);
-int hroce_cq_resize(struct ib_cq *ibcq, int nr_cqes, struct ib_udata *udata);
-int hroce_cq_modify(struct ib_cq *ibcq, u16 count, u16 period_us);
-int hroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
-int hroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 
 #endif /* HROCE_CQ_H */

@@ -5,11 +5,10 @@
 
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
-#include "device.h"
-#include "resize.h"
+#include "dev.h"
+#include "ring.h"
 
 struct hrp_rwqe;
-struct hroce_ring;
 
 /**
  * struct hroce_srq - shared receive queue
@@ -100,13 +99,5 @@ u32 hroce_rq_stride(u32 max_sges);
  */
 bool hroce_rq_copy(struct hroce_ring *ring, u32 max_sges, u32 *head,
 		   struct hrp_rwqe *rwqe, bool *corrupt);
-
-/* ib_device_ops */
-int hroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init_attr,
-		     struct ib_udata *udata);
-int hroce_srq_modify(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
-		     enum ib_srq_attr_mask mask, struct ib_udata *udata);
-int hroce_srq_query(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
-int hroce_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata);
 
 #endif /* HROCE_SRQ_H */
