@@ -16,9 +16,11 @@
 #ifndef HROCE_SECTION_H
 #define HROCE_SECTION_H
 
+#include <linux/bottom_half.h>
 #include <linux/compiler.h>
 #include <linux/lockdep.h>
 #include <linux/percpu.h>
+#include <linux/rcupdate.h>
 #include <linux/tracepoint-defs.h>
 #include <linux/types.h>
 
@@ -50,10 +52,10 @@ void hroce_section_trace_begin(struct hroce_section *section);
 void hroce_section_trace_end(const struct hroce_section *section);
 
 /**
- * hroce_section_begin - begin a section
+ * hroce_section_begin - begin a section where BH or preemption is disabled
  *
- * Context: BH or preemption disabled until hroce_section_end(), so that
- * sections nest, and end on the same CPU.
+ * They stay so until hroce_section_end(): sections nest, and end on the same
+ * CPU. Elsewhere use hroce_section_enter().
  */
 static inline void hroce_section_begin(void)
 {
@@ -85,6 +87,25 @@ static inline void hroce_section_end(void)
 		hroce_section_trace_end(section);
 	/* Uses come before; pairs with the acquire of section_is_left(). */
 	smp_store_release(&section->depth, section->depth - 1);
+}
+
+/**
+ * hroce_section_enter - begin a section and an RCU read side
+ *
+ * Disables BH until hroce_section_leave(). Context: process or softirq.
+ */
+static inline void hroce_section_enter(void)
+{
+	local_bh_disable();
+	rcu_read_lock();
+	hroce_section_begin();
+}
+
+static inline void hroce_section_leave(void)
+{
+	hroce_section_end();
+	rcu_read_unlock();
+	local_bh_enable();
 }
 
 /**

@@ -18,8 +18,10 @@
 
 void hrp_env_send_done(struct hrp_qp *proto, const struct hroce_cqe *cqe)
 {
-	hroce_qp_complete(proto_to_hqp(proto), cqe, false,
-			  HROCE_PENDING_SEND_CQ);
+	struct hroce_qp *qp = proto_to_hqp(proto);
+
+	if (hroce_qp_push(qp, qp->send_cq, cqe, false))
+		set_bit(HROCE_PENDING_SEND_CQ, &proto->pending);
 	if (cqe->status != HROCE_WC_SUCCESS &&
 	    cqe->status != HROCE_WC_WR_FLUSH_ERR)
 		hrp_count(proto, HROCE_EV_REQ_ERRORS);
@@ -50,8 +52,8 @@ void hrp_env_recv_done(struct hrp_qp *proto, const struct hroce_cqe *cqe,
 
 	if (unlikely(proto->type == HRP_TYPE_XRC_TGT))
 		hroce_xrc_complete(qp, cqe, solicited);
-	else
-		hroce_qp_complete(qp, cqe, solicited, HROCE_PENDING_RECV_CQ);
+	else if (hroce_qp_push(qp, qp->recv_cq, cqe, solicited))
+		set_bit(HROCE_PENDING_RECV_CQ, &proto->pending);
 }
 
 bool hrp_env_srq_find(struct hrp_qp *proto, u32 srqn)

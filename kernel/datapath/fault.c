@@ -111,15 +111,11 @@ static void fault_tell(struct hroce_fault *fault, bool ok)
 {
 	struct hroce_dev *dev;
 
-	local_bh_disable();
-	rcu_read_lock();
-	hroce_section_begin();
+	hroce_section_enter();
 	dev = READ_ONCE(fault->dev);
 	if (dev)
 		fault_tell_qp(dev, fault, ok);
-	hroce_section_end();
-	rcu_read_unlock();
-	local_bh_enable();
+	hroce_section_leave();
 }
 
 static void fault_work(struct work_struct *work)

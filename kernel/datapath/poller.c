@@ -109,8 +109,7 @@ static bool look_at_all(struct look *look, bool last)
 	bool busy = false;
 
 	do {
-		local_bh_disable();
-		hroce_section_begin();
+		hroce_section_enter();
 		qp = xa_find(&dev->qps, &index, ULONG_MAX, XA_PRESENT);
 		if (qp && qp->user) {
 			if (last)
@@ -118,8 +117,7 @@ static bool look_at_all(struct look *look, bool last)
 			else if (poller_sees_post(qp))
 				busy |= poller_run(dev, qp);
 		}
-		hroce_section_end();
-		local_bh_enable();
+		hroce_section_leave();
 		look_aside(look);
 		index++;
 	} while (qp);

@@ -153,6 +153,21 @@ static inline struct hroce_dev *hqp_dev(const struct hroce_qp *qp)
 	return to_hdev(qp->ib.device);
 }
 
+/* Take both locks of a queue pair. Context: any but hard interrupts. */
+static inline void hroce_qp_lock(struct hroce_qp *qp)
+	__acquires(&qp->recv.lock) __acquires(&qp->send.lock)
+{
+	spin_lock_bh(&qp->recv.lock);
+	spin_lock(&qp->send.lock);
+}
+
+static inline void hroce_qp_unlock(struct hroce_qp *qp)
+	__releases(&qp->send.lock) __releases(&qp->recv.lock)
+{
+	spin_unlock(&qp->send.lock);
+	spin_unlock_bh(&qp->recv.lock);
+}
+
 /*
  * The number of a queue pair is its index in hroce_dev.qps, permuted except for
  * the lowest bits. These stay because ib_core has a table by number, too: four
@@ -257,6 +272,27 @@ void hroce_qp_visit_all(struct hroce_dev *dev,
  */
 void hroce_qp_stop(struct hroce_qp *qp);
 
+/**
+ * hroce_qp_side_take - take the token of a side
+ * @qp: queue pair
+ * @side: one of its sides
+ *
+ * Context: @side->lock held, in a section.
+ * Return: true if the caller has the token now; false if another context has
+ * it, which looks again, or if nothing may run any more.
+ */
+static inline bool hroce_qp_side_take(const struct hroce_qp *qp,
+				      struct hroce_side *side)
+{
+	lockdep_assert_held(&side->lock);
+	if (side->running) {
+		side->again = true;
+		return false;
+	}
+	side->running = !qp->dead;
+	return side->running;
+}
+
 /* Return: true if this section may do more work; if not, the tasklet runs. */
 bool hroce_qp_side_may(struct hroce_side *side);
 
@@ -304,16 +340,18 @@ void hroce_qp_settle(struct hroce_qp *qp);
 void hroce_qp_settle_bh(struct hroce_qp *qp);
 
 /**
- * hroce_qp_complete - complete a request on one of the two CQs
+ * hroce_qp_push - complete a request
  * @qp: queue pair
+ * @cq: completion queue
  * @cqe: as for hroce_cq_push()
  * @solicited: the sender asked for an event
- * @which: HROCE_PENDING_SEND_CQ or HROCE_PENDING_RECV_CQ
  *
  * Context: the lock of the side held; hroce_qp_settle() follows.
+ * Return: true if the caller must call hroce_cq_notify() after dropping its
+ * locks.
  */
-void hroce_qp_complete(struct hroce_qp *qp, const struct hroce_cqe *cqe,
-		       bool solicited, enum hroce_qp_pending which);
+bool __must_check hroce_qp_push(struct hroce_qp *qp, struct hroce_cq *cq,
+				const struct hroce_cqe *cqe, bool solicited);
 
 /* Entries were posted: send what can be sent. Context: as hroce_qp_settle(). */
 static inline void hroce_qp_send_run(struct hroce_qp *qp)

@@ -109,10 +109,7 @@ static void reply_loop(struct hroce_qp *qp)
 void hroce_qp_recv_work(struct hroce_qp *qp)
 {
 	spin_lock(&qp->recv.lock);
-	if (qp->recv.running) {
-		qp->recv.again = true;
-	} else if (!qp->dead) {
-		qp->recv.running = true;
+	if (hroce_qp_side_take(qp, &qp->recv)) {
 		reply_loop(qp);
 		qp->recv.running = false;
 	}

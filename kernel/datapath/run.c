@@ -45,16 +45,14 @@ static void qp_raise_events(struct hroce_qp *qp)
 
 static void qp_set_error(struct hroce_qp *qp)
 {
-	spin_lock_bh(&qp->recv.lock);
-	spin_lock(&qp->send.lock);
+	hroce_qp_lock(qp);
 	qp->send.flushing = true;
 	/* SQE of UC and UD is an error of the send queue only. */
 	if (qp->proto.state != HRP_SQE) {
 		WRITE_ONCE(qp->proto.state, HRP_ERR);
 		qp->recv.flushing = true;
 	}
-	spin_unlock(&qp->send.lock);
-	spin_unlock_bh(&qp->recv.lock);
+	hroce_qp_unlock(qp);
 	set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
 	set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
 }
@@ -113,29 +111,24 @@ void hroce_qp_settle(struct hroce_qp *qp)
 {
 	if (!READ_ONCE(qp->proto.pending))
 		return;
-	local_bh_disable();
-	rcu_read_lock();
-	hroce_section_begin();
+	hroce_section_enter();
 	hroce_qp_settle_bh(qp);
-	hroce_section_end();
-	rcu_read_unlock();
-	local_bh_enable();
+	hroce_section_leave();
 }
 
-void hroce_qp_complete(struct hroce_qp *qp, const struct hroce_cqe *cqe,
-		       bool solicited, enum hroce_qp_pending which)
+bool hroce_qp_push(struct hroce_qp *qp, struct hroce_cq *cq,
+		   const struct hroce_cqe *cqe, bool solicited)
 {
-	struct hroce_cq *cq;
+	bool notify;
 
-	cq = which == HROCE_PENDING_SEND_CQ ? qp->send_cq : qp->recv_cq;
 	/* A completion in error always raises an event (IBTA 11.4.2.2). */
 	if (cqe->status != HROCE_WC_SUCCESS)
 		solicited = true;
-	if (hroce_cq_push(cq, cqe, solicited))
-		set_bit(which, &qp->proto.pending);
+	notify = hroce_cq_push(cq, cqe, solicited);
 	/* CQ overrun: move the QP to ERR. */
 	if (unlikely(READ_ONCE(cq->overrun)))
 		hroce_qp_fatal(qp);
+	return notify;
 }
 
 void hroce_qp_error(struct hroce_qp *qp)
@@ -160,13 +153,11 @@ void hroce_qp_visit_all(struct hroce_dev *dev,
 	struct hroce_qp *qp;
 
 	do {
-		local_bh_disable();
-		hroce_section_begin();
+		hroce_section_enter();
 		qp = xa_find(&dev->qps, &index, ULONG_MAX, XA_PRESENT);
 		if (qp)
 			visit(qp);
-		hroce_section_end();
-		local_bh_enable();
+		hroce_section_leave();
 		cond_resched();
 		index++;
 	} while (qp);
@@ -206,12 +197,10 @@ void hroce_qp_end_flush(struct hroce_qp *qp)
 
 void hroce_qp_stop(struct hroce_qp *qp)
 {
-	spin_lock_bh(&qp->recv.lock);
-	spin_lock(&qp->send.lock);
+	hroce_qp_lock(qp);
 	qp->dead = true;
 	hroce_fault_forget(qp);
-	spin_unlock(&qp->send.lock);
-	spin_unlock_bh(&qp->recv.lock);
+	hroce_qp_unlock(qp);
 
 	/* Runners, receivers and handlers are in sections. */
 	hroce_section_wait();

@@ -161,10 +161,7 @@ static void send_sync_timer(struct hroce_qp *qp)
 void hroce_qp_send_work(struct hroce_qp *qp)
 {
 	spin_lock(&qp->send.lock);
-	if (qp->send.running) {
-		qp->send.again = true;
-	} else if (!qp->dead) {
-		qp->send.running = true;
+	if (hroce_qp_side_take(qp, &qp->send)) {
 		send_loop(qp);
 		qp->send.running = false;
 		send_sync_timer(qp);

@@ -29,10 +29,6 @@ void hroce_xrc_complete(struct hroce_qp *qp, const struct hroce_cqe *cqe,
 	if (!srq)
 		return;
 	cq = to_hcq(srq->ib.ext.cq);
-	if (cqe->status != HROCE_WC_SUCCESS)
-		solicited = true;
-	if (hroce_cq_push(cq, cqe, solicited))
+	if (hroce_qp_push(qp, cq, cqe, solicited))
 		hroce_cq_notify(cq);
-	if (unlikely(READ_ONCE(cq->overrun)))
-		hroce_qp_fatal(qp);
 }

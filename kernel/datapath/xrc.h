@@ -47,7 +47,7 @@ static inline struct ib_pd *hroce_xrc_request_pd(const struct hroce_qp *qp)
  * @cqe: as for hroce_cq_push()
  * @solicited: the sender asked for an event
  *
- * Context: as hroce_qp_complete().
+ * Context: as hroce_qp_push().
  */
 void hroce_xrc_complete(struct hroce_qp *qp, const struct hroce_cqe *cqe,
 			bool solicited);

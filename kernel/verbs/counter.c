@@ -70,11 +70,9 @@ static int counter_create(struct rdma_counter *counter)
 static void counter_use(struct hroce_qp *qp,
 			struct hroce_stats __percpu *stats)
 {
-	spin_lock_bh(&qp->recv.lock);
-	spin_lock(&qp->send.lock);
+	hroce_qp_lock(qp);
 	qp->proto.stats = stats;
-	spin_unlock(&qp->send.lock);
-	spin_unlock_bh(&qp->recv.lock);
+	hroce_qp_unlock(qp);
 }
 
 int hroce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)

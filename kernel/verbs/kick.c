@@ -70,22 +70,18 @@ static void kick_take_turns(const struct hroce_kick *kick, unsigned long qpn,
 	struct hroce_qp *qp;
 	bool wait;
 
-	local_bh_disable();
-	hroce_section_begin();
+	hroce_section_enter();
 	qp = kick_find(kick, qpn);
 	wait = !IS_ERR(qp) && hroce_turn_end(qp, mark);
-	hroce_section_end();
-	local_bh_enable();
+	hroce_section_leave();
 	if (!wait)
 		return;
 	hroce_turn_wait();
-	local_bh_disable();
-	hroce_section_begin();
+	hroce_section_enter();
 	qp = kick_find(kick, qpn);
 	if (!IS_ERR(qp))
 		hroce_turn_over(qp);
-	hroce_section_end();
-	local_bh_enable();
+	hroce_section_leave();
 }
 
 static long kick_run(const struct hroce_kick *kick, unsigned long qpn)
@@ -93,16 +89,12 @@ static long kick_run(const struct hroce_kick *kick, unsigned long qpn)
 	struct hroce_turn_mark mark;
 	struct hroce_qp *qp;
 
-	local_bh_disable();
-	rcu_read_lock();
-	hroce_section_begin();
+	hroce_section_enter();
 	qp = kick_find(kick, qpn);
 	if (!IS_ERR(qp))
 		kick_qp(qp, &mark);
-	hroce_section_end();
-	rcu_read_unlock();
 	/* Softirqs run here and receive frames sent on this host. */
-	local_bh_enable();
+	hroce_section_leave();
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
 	if (hroce_turn_may_end(&mark))

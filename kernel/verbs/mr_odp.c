@@ -250,11 +250,9 @@ static int prefetch_set(struct odp_range *range, struct ib_pd *pd,
 	struct hroce_mr *mr;
 	bool writable;
 
-	local_bh_disable();
-	hroce_section_begin();
+	hroce_section_enter();
 	mr = hroce_mr_tryget(&to_hdev(pd->device)->mkeys, sge->lkey);
-	hroce_section_end();
-	local_bh_enable();
+	hroce_section_leave();
 	if (!mr)
 		return -ENOENT;
 	if (mr->ops != &odp_mr_ops) {

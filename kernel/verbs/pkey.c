@@ -33,11 +33,9 @@ int hroce_pkey_query(struct ib_device *ibdev, u32 port_num, u16 index,
 /* A queue pair takes its copy under the same locks (hroce_qp_set_attr()). */
 static void pkey_update_qp(struct hroce_qp *qp)
 {
-	spin_lock(&qp->recv.lock);
-	spin_lock(&qp->send.lock);
+	hroce_qp_lock(qp);
 	qp->proto.pkey = hroce_pkey_at(hqp_dev(qp), qp->pkey_index);
-	spin_unlock(&qp->send.lock);
-	spin_unlock(&qp->recv.lock);
+	hroce_qp_unlock(qp);
 }
 
 static void pkey_set(struct hroce_dev *dev, u32 index, u16 pkey)

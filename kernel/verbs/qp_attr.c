@@ -199,8 +199,7 @@ static void attr_query(struct hroce_qp *qp, struct ib_qp_attr *attr)
 {
 	const struct hrp_qp *proto = &qp->proto;
 
-	spin_lock_bh(&qp->recv.lock);
-	spin_lock(&qp->send.lock);
+	hroce_qp_lock(qp);
 	attr->qp_state = (enum ib_qp_state)proto->state;
 	attr->cur_qp_state = attr->qp_state;
 	attr->path_mtu = ib_mtu_int_to_enum(hrp_qp_mtu(proto));
@@ -213,8 +212,7 @@ static void attr_query(struct hroce_qp *qp, struct ib_qp_attr *attr)
 	attr_query_req(qp, attr);
 	attr_query_resp(qp, attr);
 	attr_query_av(qp, &attr->ah_attr);
-	spin_unlock(&qp->send.lock);
-	spin_unlock_bh(&qp->recv.lock);
+	hroce_qp_unlock(qp);
 }
 
 int hroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,

@@ -47,20 +47,6 @@ struct qp_change {
 	u32 max_burst_bytes;
 };
 
-static void qp_lock(struct hroce_qp *qp)
-	__acquires(&qp->recv.lock) __acquires(&qp->send.lock)
-{
-	spin_lock_bh(&qp->recv.lock);
-	spin_lock(&qp->send.lock);
-}
-
-static void qp_unlock(struct hroce_qp *qp)
-	__releases(&qp->send.lock) __releases(&qp->recv.lock)
-{
-	spin_unlock(&qp->send.lock);
-	spin_unlock_bh(&qp->recv.lock);
-}
-
 static void qp_set_state(struct hroce_qp *qp, enum ib_qp_state state)
 {
 	trace_hroce_qp_state(qp->proto.qpn, qp->proto.state, state);
@@ -87,9 +73,9 @@ static int change_prepare_flow(struct hroce_qp *qp, struct qp_change *c)
 	err = hroce_qp_flow_init(qp, &c->key, true);
 	if (err)
 		return err;
-	qp_lock(qp);
+	hroce_qp_lock(qp);
 	qp->flow_ok = true;
-	qp_unlock(qp);
+	hroce_qp_unlock(qp);
 	return 0;
 }
 
@@ -206,9 +192,9 @@ static void qp_end_sqe(struct hroce_qp *qp)
 {
 	hroce_qp_stop(qp);
 	hroce_qp_end_flush(qp);
-	qp_lock(qp);
+	hroce_qp_lock(qp);
 	qp->dead = false;
-	qp_unlock(qp);
+	hroce_qp_unlock(qp);
 	hroce_qp_recv_run(qp);
 	hroce_qp_send_run(qp);
 }
@@ -217,7 +203,7 @@ static int change_commit(struct hroce_qp *qp, struct qp_change *c)
 {
 	int err = 0;
 
-	qp_lock(qp);
+	hroce_qp_lock(qp);
 	/* The engine may have entered an error state meanwhile. */
 	if (qp->proto.state != c->from && c->to != IB_QPS_ERR) {
 		err = -EINVAL;
@@ -238,7 +224,7 @@ static int change_commit(struct hroce_qp *qp, struct qp_change *c)
 		qp_set_state(qp, c->to);
 	}
 unlock:
-	qp_unlock(qp);
+	hroce_qp_unlock(qp);
 	return err;
 }
 
@@ -252,11 +238,11 @@ static void qp_update_flow(struct hroce_qp *qp, const struct qp_change *c)
 {
 	hroce_qp_stop(qp);
 	hroce_flow_update(&qp->flow, &c->key);
-	qp_lock(qp);
+	hroce_qp_lock(qp);
 	hrp_resp_read_ready(&qp->proto, true);
 	hrp_req_mem_ready(&qp->proto, ktime_get_ns(), true);
 	qp->dead = false;
-	qp_unlock(qp);
+	hroce_qp_unlock(qp);
 	hroce_qp_recv_run(qp);
 }
 
@@ -287,7 +273,7 @@ static void qp_reset(struct hroce_qp *qp)
 	hroce_cq_forget(qp->send_cq, proto->qpn);
 	hroce_cq_forget(qp->recv_cq, proto->qpn);
 
-	qp_lock(qp);
+	hroce_qp_lock(qp);
 	qp->flow_ok = proto->type == HRP_TYPE_UD;
 	proto->pending = 0;
 	qp_set_state(qp, IB_QPS_RESET);
@@ -298,7 +284,7 @@ static void qp_reset(struct hroce_qp *qp)
 	if (qp->rq)
 		rq_skip(qp);
 	qp->dead = false;
-	qp_unlock(qp);
+	hroce_qp_unlock(qp);
 	kfree(pace);
 }
 
