@@ -2,9 +2,11 @@
 /*
  * CRC-32 of the ICRC: choice of the method, and use of vector registers.
  *
- * Tables alone take most of the CPU time of a packet, so the choice matters. It
- * cannot be made by CPU features: an emulated CPU has carry-less multiplication
- * that is slower than tables. So methods are timed at load.
+ * Tables alone take most of the CPU time of a packet, so the choice matters.
+ * Each method is the fastest one on some CPUs: vector registers on x86, the
+ * widest that pay; "kernel" where crc32_le() has instructions for it, as on
+ * arm64; "shift" on other CPUs, and where vector registers cannot be used. The
+ * features that tell so differ by architecture, so methods are timed at load.
  */
 #include <linux/crc32.h>
 #include <linux/ktime.h>
@@ -15,13 +17,6 @@
 #include <linux/string.h>
 
 #include "crc.h"
-#include "crc_shift.h"
-
-#ifdef CONFIG_X86_64
-#include <asm/cpufeature.h>
-#include <asm/fpu/api.h>
-#include "crc_x86.h"
-#endif
 
 /* Below this length, in bytes, a vector section costs more than tables. */
 #define CRC_VECTOR_MIN		256
@@ -30,18 +25,30 @@
 #define CRC_TEST_REPEAT		64
 #define CRC_TEST_ROUNDS		4
 
-static u32 crc_library_update(u32 state, const void *p, size_t len)
-{
-	return crc32_le(state, p, len);
-}
+/**
+ * struct crc_method - one way to compute the CRC
+ * @name: for debugfs and the log
+ * @sum: see hroce_crc_table()
+ * @usable: has this CPU the vector registers and instructions of the method?
+ *	NULL: it needs none
+ */
+struct crc_method {
+	const char *name;
+	u32 (*sum)(u32 state, void *dst, const void *src, size_t len);
+	bool (*usable)(void);
+};
 
-static u32 crc_library_copy(u32 state, void *dst, const void *src, size_t len)
+static u32 crc_library(u32 state, void *dst, const void *src, size_t len)
 {
-	memcpy(dst, src, len);
-	return crc32_le(state, dst, len);
+	if (dst)
+		src = memcpy(dst, src, len);
+	return crc32_le(state, src, len);
 }
 
 #ifdef CONFIG_X86_64
+#include <asm/cpufeature.h>
+#include <asm/fpu/api.h>
+
 static bool crc_has_pclmul(void)
 {
 	return boot_cpu_has(X86_FEATURE_PCLMULQDQ) &&
@@ -60,99 +67,47 @@ static bool crc_has_avx512(void)
 	return crc_has_avx2() && boot_cpu_has(X86_FEATURE_AVX512F) &&
 	       cpu_has_xfeatures(XFEATURE_MASK_AVX512, NULL);
 }
-
-/* Vector sections take spin locks, which sleep on PREEMPT_RT. */
-static bool crc_vector_usable(void)
-{
-	return !IS_ENABLED(CONFIG_PREEMPT_RT) && irq_fpu_usable();
-}
-
-static void crc_vector_begin(void)
-{
-	kernel_fpu_begin();
-}
-
-static void crc_vector_end(void)
-{
-	kernel_fpu_end();
-}
 #else
-static bool crc_vector_usable(void)
-{
-	return false;
-}
-
-static void crc_vector_begin(void)
-{
-}
-
-static void crc_vector_end(void)
-{
-}
+#define irq_fpu_usable()	false
+#define kernel_fpu_begin()	do { } while (0)
+#define kernel_fpu_end()	do { } while (0)
 #endif
 
-static const struct hroce_crc_method crc_methods[] = {
-	{
-		.name = "shift",
-		.update = hroce_crc_shift_update,
-		.copy = hroce_crc_shift_copy,
-	}, {
-		.name = "table",
-		.update = hroce_crc_table_update,
-		.copy = hroce_crc_table_copy,
-	}, {
-		.name = "kernel",
-		.update = crc_library_update,
-		.copy = crc_library_copy,
+static const struct crc_method crc_methods[] = {
+	{ "shift", hroce_crc_shift },
+	{ "kernel", crc_library },
 #ifdef CONFIG_X86_64
-	}, {
-		.name = "pclmul",
-		.vector = true,
-		.usable = crc_has_pclmul,
-		.update = hroce_crc_pclmul_update,
-		.copy = hroce_crc_pclmul_copy,
-	}, {
-		.name = "vpclmul_avx2",
-		.vector = true,
-		.usable = crc_has_avx2,
-		.update = hroce_crc_avx2_update,
-		.copy = hroce_crc_avx2_copy,
-	}, {
-		.name = "vpclmul_avx512",
-		.vector = true,
-		.usable = crc_has_avx512,
-		.update = hroce_crc_avx512_update,
-		.copy = hroce_crc_avx512_copy,
+	{ "pclmul", hroce_crc_pclmul, crc_has_pclmul },
+	{ "vpclmul_avx2", hroce_crc_avx2, crc_has_avx2 },
+	{ "vpclmul_avx512", hroce_crc_avx512, crc_has_avx512 },
 #endif
-	},
 };
 
 /* Guards the choice of the method: the variables below. */
 static DEFINE_MUTEX(crc_mutex);
-static const struct hroce_crc_method *crc_chosen;
+static const struct crc_method *crc_chosen;
 static DEFINE_STATIC_KEY_FALSE(crc_vector);
-DEFINE_STATIC_CALL(hroce_crc_scalar_update, hroce_crc_table_update);
-DEFINE_STATIC_CALL(hroce_crc_scalar_copy, hroce_crc_table_copy);
-DEFINE_STATIC_CALL(hroce_crc_vector_update, hroce_crc_table_update);
-DEFINE_STATIC_CALL(hroce_crc_vector_copy, hroce_crc_table_copy);
+DEFINE_STATIC_CALL(hroce_crc_scalar, hroce_crc_table);
+DEFINE_STATIC_CALL(hroce_crc_vector, hroce_crc_table);
 
 bool hroce_crc_begin(size_t len)
 {
+	/* Vector sections take spin locks, which sleep on PREEMPT_RT. */
 	if (!static_branch_likely(&crc_vector) || len < CRC_VECTOR_MIN ||
-	    !crc_vector_usable())
+	    IS_ENABLED(CONFIG_PREEMPT_RT) || !irq_fpu_usable())
 		return false;
-	crc_vector_begin();
+	kernel_fpu_begin();
 	return true;
 }
 
 void hroce_crc_end(bool vector)
 {
 	if (vector)
-		crc_vector_end();
+		kernel_fpu_end();
 }
 
 /* Return: time that the method takes, sections included, in ns. */
-static u64 __init crc_time(const struct hroce_crc_method *m, void *dst,
+static u64 __init crc_time(const struct crc_method *m, void *dst,
 			   const void *src)
 {
 	u64 best_ns = U64_MAX;
@@ -163,18 +118,18 @@ static u64 __init crc_time(const struct hroce_crc_method *m, void *dst,
 		u64 begin_ns = ktime_get_ns();
 
 		for (i = 0; i < CRC_TEST_REPEAT; i++) {
-			if (m->vector)
-				crc_vector_begin();
-			state = m->copy(state, dst, src, CRC_TEST_LEN);
-			if (m->vector)
-				crc_vector_end();
+			if (m->usable)
+				kernel_fpu_begin();
+			state = m->sum(state, dst, src, CRC_TEST_LEN);
+			if (m->usable)
+				kernel_fpu_end();
 		}
 		best_ns = min(best_ns, ktime_get_ns() - begin_ns);
 	}
 	return best_ns;
 }
 
-static bool crc_usable(const struct hroce_crc_method *m)
+static bool crc_usable(const struct crc_method *m)
 {
 	return !m->usable || m->usable();
 }
@@ -183,21 +138,19 @@ static bool crc_usable(const struct hroce_crc_method *m)
  * CRCs in progress may continue with another method. Open sections continue
  * with a vector method: the previous one, if @m is not a vector method.
  */
-static void crc_use(const struct hroce_crc_method *m)
+static void crc_use(const struct crc_method *m)
 {
 	mutex_lock(&crc_mutex);
 	crc_chosen = m;
-	if (m->vector) {
-		static_call_update(hroce_crc_vector_update, m->update);
-		static_call_update(hroce_crc_vector_copy, m->copy);
+	if (m->usable) {
+		static_call_update(hroce_crc_vector, m->sum);
 		static_branch_enable(&crc_vector);
 		/* For short lengths, and where vectors cannot be used. */
 		m = &crc_methods[0];
 	} else {
 		static_branch_disable(&crc_vector);
 	}
-	static_call_update(hroce_crc_scalar_update, m->update);
-	static_call_update(hroce_crc_scalar_copy, m->copy);
+	static_call_update(hroce_crc_scalar, m->sum);
 	mutex_unlock(&crc_mutex);
 }
 
@@ -221,7 +174,7 @@ void hroce_crc_show(struct seq_file *file)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(crc_methods); i++) {
-		const struct hroce_crc_method *m = &crc_methods[i];
+		const struct crc_method *m = &crc_methods[i];
 
 		if (crc_usable(m))
 			seq_printf(file, m == READ_ONCE(crc_chosen) ? "%s[%s]" :
@@ -232,14 +185,15 @@ void hroce_crc_show(struct seq_file *file)
 
 void __init hroce_crc_init(void)
 {
-	const struct hroce_crc_method *best = &crc_methods[0];
+	const struct crc_method *best = &crc_methods[0];
 	u64 ns, best_ns = U64_MAX;
 	void *buf;
 	int i;
 
+	hroce_crc_tables_init();
 	buf = kzalloc(2 * CRC_TEST_LEN, GFP_KERNEL);
 	for (i = 0; buf && i < ARRAY_SIZE(crc_methods); i++) {
-		const struct hroce_crc_method *m = &crc_methods[i];
+		const struct crc_method *m = &crc_methods[i];
 
 		if (!crc_usable(m))
 			continue;

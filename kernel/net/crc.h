@@ -10,30 +10,12 @@
 
 #include <linux/static_call.h>
 #include <linux/types.h>
-#include "crc_table.h"
+#include "crc_methods.h"
 
 struct seq_file;
 
-/**
- * struct hroce_crc_method - one way to compute the CRC
- * @name: for debugfs and the log
- * @vector: needs vector registers
- * @usable: returns whether this CPU supports the method; NULL means always
- * @update: as hroce_crc_update()
- * @copy: as hroce_crc_copy()
- */
-struct hroce_crc_method {
-	const char *name;
-	bool vector;
-	bool (*usable)(void);
-	u32 (*update)(u32 state, const void *p, size_t len);
-	u32 (*copy)(u32 state, void *dst, const void *src, size_t len);
-};
-
-DECLARE_STATIC_CALL(hroce_crc_scalar_update, hroce_crc_table_update);
-DECLARE_STATIC_CALL(hroce_crc_scalar_copy, hroce_crc_table_copy);
-DECLARE_STATIC_CALL(hroce_crc_vector_update, hroce_crc_table_update);
-DECLARE_STATIC_CALL(hroce_crc_vector_copy, hroce_crc_table_copy);
+DECLARE_STATIC_CALL(hroce_crc_scalar, hroce_crc_table);
+DECLARE_STATIC_CALL(hroce_crc_vector, hroce_crc_table);
 
 /* Choose the fastest method and log it. Context: process, may sleep. */
 void hroce_crc_init(void);
@@ -70,27 +52,10 @@ bool hroce_crc_begin(size_t len);
 void hroce_crc_end(bool vector);
 
 /**
- * hroce_crc_update - continue a CRC
- * @vector: from hroce_crc_begin()
- * @state: CRC state
- * @p: bytes
- * @len: number of bytes
- *
- * Return: new state.
- */
-static inline u32 hroce_crc_update(bool vector, u32 state, const void *p,
-				   size_t len)
-{
-	if (vector)
-		return static_call(hroce_crc_vector_update)(state, p, len);
-	return static_call(hroce_crc_scalar_update)(state, p, len);
-}
-
-/**
  * hroce_crc_copy - copy and continue a CRC in one pass
  * @vector: from hroce_crc_begin()
  * @state: CRC state
- * @dst: destination; the CRC covers the bytes stored there
+ * @dst: destination, see hroce_crc_table()
  * @src: source
  * @len: number of bytes
  *
@@ -100,8 +65,15 @@ static inline u32 hroce_crc_copy(bool vector, u32 state, void *dst,
 				 const void *src, size_t len)
 {
 	if (vector)
-		return static_call(hroce_crc_vector_copy)(state, dst, src, len);
-	return static_call(hroce_crc_scalar_copy)(state, dst, src, len);
+		return static_call(hroce_crc_vector)(state, dst, src, len);
+	return static_call(hroce_crc_scalar)(state, dst, src, len);
+}
+
+/* Continue a CRC. As hroce_crc_copy(), but without the copy. */
+static inline u32 hroce_crc_update(bool vector, u32 state, const void *p,
+				   size_t len)
+{
+	return hroce_crc_copy(vector, state, NULL, p, len);
 }
 
 #endif /* HROCE_CRC_H */

@@ -10,11 +10,11 @@
  * and constants are x^(D + 32) and x^(D - 32) modulo the polynomial, reflected,
  * times x.
  */
+#include <linux/array_size.h>
 #include <linux/compiler.h>
 #include <linux/types.h>
 
-#include "crc_table.h"
-#include "crc_x86.h"
+#include "crc_methods.h"
 
 #ifndef __CHECKER__	/* sparse does not know vector types */
 
@@ -46,6 +46,30 @@
 #define clmul_512(a, b, half)	__builtin_ia32_vpclmulqdq_v8di(a, b, half)
 #endif
 
+/*
+ * Remainder of the lanes, 16 bytes each, followed by four zero bytes, by
+ * Barrett's method. The first half of the last lane times x^96, added to the
+ * second, leaves 96 bits. One multiplication gives the quotient of all but the
+ * last 32 bits; another one subtracts the quotient times the polynomial. The
+ * remainder is then in the last 32 bits, at the beginning of the upper half.
+ */
+static __always_inline target_128 u32 reduce(const V128 *lanes, size_t nr)
+{
+	const V128 k = { FOLD_128 }, barrett = { BARRETT };
+	V128 acc = lanes[0], rest, quotient;
+	size_t i;
+
+	for (i = 1; i < nr; i++)
+		acc = clmul_128(acc, k, 0x00) ^ clmul_128(acc, k, 0x11) ^
+		      lanes[i];
+	rest = (V128){ acc[1] } ^ clmul_128(acc, k, 0x10);
+	quotient = clmul_128(rest, barrett, 0x00);
+	rest ^= clmul_128(quotient, barrett, 0x10);
+	return rest[1];
+}
+
+#define SUM		hroce_crc_pclmul
+#define NARROW		hroce_crc_table
 #define VEC		V128
 #define WIDTH(name)	name##_128
 #define TARGET		target_128
@@ -55,6 +79,8 @@
 #define FOLD_NEAR	FOLD_128
 #include "crc_x86_fold.h"
 
+#define SUM		hroce_crc_avx2
+#define NARROW		hroce_crc_pclmul
 #define VEC		V256
 #define WIDTH(name)	name##_256
 #define TARGET		target_256
@@ -64,6 +90,8 @@
 #define FOLD_NEAR	FOLD_256
 #include "crc_x86_fold.h"
 
+#define SUM		hroce_crc_avx512
+#define NARROW		hroce_crc_pclmul
 #define VEC		V512
 #define WIDTH(name)	name##_512
 #define TARGET		target_512
@@ -72,129 +100,5 @@
 #define FOLD_FAR	FOLD_2048
 #define FOLD_NEAR	FOLD_512
 #include "crc_x86_fold.h"
-
-/* Initializer: the 128 bits at @i of a wider register. */
-#define LANE(v, i)	{ (v)[2 * (i)], (v)[2 * (i) + 1] }
-
-/*
- * Remainder of 16 bytes followed by four zero bytes, by Barrett's method. The
- * first half times x^96, added to the second, leaves 96 bits. One
- * multiplication gives the quotient of all but the last 32 bits; another one
- * subtracts the quotient times the polynomial. The remainder is then in the
- * last 32 bits, at the beginning of the upper half.
- */
-static __always_inline target_128 u32 reduce(V128 acc)
-{
-	const V128 k = { FOLD_128 }, barrett = { BARRETT };
-	V128 rest = { acc[1] }, quotient;
-
-	rest ^= clmul_128(acc, k, 0x10);
-	quotient = clmul_128(rest, barrett, 0x00);
-	rest ^= clmul_128(quotient, barrett, 0x10);
-	return rest[1];
-}
-
-/* Sum the bytes from @i on, too few for a register. */
-static __always_inline
-u32 sum_rest(bool copy, u32 state, u8 *d, const u8 *s, size_t len, size_t i)
-{
-	if (i == len)
-		return state;
-	if (copy)
-		return hroce_crc_table_copy(state, d + i, s + i, len - i);
-	return hroce_crc_table_update(state, s + i, len - i);
-}
-
-/* Fold the bytes from @i on into @acc, and reduce it. */
-static __always_inline target_128
-u32 finish(bool copy, V128 acc, u8 *d, const u8 *s, size_t len, size_t i)
-{
-	const V128 k = { FOLD_128 };
-
-	for (; i + sizeof(acc) <= len; i += sizeof(acc))
-		acc = fold_128(acc, k, load_128(copy, d, s, i));
-	return sum_rest(copy, reduce(acc), d, s, len, i);
-}
-
-static __always_inline target_128
-u32 sum_128(bool copy, u32 state, u8 *d, const u8 *s, size_t len)
-{
-	V128 acc = { state };
-
-	if (len < sizeof(acc))
-		return sum_rest(copy, state, d, s, len, 0);
-	if (len < 4 * sizeof(acc)) {
-		acc ^= load_128(copy, d, s, 0);
-		return finish(copy, acc, d, s, len, sizeof(acc));
-	}
-	acc = fold_all_128(copy, state, d, s, len);
-	return finish(copy, acc, d, s, len, len & -sizeof(acc));
-}
-
-u32 target_128 hroce_crc_pclmul_update(u32 state, const void *p, size_t len)
-{
-	return sum_128(false, state, NULL, p, len);
-}
-
-u32 target_128 hroce_crc_pclmul_copy(u32 state, void *dst, const void *src,
-				     size_t len)
-{
-	return sum_128(true, state, dst, src, len);
-}
-
-static __always_inline target_256
-u32 sum_256(bool copy, u32 state, u8 *d, const u8 *s, size_t len)
-{
-	V256 acc = fold_all_256(copy, state, d, s, len);
-	V128 l0 = LANE(acc, 0), l1 = LANE(acc, 1);
-	const V128 k = { FOLD_128 };
-
-	l1 = fold_128(l0, k, l1);
-	return finish(copy, l1, d, s, len, len & -sizeof(acc));
-}
-
-u32 target_256 hroce_crc_avx2_update(u32 state, const void *p, size_t len)
-{
-	if (len < 4 * sizeof(V256))
-		return hroce_crc_pclmul_update(state, p, len);
-	return sum_256(false, state, NULL, p, len);
-}
-
-u32 target_256 hroce_crc_avx2_copy(u32 state, void *dst, const void *src,
-				   size_t len)
-{
-	if (len < 4 * sizeof(V256))
-		return hroce_crc_pclmul_copy(state, dst, src, len);
-	return sum_256(true, state, dst, src, len);
-}
-
-static __always_inline target_512
-u32 sum_512(bool copy, u32 state, u8 *d, const u8 *s, size_t len)
-{
-	V512 acc = fold_all_512(copy, state, d, s, len);
-	V128 l0 = LANE(acc, 0), l1 = LANE(acc, 1);
-	V128 l2 = LANE(acc, 2), l3 = LANE(acc, 3);
-	const V128 k = { FOLD_128 };
-
-	l1 = fold_128(l0, k, l1);
-	l2 = fold_128(l1, k, l2);
-	l3 = fold_128(l2, k, l3);
-	return finish(copy, l3, d, s, len, len & -sizeof(acc));
-}
-
-u32 target_512 hroce_crc_avx512_update(u32 state, const void *p, size_t len)
-{
-	if (len < 4 * sizeof(V512))
-		return hroce_crc_avx2_update(state, p, len);
-	return sum_512(false, state, NULL, p, len);
-}
-
-u32 target_512 hroce_crc_avx512_copy(u32 state, void *dst, const void *src,
-				     size_t len)
-{
-	if (len < 4 * sizeof(V512))
-		return hroce_crc_avx2_copy(state, dst, src, len);
-	return sum_512(true, state, dst, src, len);
-}
 
 #endif /* __CHECKER__ */

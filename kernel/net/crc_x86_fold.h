@@ -3,6 +3,8 @@
  * Folding with registers of one width. crc_x86.c includes this file once for
  * each width, with these defined:
  *
+ *	SUM			name of the function
+ *	NARROW			function for fewer bytes than a register has
  *	VEC			the register, a vector of long long
  *	WIDTH(name)		name for this width
  *	TARGET			attribute of functions that use it
@@ -34,40 +36,63 @@ static __always_inline TARGET VEC WIDTH(fold)(VEC acc, VEC k, VEC next)
 	return CLMUL(acc, k, 0x00) ^ CLMUL(acc, k, 0x11) ^ next;
 }
 
-/*
- * Fold all whole registers of @len bytes, at least four, into one.
- * Four accumulators hide the latency of the multiplier.
- */
+/* Fold all whole registers of @len bytes, at least one, into one. */
 static __always_inline TARGET
 VEC WIDTH(fold_all)(bool copy, u32 state, u8 *d, const u8 *s, size_t len)
 {
 	const VEC far = { LANES(FOLD_FAR) }, near = { LANES(FOLD_NEAR) };
-	VEC a0 = { state }, a1, a2, a3, b0, b1, b2, b3;
+	VEC a0 = { state }, a1, a2, a3;
 	const size_t w = sizeof(VEC);
-	size_t i;
+	size_t i = w;
 
 	a0 ^= WIDTH(load)(copy, d, s, 0);
-	a1 = WIDTH(load)(copy, d, s, w);
-	a2 = WIDTH(load)(copy, d, s, 2 * w);
-	a3 = WIDTH(load)(copy, d, s, 3 * w);
-	for (i = 4 * w; i + 4 * w <= len; i += 4 * w) {
-		b0 = WIDTH(load)(copy, d, s, i);
-		b1 = WIDTH(load)(copy, d, s, i + w);
-		b2 = WIDTH(load)(copy, d, s, i + 2 * w);
-		b3 = WIDTH(load)(copy, d, s, i + 3 * w);
-		a0 = WIDTH(fold)(a0, far, b0);
-		a1 = WIDTH(fold)(a1, far, b1);
-		a2 = WIDTH(fold)(a2, far, b2);
-		a3 = WIDTH(fold)(a3, far, b3);
+	if (len >= 4 * w) {
+		/* Four accumulators hide the latency of the multiplier. */
+		a1 = WIDTH(load)(copy, d, s, w);
+		a2 = WIDTH(load)(copy, d, s, 2 * w);
+		a3 = WIDTH(load)(copy, d, s, 3 * w);
+		for (i = 4 * w; i + 4 * w <= len; i += 4 * w) {
+			a0 = WIDTH(fold)(a0, far, WIDTH(load)(copy, d, s, i));
+			a1 = WIDTH(fold)(a1, far,
+					 WIDTH(load)(copy, d, s, i + w));
+			a2 = WIDTH(fold)(a2, far,
+					 WIDTH(load)(copy, d, s, i + 2 * w));
+			a3 = WIDTH(fold)(a3, far,
+					 WIDTH(load)(copy, d, s, i + 3 * w));
+		}
+		a1 = WIDTH(fold)(a0, near, a1);
+		a2 = WIDTH(fold)(a1, near, a2);
+		a0 = WIDTH(fold)(a2, near, a3);
 	}
-	a1 = WIDTH(fold)(a0, near, a1);
-	a2 = WIDTH(fold)(a1, near, a2);
-	a3 = WIDTH(fold)(a2, near, a3);
 	for (; i + w <= len; i += w)
-		a3 = WIDTH(fold)(a3, near, WIDTH(load)(copy, d, s, i));
-	return a3;
+		a0 = WIDTH(fold)(a0, near, WIDTH(load)(copy, d, s, i));
+	return a0;
 }
 
+u32 TARGET SUM(u32 state, void *dst, const void *src, size_t len)
+{
+	union {
+		VEC all;
+		V128 lanes[sizeof(VEC) / sizeof(V128)];
+	} acc;
+	size_t folded = len & -sizeof(VEC);
+
+	if (len < sizeof(VEC))
+		return NARROW(state, dst, src, len);
+	if (dst) {
+		acc.all = WIDTH(fold_all)(true, state, dst, src, len);
+		dst += folded;
+	} else {
+		acc.all = WIDTH(fold_all)(false, state, NULL, src, len);
+	}
+	state = reduce(acc.lanes, ARRAY_SIZE(acc.lanes));
+	if (folded == len)
+		return state;
+	return NARROW(state, dst, src + folded, len - folded);
+}
+
+#undef SUM
+#undef NARROW
 #undef VEC
 #undef WIDTH
 #undef TARGET

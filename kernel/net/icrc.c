@@ -11,7 +11,7 @@
 #include <linux/types.h>
 #include <linux/unaligned.h>
 
-#include "crc_table.h"
+#include "crc_methods.h"
 #include "icrc.h"
 
 /* CRC state ~0 continued with the 8 bytes of ones. */
@@ -74,7 +74,7 @@ u32 hroce_icrc_headers(const void *l3, bool ipv6, const void *udp,
 	memcpy(buf + len, bth, BTH_LEN);
 	buf[len + BTH_RESV6] = 0xff;
 	len += BTH_LEN;
-	return hroce_crc_table_update(ICRC_SEED, buf, len);
+	return hroce_crc_table(ICRC_SEED, NULL, buf, len);
 }
 
 /* Do the headers differ in ID, PSN and masked fields only? */

@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 #include <asm/byteorder.h>
-#include "crc_table.h"
+#include "crc_methods.h"
 
 /**
  * hroce_icrc_headers - begin an ICRC with the masked headers of one packet

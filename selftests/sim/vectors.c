@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "net/crc_table.h"
+#include "net/crc_methods.h"
 #include "net/icrc.h"
 #include "proto/pkt.h"
 #include "tap.h"
@@ -247,7 +247,7 @@ static void check_icrc(const struct layers *l, bool good)
 	u8 *c;
 
 	state = hroce_icrc_headers(l->l3, l->ipv6, l->udp, l->bth);
-	state = hroce_crc_table_update(state, rest, icrc - rest);
+	state = hroce_crc_table(state, NULL, rest, icrc - rest);
 	crc = hroce_icrc_final(state);
 	c = (u8 *)&crc;
 	snprintf(text, sizeof(text), "%02x%02x%02x%02x", c[0], c[1], c[2],

@@ -214,12 +214,12 @@ refused() {
 icrc_method_refused() {
 	local name missing=0
 
-	for name in table kernel pclmul vpclmul_avx2 vpclmul_avx512; do
+	for name in kernel pclmul vpclmul_avx2 vpclmul_avx512; do
 		grep -qw "$name" "$debugfs/icrc_method" && continue
 		missing=$((missing + 1))
 		refused "Operation not supported" "$name" || return
 	done
-	refused "Invalid argument" nonesuch && refused "Invalid argument" "" && refused "Invalid argument" tabl || return
+	refused "Invalid argument" nonesuch && refused "Invalid argument" "" && refused "Invalid argument" shif || return
 	[ $missing -gt 0 ] || { echo "this CPU can do all methods"; return 4; }
 }
 

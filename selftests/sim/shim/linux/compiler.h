@@ -19,9 +19,6 @@
 #define __aligned(n)	__attribute__((__aligned__(n)))
 #define __uninitialized
 #define __maybe_unused	__attribute__((__unused__))
-#define __init
-#define __ro_after_init
-#define __read_mostly
 #define __force
 #define fallthrough	__attribute__((__fallthrough__))
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CRC-32 by shifts alone, for CPUs without carry-less multiplication.
+ * CRC-32 without vector registers: by tables up to some eighty bytes, by shifts
+ * beyond.
  *
  * A message is a polynomial over GF(2), and modulo the CRC polynomial x^300 =
  * x^155 + x^117 + x^89 + 1: a bit may be removed by adding it 145, 183, 211 and
@@ -11,15 +12,41 @@
  *
  * Bits are reflected: a later bit is further left in a little-endian word.
  */
+#include <linux/cache.h>
 #include <linux/compiler.h>
+#include <linux/init.h>
 #include <linux/types.h>
 #include <linux/unaligned.h>
 
-#include "crc_shift.h"
-#include "crc_table.h"
+#include "crc_methods.h"
+
+#define CRC_POLYNOMIAL	0xedb88320u
 
 #define WORDS		5
 #define BLOCK		(WORDS * sizeof(u64))
+
+u32 hroce_crc_tables[8][256] __ro_after_init;
+u32 hroce_crc_early_tables[2][256] __ro_after_init;
+
+void __init hroce_crc_tables_init(void)
+{
+	u32 byte, state;
+	int zeros, bit;
+
+	for (byte = 0; byte < 256; byte++) {
+		state = byte;
+		for (zeros = 0; zeros < HROCE_CRC_EARLY + 2; zeros++) {
+			for (bit = 0; bit < 8; bit++)
+				state = state >> 1 ^
+					(state & 1 ? CRC_POLYNOMIAL : 0);
+			if (zeros < 8)
+				hroce_crc_tables[zeros][byte] = state;
+			else if (zeros >= HROCE_CRC_EARLY)
+				hroce_crc_early_tables[zeros - HROCE_CRC_EARLY]
+						      [byte] = state;
+		}
+	}
+}
 
 /*
  * The owner may change the source concurrently. Load every word once, so that
@@ -34,6 +61,45 @@ static __always_inline u64 load(bool copy, u8 *d, const u8 *s, size_t i)
 		put_unaligned_le64(v, d + i);
 	}
 	return v;
+}
+
+static inline u32 crc_8bytes(u32 state, u64 v)
+{
+	v ^= state;
+	return hroce_crc_tables[7][v & 0xff] ^
+	       hroce_crc_tables[6][(v >> 8) & 0xff] ^
+	       hroce_crc_tables[5][(v >> 16) & 0xff] ^
+	       hroce_crc_tables[4][(v >> 24) & 0xff] ^
+	       hroce_crc_tables[3][(v >> 32) & 0xff] ^
+	       hroce_crc_tables[2][(v >> 40) & 0xff] ^
+	       hroce_crc_tables[1][(v >> 48) & 0xff] ^
+	       hroce_crc_tables[0][v >> 56];
+}
+
+static __always_inline
+u32 sum_by_tables(bool copy, u32 state, u8 *d, const u8 *s, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i + 8 <= len; i += 8)
+		state = crc_8bytes(state, load(copy, d, s, i));
+	for (; i < len; i++) {
+		u8 v = s[i];
+
+		if (copy) {
+			OPTIMIZER_HIDE_VAR(v);
+			d[i] = v;
+		}
+		state = hroce_crc_tables[0][(state ^ v) & 0xff] ^ (state >> 8);
+	}
+	return state;
+}
+
+u32 hroce_crc_table(u32 state, void *dst, const void *src, size_t len)
+{
+	if (dst)
+		return sum_by_tables(true, state, dst, src, len);
+	return sum_by_tables(false, state, NULL, src, len);
 }
 
 /* Contribution of the words five, four, three and two positions earlier. */
@@ -66,37 +132,26 @@ u32 sum_blocks(bool copy, u32 state, u8 *d, const u8 *s, size_t len)
 	last[2] = cpu_to_le64(load(copy, d, s, i + 16) ^ moved(v2, v3, v4, 0));
 	last[3] = cpu_to_le64(load(copy, d, s, i + 24) ^ moved(v3, v4, 0, 0));
 	last[4] = cpu_to_le64(load(copy, d, s, i + 32) ^ moved(v4, 0, 0, 0));
-	return hroce_crc_table_update(0, last, sizeof(last));
+	return hroce_crc_table(0, NULL, last, sizeof(last));
 }
 
 /* Out of line, so that short lengths save no registers for it. */
-static noinline u32 long_update(u32 state, const u8 *s, size_t len)
+static noinline u32 sum_long(u32 state, u8 *d, const u8 *s, size_t len)
 {
 	size_t blocks = len - len % BLOCK;
 
-	state = sum_blocks(false, state, NULL, s, len);
-	return hroce_crc_table_update(state, s + blocks, len - blocks);
+	if (d) {
+		state = sum_blocks(true, state, d, s, len);
+		d += blocks;
+	} else {
+		state = sum_blocks(false, state, NULL, s, len);
+	}
+	return hroce_crc_table(state, d, s + blocks, len - blocks);
 }
 
-static noinline u32 long_copy(u32 state, u8 *d, const u8 *s, size_t len)
-{
-	size_t blocks = len - len % BLOCK;
-
-	state = sum_blocks(true, state, d, s, len);
-	return hroce_crc_table_copy(state, d + blocks, s + blocks,
-				    len - blocks);
-}
-
-u32 hroce_crc_shift_update(u32 state, const void *p, size_t len)
+u32 hroce_crc_shift(u32 state, void *dst, const void *src, size_t len)
 {
 	if (len < 2 * BLOCK)
-		return hroce_crc_table_update(state, p, len);
-	return long_update(state, p, len);
-}
-
-u32 hroce_crc_shift_copy(u32 state, void *dst, const void *src, size_t len)
-{
-	if (len < 2 * BLOCK)
-		return hroce_crc_table_copy(state, dst, src, len);
-	return long_copy(state, dst, src, len);
+		return hroce_crc_table(state, dst, src, len);
+	return sum_long(state, dst, src, len);
 }
