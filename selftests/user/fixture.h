@@ -6,13 +6,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kselftest_harness.h>
+
 #include "ah.h"
 #include "cq.h"
 #include "fake.h"
 #include "pd.h"
 #include "qp.h"
 #include "srq.h"
-#include "tap.h"
 
 #define MAX_WR		5	/* granted as it is; the ring has 8 */
 #define RING_ENTRIES	8
@@ -44,33 +45,56 @@ static inline void fixture_qp_attr(struct fixture *f,
 	};
 }
 
-static inline struct fixture fixture_open(enum ibv_qp_type type,
-					  uint64_t send_ops)
+static inline struct fixture *fixture_open(struct fixture *f,
+					   enum ibv_qp_type type,
+					   uint64_t send_ops)
 {
 	struct ibv_qp_init_attr_ex attr;
-	struct fixture f = {};
 
-	f.context = fake_open();
-	f.pd = hroce_alloc_pd(f.context);
-	f.cq = hroce_create_cq(f.context, RING_ENTRIES, NULL, 0);
-	fixture_qp_attr(&f, &attr, type);
+	f->context = fake_open();
+	f->pd = hroce_alloc_pd(f->context);
+	f->cq = hroce_create_cq(f->context, RING_ENTRIES, NULL, 0);
+	fixture_qp_attr(f, &attr, type);
 	if (send_ops) {
 		attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 		attr.send_ops_flags = send_ops;
 	}
-	f.qp = hroce_create_qp_ex(f.context, &attr);
-	f.qp->state = IBV_QPS_RTS;
+	f->qp = hroce_create_qp_ex(f->context, &attr);
+	f->qp->state = IBV_QPS_RTS;
 	return f;
 }
 
-static inline void fixture_close(struct fixture *f)
+static inline void fixture_close(struct __test_metadata *_metadata,
+				 struct fixture *f)
 {
-	tap_eq(hroce_destroy_qp(f->qp), 0);
-	tap_eq(hroce_destroy_cq(f->cq), 0);
-	tap_eq(hroce_dealloc_pd(f->pd), 0);
-	tap_eq(fake.nr_objects, 0);
+	EXPECT_EQ(0, hroce_destroy_qp(f->qp));
+	EXPECT_EQ(0, hroce_destroy_cq(f->cq));
+	EXPECT_EQ(0, hroce_dealloc_pd(f->pd));
+	EXPECT_EQ(0, fake.nr_objects);
 	fake_close(f->context);
+	*f = (struct fixture) {};
 }
+
+/* The leak checker runs at exit(), which the harness has no case call. */
+int __lsan_do_recoverable_leak_check(void) __attribute__((weak));
+
+/* The harness defines functions of a fixture that nothing declares. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+/*
+ * The fixture of a program, after which its cases are named. What a case has
+ * opened is closed at its end, and nothing may be left of it.
+ */
+#define PROVIDER_FIXTURE(program) \
+	FIXTURE(program) { struct fixture f; }; \
+	FIXTURE_SETUP(program) {} \
+	FIXTURE_TEARDOWN(program) \
+	{ \
+		if (self->f.context) \
+			fixture_close(_metadata, &self->f); \
+		if (__lsan_do_recoverable_leak_check) \
+			EXPECT_EQ(0, __lsan_do_recoverable_leak_check()); \
+	}
 
 /* Entry @idx of the send queue, as the kernel would read it. */
 static inline struct hroce_sq_wqe *sent(uint32_t idx)

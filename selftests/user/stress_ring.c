@@ -12,11 +12,13 @@
 
 #include "fixture.h"
 
+PROVIDER_FIXTURE(stress_ring)
+
 #define NR_POSTERS	2
 #define NR_WRS		20000U	/* by each poster */
 #define TIMEOUT_S	60
 
-static struct fixture fix;
+static struct fixture *fix;
 static struct ibv_cq_ex *cq_ex;
 static sem_t kicks, events;
 
@@ -65,7 +67,7 @@ static bool entry_is_sound(const struct hroce_sq_wqe *wqe,
 
 static void complete(uint32_t idx, uint64_t wr_id)
 {
-	struct hroce_cqe cqe = { .wr_id = wr_id, .qpn = fix.qp->qp_num,
+	struct hroce_cqe cqe = { .wr_id = wr_id, .qpn = fix->qp->qp_num,
 				 .timestamp_ns = ~wr_id };
 	struct hroce_cq_hdr *hdr = (struct hroce_cq_hdr *)cq.base;
 
@@ -119,12 +121,12 @@ static int post_plain(uint64_t wr_id)
 		.wr.rdma.remote_addr = wr_id,
 	};
 
-	return ibv_post_send(fix.qp, &wr, &bad);
+	return ibv_post_send(fix->qp, &wr, &bad);
 }
 
 static int post_extended(uint64_t wr_id)
 {
-	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(fix.qp);
+	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(fix->qp);
 
 	ibv_wr_start(qp);
 	qp->wr_id = wr_id;
@@ -201,7 +203,7 @@ static void *run_poller(void *arg)
 }
 
 /* A full ring holds up everybody, so a failure ends the program by timeout. */
-static void threads_lose_nothing(void)
+TEST_F_TIMEOUT(stress_ring, threads_lose_nothing, 240)
 {
 	struct ibv_cq_init_attr_ex cq_attr = {
 		.cqe = RING_ENTRIES,
@@ -210,10 +212,10 @@ static void threads_lose_nothing(void)
 	pthread_t kernel, poller, posters[NR_POSTERS];
 	uintptr_t idx;
 
-	fix = fixture_open(IBV_QPT_RC, IBV_QP_EX_WITH_RDMA_WRITE);
-	cq_ex = hroce_create_cq_ex(fix.context, &cq_attr);
+	fix = fixture_open(&self->f, IBV_QPT_RC, IBV_QP_EX_WITH_RDMA_WRITE);
+	cq_ex = hroce_create_cq_ex(fix->context, &cq_attr);
 	sq = fake.sq;
-	sq.base = to_hqp(fix.qp)->sq.map.base;
+	sq.base = to_hqp(fix->qp)->sq.map.base;
 	cq = fake.cq[1];
 	cq.base = to_hcq(ibv_cq_ex_to_cq(cq_ex))->map.base;
 	fake.kicked = on_kick;
@@ -230,17 +232,11 @@ static void threads_lose_nothing(void)
 	pthread_join(kernel, NULL);
 	pthread_join(poller, NULL);
 
-	tap_ok(posters_ok);
-	tap_ok(kernel_ok);
-	tap_ok(poller_ok);
+	EXPECT_TRUE(posters_ok);
+	EXPECT_TRUE(kernel_ok);
+	EXPECT_TRUE(poller_ok);
 	printf("# %u requests, %d kicks\n", NR_POSTERS * NR_WRS, fake.nr_kicks);
-	tap_eq(hroce_destroy_cq(ibv_cq_ex_to_cq(cq_ex)), 0);
-	fixture_close(&fix);
+	EXPECT_EQ(0, hroce_destroy_cq(ibv_cq_ex_to_cq(cq_ex)));
 }
 
-int main(void)
-{
-	tap_plan(1);
-	tap_run(threads_lose_nothing);
-	return tap_exit();
-}
+TEST_HARNESS_MAIN

@@ -2,6 +2,8 @@
 /* Extended queue pairs (ibv_wr_*) and extended completion queues. */
 #include "fixture.h"
 
+PROVIDER_FIXTURE(unit_ext)
+
 #define UD_OPS	(IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM)
 #define RC_OPS	(UD_OPS | IBV_QP_EX_WITH_RDMA_WRITE | \
 		 IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | \
@@ -24,7 +26,7 @@ static bool wqe_is(uint32_t idx, const struct hroce_sq_wqe *want)
 }
 
 /* One entry of each kind, built by @build, compared as a whole. */
-static void check_op(const struct fixture *f,
+static void check_op(struct __test_metadata *_metadata, const struct fixture *f,
 		     void (*build)(struct ibv_qp_ex *qp),
 		     const struct hroce_sq_wqe *want)
 {
@@ -35,9 +37,9 @@ static void check_op(const struct fixture *f,
 	ex(f)->wr_flags = want->flags & ~HROCE_WRF_INLINE;
 	ibv_wr_start(ex(f));
 	build(ex(f));
-	tap_eq(ibv_wr_complete(ex(f)), 0);
-	tap_eq(sq_hdr()->prod, idx + 1);
-	tap_ok(wqe_is(idx, want));
+	EXPECT_EQ(0, ibv_wr_complete(ex(f)));
+	EXPECT_EQ(idx + 1, sq_hdr()->prod);
+	EXPECT_TRUE(wqe_is(idx, want));
 	sq_hdr()->cons = sq_hdr()->prod;
 }
 
@@ -103,107 +105,103 @@ static void build_bind_nothing(struct ibv_qp_ex *qp)
 	ibv_wr_bind_mw(qp, NULL, 1, &(struct ibv_mw_bind_info) {});
 }
 
-static void wr_builds_each_operation(void)
+TEST_F(unit_ext, wr_builds_each_operation)
 {
-	struct fixture f = fixture_open(IBV_QPT_RC, RC_OPS);
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, RC_OPS);
 
-	check_op(&f, build_send, &(struct hroce_sq_wqe) {
+	check_op(_metadata, f, build_send, &(struct hroce_sq_wqe) {
 		.wr_id = 1, .opcode = HROCE_WR_SEND,
 		.flags = HROCE_WRF_SIGNALED });
-	check_op(&f, build_send_imm, &(struct hroce_sq_wqe) {
+	check_op(_metadata, f, build_send_imm, &(struct hroce_sq_wqe) {
 		.wr_id = 2, .opcode = HROCE_WR_SEND_IMM, .nr_sges = 1,
 		.flags = HROCE_WRF_SOLICITED, .imm_data = htobe32(5) });
-	check_op(&f, build_send_inv, &(struct hroce_sq_wqe) {
+	check_op(_metadata, f, build_send_inv, &(struct hroce_sq_wqe) {
 		.opcode = HROCE_WR_SEND_INV, .imm_data = 6 });
-	check_op(&f, build_write, &(struct hroce_sq_wqe) {
+	check_op(_metadata, f, build_write, &(struct hroce_sq_wqe) {
 		.opcode = HROCE_WR_WRITE, .flags = HROCE_WRF_INLINE,
 		.rdma = { .remote_addr = 8, .rkey = 7 },
 		.inline_len = MAX_INLINE });
-	check_op(&f, build_write_imm, &(struct hroce_sq_wqe) {
+	check_op(_metadata, f, build_write_imm, &(struct hroce_sq_wqe) {
 		.opcode = HROCE_WR_WRITE_IMM, .imm_data = htobe32(9),
 		.rdma = { .remote_addr = 8, .rkey = 7 } });
-	check_op(&f, build_read, &(struct hroce_sq_wqe) {
+	check_op(_metadata, f, build_read, &(struct hroce_sq_wqe) {
 		.opcode = HROCE_WR_READ, .flags = HROCE_WRF_FENCE,
 		.nr_sges = 1, .rdma = { .remote_addr = 8, .rkey = 7 } });
-	check_op(&f, build_cmp_swp, &(struct hroce_sq_wqe) {
+	check_op(_metadata, f, build_cmp_swp, &(struct hroce_sq_wqe) {
 		.opcode = HROCE_WR_CMP_SWAP,
 		.rdma = { .remote_addr = 8, .rkey = 7, .compare_add = 10,
 			  .swap = 11 } });
-	check_op(&f, build_fetch_add, &(struct hroce_sq_wqe) {
+	check_op(_metadata, f, build_fetch_add, &(struct hroce_sq_wqe) {
 		.opcode = HROCE_WR_FETCH_ADD,
 		.rdma = { .remote_addr = 8, .rkey = 7, .compare_add = 12 } });
-	check_op(&f, build_local_inv, &(struct hroce_sq_wqe) {
+	check_op(_metadata, f, build_local_inv, &(struct hroce_sq_wqe) {
 		.opcode = HROCE_WR_LOCAL_INV, .imm_data = 13 });
-	check_op(&f, build_bind_mw, &(struct hroce_sq_wqe) {
+	check_op(_metadata, f, build_bind_mw, &(struct hroce_sq_wqe) {
 		.opcode = HROCE_WR_BIND_MW,
 		.bind = { .addr = 10, .length = 11, .key = 0xabcdef78,
 			  .lkey = 9 } });
-	fixture_close(&f);
 }
 
-static void wr_names_the_ud_peer(void)
+TEST_F(unit_ext, wr_names_the_ud_peer)
 {
-	struct fixture f = fixture_open(IBV_QPT_UD, UD_OPS);
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_UD, UD_OPS);
 	struct hroce_ah ah = { .id = 99 };
 
-	ibv_wr_start(ex(&f));
-	ex(&f)->wr_id = 1;
-	ex(&f)->wr_flags = 0;
-	ibv_wr_send(ex(&f));
-	ibv_wr_set_ud_addr(ex(&f), &ah.ah, 21, 22);
-	tap_eq(ibv_wr_complete(ex(&f)), 0);
-	tap_ok(wqe_is(0, &(struct hroce_sq_wqe) {
+	ibv_wr_start(ex(f));
+	ex(f)->wr_id = 1;
+	ex(f)->wr_flags = 0;
+	ibv_wr_send(ex(f));
+	ibv_wr_set_ud_addr(ex(f), &ah.ah, 21, 22);
+	EXPECT_EQ(0, ibv_wr_complete(ex(f)));
+	EXPECT_TRUE(wqe_is(0, &(struct hroce_sq_wqe) {
 		.wr_id = 1, .opcode = HROCE_WR_SEND,
 		.ud = { .ah = 99, .qpn = 21, .qkey = 22 } }));
-	tap_ok(!ex(&f)->wr_rdma_write && !ex(&f)->wr_atomic_cmp_swp);
-	fixture_close(&f);
+	EXPECT_TRUE(!ex(f)->wr_rdma_write && !ex(f)->wr_atomic_cmp_swp);
 }
 
-static void wr_lists_are_published_together(void)
+TEST_F(unit_ext, wr_lists_are_published_together)
 {
-	struct fixture f = fixture_open(IBV_QPT_RC, RC_OPS);
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, RC_OPS);
 	struct ibv_data_buf bufs[2] = {
 		{ .addr = buffer, .length = 4 },
 		{ .addr = buffer + 4, .length = 5 },
 	};
 	struct ibv_sge sges[2] = { { 1, 2, 3 }, { 4, 5, 6 } };
 
-	ex(&f)->wr_flags = 0;
-	ibv_wr_start(ex(&f));
-	ibv_wr_send(ex(&f));
-	ibv_wr_set_inline_data_list(ex(&f), 2, bufs);
-	ibv_wr_send(ex(&f));
-	ibv_wr_set_sge_list(ex(&f), 2, sges);
-	tap_eq(sq_hdr()->prod, 0);
-	tap_eq(ibv_wr_complete(ex(&f)), 0);
-	tap_eq(sq_hdr()->prod, 2);
-	tap_eq(fake.nr_kicks, 1);
-	tap_eq(sent(0)->inline_len, 9);
-	tap_ok(!memcmp(sent(0) + 1, buffer, 9));
-	tap_eq(sent(1)->nr_sges, 2);
-	tap_ok(!memcmp(sent(1) + 1, sges, sizeof(sges)));
+	ex(f)->wr_flags = 0;
+	ibv_wr_start(ex(f));
+	ibv_wr_send(ex(f));
+	ibv_wr_set_inline_data_list(ex(f), 2, bufs);
+	ibv_wr_send(ex(f));
+	ibv_wr_set_sge_list(ex(f), 2, sges);
+	EXPECT_EQ(0, sq_hdr()->prod);
+	EXPECT_EQ(0, ibv_wr_complete(ex(f)));
+	EXPECT_EQ(2, sq_hdr()->prod);
+	EXPECT_EQ(1, fake.nr_kicks);
+	EXPECT_EQ(9, sent(0)->inline_len);
+	EXPECT_FALSE(memcmp(sent(0) + 1, buffer, 9));
+	EXPECT_EQ(2, sent(1)->nr_sges);
+	EXPECT_FALSE(memcmp(sent(1) + 1, sges, sizeof(sges)));
 
-	ibv_wr_start(ex(&f));
-	tap_eq(ibv_wr_complete(ex(&f)), 0);
-	tap_eq(fake.nr_kicks, 1);
-	fixture_close(&f);
+	ibv_wr_start(ex(f));
+	EXPECT_EQ(0, ibv_wr_complete(ex(f)));
+	EXPECT_EQ(1, fake.nr_kicks);
 }
 
-static void wr_abort_forgets(void)
+TEST_F(unit_ext, wr_abort_forgets)
 {
-	struct fixture f = fixture_open(IBV_QPT_RC, RC_OPS);
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, RC_OPS);
 	struct ibv_send_wr *bad, wr = { .wr_id = 3, .opcode = IBV_WR_SEND };
 
-	ex(&f)->wr_flags = 0;
-	ibv_wr_start(ex(&f));
-	ibv_wr_send(ex(&f));
-	ibv_wr_send(ex(&f));
-	ibv_wr_abort(ex(&f));
-	tap_eq(sq_hdr()->prod, 0);
-	tap_eq(ibv_post_send(f.qp, &wr, &bad), 0);
-	tap_eq(sq_hdr()->prod, 1);
-	tap_eq(sent(0)->wr_id, 3);
-	fixture_close(&f);
+	ex(f)->wr_flags = 0;
+	ibv_wr_start(ex(f));
+	ibv_wr_send(ex(f));
+	ibv_wr_send(ex(f));
+	ibv_wr_abort(ex(f));
+	EXPECT_EQ(0, sq_hdr()->prod);
+	EXPECT_EQ(0, ibv_post_send(f->qp, &wr, &bad));
+	EXPECT_EQ(1, sq_hdr()->prod);
+	EXPECT_EQ(3, sent(0)->wr_id);
 }
 
 /* Whatever fails, nothing of the list is sent and the lock is free again. */
@@ -263,33 +261,31 @@ static void build_too_many(struct ibv_qp_ex *qp)
 		ibv_wr_send(qp);
 }
 
-static void wr_errors_drop_the_list(void)
+TEST_F(unit_ext, wr_errors_drop_the_list)
 {
-	struct fixture f = fixture_open(IBV_QPT_RC, RC_OPS);
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, RC_OPS);
 
-	tap_eq(try_list(ex(&f), build_long_inline), EINVAL);
-	tap_eq(try_list(ex(&f), build_huge_inline), EINVAL);
-	tap_eq(try_list(ex(&f), build_inline_read), EINVAL);
-	tap_eq(try_list(ex(&f), build_many_sges), EINVAL);
-	tap_eq(try_list(ex(&f), build_bad_flags), EINVAL);
-	tap_eq(try_list(ex(&f), build_bind_nothing), EINVAL);
-	tap_eq(try_list(ex(&f), build_too_many), ENOMEM);
-	f.qp->state = IBV_QPS_RTR;
-	tap_eq(try_list(ex(&f), build_send), EINVAL);
-	tap_eq(sq_hdr()->prod, 0);
-	tap_eq(fake.nr_kicks, 0);
-	f.qp->state = IBV_QPS_RTS;
-	tap_eq(try_list(ex(&f), build_send), 0);
-	tap_eq(sq_hdr()->prod, 3);
-	fixture_close(&f);
+	EXPECT_EQ(EINVAL, try_list(ex(f), build_long_inline));
+	EXPECT_EQ(EINVAL, try_list(ex(f), build_huge_inline));
+	EXPECT_EQ(EINVAL, try_list(ex(f), build_inline_read));
+	EXPECT_EQ(EINVAL, try_list(ex(f), build_many_sges));
+	EXPECT_EQ(EINVAL, try_list(ex(f), build_bad_flags));
+	EXPECT_EQ(EINVAL, try_list(ex(f), build_bind_nothing));
+	EXPECT_EQ(ENOMEM, try_list(ex(f), build_too_many));
+	f->qp->state = IBV_QPS_RTR;
+	EXPECT_EQ(EINVAL, try_list(ex(f), build_send));
+	EXPECT_EQ(0, sq_hdr()->prod);
+	EXPECT_EQ(0, fake.nr_kicks);
+	f->qp->state = IBV_QPS_RTS;
+	EXPECT_EQ(0, try_list(ex(f), build_send));
+	EXPECT_EQ(3, sq_hdr()->prod);
 }
 
-static void plain_qp_is_not_extended(void)
+TEST_F(unit_ext, plain_qp_is_not_extended)
 {
-	struct fixture f = fixture_open(IBV_QPT_RC, 0);
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, 0);
 
-	tap_ok(!ex(&f));
-	fixture_close(&f);
+	EXPECT_FALSE(ex(f));
 }
 
 static struct ibv_cq_ex *open_cq_ex(const struct fixture *f, uint32_t flags)
@@ -305,10 +301,10 @@ static struct ibv_cq_ex *open_cq_ex(const struct fixture *f, uint32_t flags)
 	return hroce_create_cq_ex(f->context, &attr);
 }
 
-static void cq_ex_reads_all_fields(void)
+TEST_F(unit_ext, cq_ex_reads_all_fields)
 {
-	struct fixture f = fixture_open(IBV_QPT_RC, 0);
-	struct ibv_cq_ex *cq = open_cq_ex(&f, 0);
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, 0);
+	struct ibv_cq_ex *cq = open_cq_ex(f, 0);
 	struct ibv_poll_cq_attr attr = {};
 	struct hroce_cqe cqe = {
 		.wr_id = 1, .timestamp_ns = 2, .byte_len = 3, .imm_data = 4,
@@ -317,68 +313,66 @@ static void cq_ex_reads_all_fields(void)
 		.status = HROCE_WC_LOC_PROT_ERR, .opcode = HROCE_WC_RECV,
 	};
 
-	tap_ok(fake.timestamps);
+	EXPECT_TRUE(fake.timestamps);
 	fake_complete(&fake.cq[1], 0, &cqe);
-	tap_eq(ibv_start_poll(cq, &attr), 0);
-	tap_eq(cq->wr_id, 1);
-	tap_eq(cq->status, IBV_WC_LOC_PROT_ERR);
-	tap_eq(ibv_wc_read_completion_ts(cq), 2);
-	tap_eq(ibv_wc_read_byte_len(cq), 3);
-	tap_eq(ibv_wc_read_imm_data(cq), 4);
-	tap_eq(ibv_wc_read_qp_num(cq), 5);
-	tap_eq(ibv_wc_read_src_qp(cq), 6);
-	tap_eq(ibv_wc_read_vendor_err(cq), 7);
-	tap_eq(ibv_wc_read_sl(cq), 8);
-	tap_eq(ibv_wc_read_slid(cq), 0);
-	tap_eq(ibv_wc_read_dlid_path_bits(cq), 0);
-	tap_eq(ibv_wc_read_wc_flags(cq), IBV_WC_WITH_INV);
-	tap_eq(ibv_wc_read_opcode(cq), IBV_WC_RECV);
-	tap_eq(cq_hdr(1)->cons, 0);
+	EXPECT_EQ(0, ibv_start_poll(cq, &attr));
+	EXPECT_EQ(1, cq->wr_id);
+	EXPECT_EQ(IBV_WC_LOC_PROT_ERR, cq->status);
+	EXPECT_EQ(2, ibv_wc_read_completion_ts(cq));
+	EXPECT_EQ(3, ibv_wc_read_byte_len(cq));
+	EXPECT_EQ(4, ibv_wc_read_imm_data(cq));
+	EXPECT_EQ(5, ibv_wc_read_qp_num(cq));
+	EXPECT_EQ(6, ibv_wc_read_src_qp(cq));
+	EXPECT_EQ(7, ibv_wc_read_vendor_err(cq));
+	EXPECT_EQ(8, ibv_wc_read_sl(cq));
+	EXPECT_EQ(0, ibv_wc_read_slid(cq));
+	EXPECT_EQ(0, ibv_wc_read_dlid_path_bits(cq));
+	EXPECT_EQ(IBV_WC_WITH_INV, ibv_wc_read_wc_flags(cq));
+	EXPECT_EQ(IBV_WC_RECV, ibv_wc_read_opcode(cq));
+	EXPECT_EQ(0, cq_hdr(1)->cons);
 	ibv_end_poll(cq);
-	tap_eq(cq_hdr(1)->cons, 1);
-	tap_eq(hroce_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
-	fixture_close(&f);
+	EXPECT_EQ(1, cq_hdr(1)->cons);
+	EXPECT_EQ(0, hroce_destroy_cq(ibv_cq_ex_to_cq(cq)));
 }
 
-static void cq_ex_polls_to_the_end(void)
+TEST_F(unit_ext, cq_ex_polls_to_the_end)
 {
-	struct fixture f = fixture_open(IBV_QPT_RC, 0);
-	struct ibv_cq_ex *cq = open_cq_ex(&f, 0);
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, 0);
+	struct ibv_cq_ex *cq = open_cq_ex(f, 0);
 	struct ibv_poll_cq_attr attr = {}, bad_attr = { .comp_mask = 1 };
 	struct hroce_cqe cqe = {};
 	uint32_t idx;
 
-	tap_eq(ibv_start_poll(cq, &bad_attr), EINVAL);
-	tap_eq(ibv_start_poll(cq, &attr), ENOENT);
+	EXPECT_EQ(EINVAL, ibv_start_poll(cq, &bad_attr));
+	EXPECT_EQ(ENOENT, ibv_start_poll(cq, &attr));
 	for (idx = 0; idx < 3; idx++) {
 		cqe.wr_id = idx;
 		fake_complete(&fake.cq[1], idx, &cqe);
 	}
-	tap_eq(ibv_start_poll(cq, &attr), 0);
-	tap_eq(ibv_next_poll(cq), 0);
-	tap_eq(cq->wr_id, 1);
+	EXPECT_EQ(0, ibv_start_poll(cq, &attr));
+	EXPECT_EQ(0, ibv_next_poll(cq));
+	EXPECT_EQ(1, cq->wr_id);
 	ibv_end_poll(cq);
-	tap_eq(cq_hdr(1)->cons, 2);
+	EXPECT_EQ(2, cq_hdr(1)->cons);
 
-	tap_eq(ibv_start_poll(cq, &attr), 0);
-	tap_eq(cq->wr_id, 2);
-	tap_eq(ibv_next_poll(cq), ENOENT);
+	EXPECT_EQ(0, ibv_start_poll(cq, &attr));
+	EXPECT_EQ(2, cq->wr_id);
+	EXPECT_EQ(ENOENT, ibv_next_poll(cq));
 	/* one comes in between, and the caller asks again */
 	cqe.wr_id = 3;
 	fake_complete(&fake.cq[1], 3, &cqe);
-	tap_eq(ibv_next_poll(cq), 0);
-	tap_eq(cq->wr_id, 3);
-	tap_eq(ibv_next_poll(cq), ENOENT);
+	EXPECT_EQ(0, ibv_next_poll(cq));
+	EXPECT_EQ(3, cq->wr_id);
+	EXPECT_EQ(ENOENT, ibv_next_poll(cq));
 	ibv_end_poll(cq);
-	tap_eq(cq_hdr(1)->cons, 4);
-	tap_eq(hroce_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
-	fixture_close(&f);
+	EXPECT_EQ(4, cq_hdr(1)->cons);
+	EXPECT_EQ(0, hroce_destroy_cq(ibv_cq_ex_to_cq(cq)));
 }
 
-static void cq_ex_steps_over_forgotten(void)
+TEST_F(unit_ext, cq_ex_steps_over_forgotten)
 {
-	struct fixture f = fixture_open(IBV_QPT_RC, 0);
-	struct ibv_cq_ex *cq = open_cq_ex(&f, 0);
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, 0);
+	struct ibv_cq_ex *cq = open_cq_ex(f, 0);
 	struct ibv_poll_cq_attr attr = {};
 	struct hroce_cqe cqe = { .qpn = 5 };
 
@@ -388,46 +382,30 @@ static void cq_ex_steps_over_forgotten(void)
 	cqe.qpn = 5;
 	fake_complete(&fake.cq[1], 2, &cqe);
 	hroce_cq_forget_qp(ibv_cq_ex_to_cq(cq), 5);
-	tap_eq(ibv_start_poll(cq, &attr), 0);
-	tap_eq(ibv_wc_read_qp_num(cq), 6);
+	EXPECT_EQ(0, ibv_start_poll(cq, &attr));
+	EXPECT_EQ(6, ibv_wc_read_qp_num(cq));
 	ibv_end_poll(cq);
-	tap_eq(ibv_start_poll(cq, &attr), ENOENT);
-	tap_eq(cq_hdr(1)->cons, 3);
-	tap_eq(hroce_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
-	fixture_close(&f);
+	EXPECT_EQ(ENOENT, ibv_start_poll(cq, &attr));
+	EXPECT_EQ(3, cq_hdr(1)->cons);
+	EXPECT_EQ(0, hroce_destroy_cq(ibv_cq_ex_to_cq(cq)));
 }
 
-static void cq_ex_single_threaded_has_no_lock(void)
+TEST_F(unit_ext, cq_ex_single_threaded_has_no_lock)
 {
-	struct fixture f = fixture_open(IBV_QPT_RC, 0);
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, 0);
 	struct ibv_cq_ex *cq =
-		open_cq_ex(&f, IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
+		open_cq_ex(f, IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
 	struct ibv_poll_cq_attr attr = {};
 	struct hroce_cqe cqe = {};
 	struct ibv_wc wc;
 
-	tap_ok(to_hcq(f.cq)->lock.used);
-	tap_ok(!to_hcq(ibv_cq_ex_to_cq(cq))->lock.used);
+	EXPECT_TRUE(to_hcq(f->cq)->lock.used);
+	EXPECT_TRUE(!to_hcq(ibv_cq_ex_to_cq(cq))->lock.used);
 	/* would never return with a lock */
 	fake_complete(&fake.cq[1], 0, &cqe);
-	tap_eq(ibv_start_poll(cq, &attr), 0);
-	tap_eq(ibv_poll_cq(ibv_cq_ex_to_cq(cq), 1, &wc), 1);
-	tap_eq(hroce_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
-	fixture_close(&f);
+	EXPECT_EQ(0, ibv_start_poll(cq, &attr));
+	EXPECT_EQ(1, ibv_poll_cq(ibv_cq_ex_to_cq(cq), 1, &wc));
+	EXPECT_EQ(0, hroce_destroy_cq(ibv_cq_ex_to_cq(cq)));
 }
 
-int main(void)
-{
-	tap_plan(10);
-	tap_run(wr_builds_each_operation);
-	tap_run(wr_names_the_ud_peer);
-	tap_run(wr_lists_are_published_together);
-	tap_run(wr_abort_forgets);
-	tap_run(wr_errors_drop_the_list);
-	tap_run(plain_qp_is_not_extended);
-	tap_run(cq_ex_reads_all_fields);
-	tap_run(cq_ex_polls_to_the_end);
-	tap_run(cq_ex_steps_over_forgotten);
-	tap_run(cq_ex_single_threaded_has_no_lock);
-	return tap_exit();
-}
+TEST_HARNESS_MAIN

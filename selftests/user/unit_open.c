@@ -4,84 +4,86 @@
 
 #include "fixture.h"
 
+PROVIDER_FIXTURE(unit_open)
+
 /* Sizes measured on builds of rdma-core, typed a second time. */
-static void layout_sizes(void)
+TEST_F(unit_open, layout_sizes)
 {
-	tap_eq(sizeof(struct verbs_context_ops), 608);
-	tap_eq(sizeof(struct verbs_sysfs_dev), 992);
-	tap_eq(sizeof(struct verbs_device_ops), 72);
-	tap_eq(sizeof(struct verbs_match_ent), 24);
-	tap_eq(sizeof(struct verbs_device), 712);
-	tap_eq(sizeof(struct verbs_cq), 288);
-	tap_eq(sizeof(struct verbs_srq), 160);
-	tap_eq(sizeof(struct verbs_mr), 56);
-	tap_eq(sizeof(struct verbs_context), 648);
-	tap_eq(sizeof(struct ibv_context), 328);
-	tap_eq(sizeof(struct ibv_create_qp), 64);
-	tap_eq(sizeof(struct ibv_reg_mr), 48);
+	EXPECT_EQ(608, sizeof(struct verbs_context_ops));
+	EXPECT_EQ(992, sizeof(struct verbs_sysfs_dev));
+	EXPECT_EQ(72, sizeof(struct verbs_device_ops));
+	EXPECT_EQ(24, sizeof(struct verbs_match_ent));
+	EXPECT_EQ(712, sizeof(struct verbs_device));
+	EXPECT_EQ(288, sizeof(struct verbs_cq));
+	EXPECT_EQ(160, sizeof(struct verbs_srq));
+	EXPECT_EQ(56, sizeof(struct verbs_mr));
+	EXPECT_EQ(648, sizeof(struct verbs_context));
+	EXPECT_EQ(328, sizeof(struct ibv_context));
+	EXPECT_EQ(64, sizeof(struct ibv_create_qp));
+	EXPECT_EQ(48, sizeof(struct ibv_reg_mr));
 	/* grew in 44 and again in 45 */
 	if (RDMA_CORE_RELEASE == 44)
-		tap_eq(sizeof(struct verbs_qp), 368);
+		EXPECT_EQ(368, sizeof(struct verbs_qp));
 }
 
 /* Offsets within the verbs table, counted in the published order. */
-static void layout_verbs_table(void)
+TEST_F(unit_open, layout_verbs_table)
 {
-	tap_eq(offsetof(struct verbs_context_ops, alloc_pd), 5 * 8);
-	tap_eq(offsetof(struct verbs_context_ops, attach_mcast), 9 * 8);
-	tap_eq(offsetof(struct verbs_context_ops, create_cq), 15 * 8);
-	tap_eq(offsetof(struct verbs_context_ops, create_qp_ex), 20 * 8);
-	tap_eq(offsetof(struct verbs_context_ops, destroy_qp), 34 * 8);
-	tap_eq(offsetof(struct verbs_context_ops, free_context), 39 * 8);
-	tap_eq(offsetof(struct verbs_context_ops, poll_cq), 53 * 8);
-	tap_eq(offsetof(struct verbs_context_ops, post_send), 55 * 8);
-	tap_eq(offsetof(struct verbs_context_ops, query_device_ex), 58 * 8);
-	tap_eq(offsetof(struct verbs_context_ops, req_notify_cq), 69 * 8);
+	EXPECT_EQ(5 * 8, offsetof(struct verbs_context_ops, alloc_pd));
+	EXPECT_EQ(9 * 8, offsetof(struct verbs_context_ops, attach_mcast));
+	EXPECT_EQ(15 * 8, offsetof(struct verbs_context_ops, create_cq));
+	EXPECT_EQ(20 * 8, offsetof(struct verbs_context_ops, create_qp_ex));
+	EXPECT_EQ(34 * 8, offsetof(struct verbs_context_ops, destroy_qp));
+	EXPECT_EQ(39 * 8, offsetof(struct verbs_context_ops, free_context));
+	EXPECT_EQ(53 * 8, offsetof(struct verbs_context_ops, poll_cq));
+	EXPECT_EQ(55 * 8, offsetof(struct verbs_context_ops, post_send));
+	EXPECT_EQ(58 * 8, offsetof(struct verbs_context_ops, query_device_ex));
+	EXPECT_EQ(69 * 8, offsetof(struct verbs_context_ops, req_notify_cq));
 }
 
 /* What the kernel and the library lay out together. */
-static void layout_rings(void)
+TEST_F(unit_open, layout_rings)
 {
-	tap_eq(offsetof(struct hroce_sq_wqe, rdma), 16);
-	tap_eq(offsetof(struct hroce_sq_wqe, ud), 16);
-	tap_eq(offsetof(struct hroce_sq_wqe, inline_len), 48);
-	tap_eq(sizeof(struct hroce_sq_wqe), 64);
-	tap_eq(offsetof(struct hroce_sq_hdr, cons), 64);
-	tap_eq(offsetof(struct hroce_sq_hdr, need_kick), 68);
-	tap_eq(offsetof(struct hroce_rq_hdr, need_kick), 68);
-	tap_eq(offsetof(struct hroce_cq_hdr, arm), 4);
-	tap_eq(offsetof(struct hroce_cqe, status), 40);
-	tap_eq(offsetof(struct hroce_cqe, owner), 60);
-	tap_eq(sizeof(struct hroce_cqe), 64);
+	EXPECT_EQ(16, offsetof(struct hroce_sq_wqe, rdma));
+	EXPECT_EQ(16, offsetof(struct hroce_sq_wqe, ud));
+	EXPECT_EQ(48, offsetof(struct hroce_sq_wqe, inline_len));
+	EXPECT_EQ(64, sizeof(struct hroce_sq_wqe));
+	EXPECT_EQ(64, offsetof(struct hroce_sq_hdr, cons));
+	EXPECT_EQ(68, offsetof(struct hroce_sq_hdr, need_kick));
+	EXPECT_EQ(68, offsetof(struct hroce_rq_hdr, need_kick));
+	EXPECT_EQ(4, offsetof(struct hroce_cq_hdr, arm));
+	EXPECT_EQ(40, offsetof(struct hroce_cqe, status));
+	EXPECT_EQ(60, offsetof(struct hroce_cqe, owner));
+	EXPECT_EQ(64, sizeof(struct hroce_cqe));
 }
 
-static void match_by_driver_id(void)
+TEST_F(unit_open, match_by_driver_id)
 {
 	const struct verbs_device_ops *ops = fake.ops;
 	const struct verbs_match_ent *ent = ops->match_table;
 
-	tap_ok(!strcmp(ops->name, "hroce"));
-	tap_eq(ent->kind, VERBS_MATCH_DRIVER_ID);
-	tap_eq(ent->u.driver_id, 0x68726f63);
-	tap_eq(ent[1].kind, VERBS_MATCH_SENTINEL);
-	tap_eq(ops->match_min_abi_version, 72);
-	tap_eq(ops->match_max_abi_version, 72);
+	EXPECT_STREQ("hroce", ops->name);
+	EXPECT_EQ(VERBS_MATCH_DRIVER_ID, ent->kind);
+	EXPECT_EQ(0x68726f63, ent->u.driver_id);
+	EXPECT_EQ(VERBS_MATCH_SENTINEL, ent[1].kind);
+	EXPECT_EQ(72, ops->match_min_abi_version);
+	EXPECT_EQ(72, ops->match_max_abi_version);
 }
 
-static void match_refuses_foreign_and_other_abi(void)
+TEST_F(unit_open, match_refuses_foreign_and_other_abi)
 {
 	struct verbs_sysfs_dev dev = { .abi_ver = 72 };
 
-	tap_ok(!fake.ops->match_device(&dev));
+	EXPECT_TRUE(!fake.ops->match_device(&dev));
 	dev.match = fake.ops->match_table;
-	tap_ok(fake.ops->match_device(&dev));
+	EXPECT_TRUE(fake.ops->match_device(&dev));
 	dev.abi_ver = 71;
-	tap_ok(!fake.ops->match_device(&dev));
+	EXPECT_TRUE(!fake.ops->match_device(&dev));
 	dev.abi_ver = 73;
-	tap_ok(!fake.ops->match_device(&dev));
+	EXPECT_TRUE(!fake.ops->match_device(&dev));
 }
 
-static void match_refuses_other_library(void)
+TEST_F(unit_open, match_refuses_other_library)
 {
 	struct verbs_sysfs_dev dev = {
 		.abi_ver = 72,
@@ -89,89 +91,88 @@ static void match_refuses_other_library(void)
 	};
 
 	fake.layout_shift = 8;
-	tap_ok(!fake.ops->match_device(&dev));
+	EXPECT_TRUE(!fake.ops->match_device(&dev));
 	fake.layout_shift = 0;
-	tap_ok(fake.ops->match_device(&dev));
+	EXPECT_TRUE(fake.ops->match_device(&dev));
 }
 
-static void open_refuses_other_verbs_table(void)
+TEST_F(unit_open, open_refuses_other_verbs_table)
 {
 	fake.skip_ops = true;
 	errno = 0;
-	tap_ok(!fake_open());
-	tap_eq(errno, EPROTO);
+	EXPECT_FALSE(fake_open());
+	EXPECT_EQ(EPROTO, errno);
 	fake.skip_ops = false;
 }
 
-static void adopts_the_lower_context(void)
+TEST_F(unit_open, adopts_the_lower_context)
 {
 	struct ibv_context *first, *second;
 
 	fake.mode = HROCE_MODE_FACADE;
 	first = fake_open();
-	tap_ok(first && !strcmp(first->device->name, "lower0"));
-	tap_eq(fake.lower.nr_open, 1);
-	tap_eq(fake.nr_contexts, 1);
+	EXPECT_TRUE(first && !strcmp(first->device->name, "lower0"));
+	EXPECT_EQ(1, fake.lower.nr_open);
+	EXPECT_EQ(1, fake.nr_contexts);
 	second = fake_open();
-	tap_ok(second && second != first);
-	tap_eq(fake.lower.nr_open, 2);
-	tap_eq(fake.nr_contexts, 2);
+	EXPECT_TRUE(second && second != first);
+	EXPECT_EQ(2, fake.lower.nr_open);
+	EXPECT_EQ(2, fake.nr_contexts);
 	ibv_close_device(first);
-	tap_eq(fake.lower.nr_open, 1);
-	tap_eq(fake.nr_contexts, 1);
+	EXPECT_EQ(1, fake.lower.nr_open);
+	EXPECT_EQ(1, fake.nr_contexts);
 	ibv_close_device(second);
-	tap_eq(fake.lower.nr_open, 0);
-	tap_eq(fake.nr_contexts, 0);
+	EXPECT_EQ(0, fake.lower.nr_open);
+	EXPECT_EQ(0, fake.nr_contexts);
 	fake.mode = HROCE_MODE_SOFTWARE;
 }
 
-static void adopts_without_anchor_in_a_foreign_library(void)
+TEST_F(unit_open, adopts_without_anchor_in_a_foreign_library)
 {
 	struct ibv_context *context;
 
 	fake.mode = HROCE_MODE_FACADE;
 	fake.lower.foreign = true;
 	context = fake_open();
-	tap_ok(context);
-	tap_eq(fake.nr_contexts, 0);
+	EXPECT_TRUE(context);
+	EXPECT_EQ(0, fake.nr_contexts);
 	ibv_close_device(context);
-	tap_eq(fake.lower.nr_open, 0);
+	EXPECT_EQ(0, fake.lower.nr_open);
 	fake.lower.foreign = false;
 	fake.mode = HROCE_MODE_SOFTWARE;
 }
 
-static void open_fails_with_the_lower_device(void)
+TEST_F(unit_open, open_fails_with_the_lower_device)
 {
 	fake.mode = HROCE_MODE_FACADE;
 	fake.lower.open_err = ENOMEM;
 	errno = 0;
-	tap_ok(!fake_open());
-	tap_eq(errno, ENOMEM);
-	tap_eq(fake.nr_contexts, 0);
+	EXPECT_FALSE(fake_open());
+	EXPECT_EQ(ENOMEM, errno);
+	EXPECT_EQ(0, fake.nr_contexts);
 	fake.lower.open_err = 0;
 
 	fake.lower.absent = true;
 	errno = 0;
-	tap_ok(!fake_open());
-	tap_eq(errno, ENODEV);
-	tap_eq(fake.nr_contexts, 0);
+	EXPECT_FALSE(fake_open());
+	EXPECT_EQ(ENODEV, errno);
+	EXPECT_EQ(0, fake.nr_contexts);
 	fake.lower.absent = false;
 
 	fake.connect_err = ENODEV;
 	errno = 0;
-	tap_ok(!fake_open());
-	tap_eq(errno, ENODEV);
-	tap_eq(fake.nr_contexts, 0);
+	EXPECT_FALSE(fake_open());
+	EXPECT_EQ(ENODEV, errno);
+	EXPECT_EQ(0, fake.nr_contexts);
 	fake.connect_err = 0;
 	fake.mode = HROCE_MODE_SOFTWARE;
 }
 
-static void open_and_close(void)
+TEST_F(unit_open, open_and_close)
 {
-	struct fixture f = fixture_open(IBV_QPT_RC, 0);
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, 0);
 
-	tap_ok(f.qp && f.cq && f.pd);
-	fixture_close(&f);
+	EXPECT_TRUE(f->qp && f->cq && f->pd);
 }
 
 /* Answers of a kernel that is not the one we were made for. */
@@ -228,107 +229,105 @@ static void (*const spoilers[])(struct hroce_ring_info *info) = {
 	spoil_alignment, spoil_size, spoil_tiny, spoil_overflow, spoil_absent,
 };
 
-static void create_refuses_bad_geometry(void)
+TEST_F(unit_open, create_refuses_bad_geometry)
 {
 	struct ibv_srq_init_attr srq_attr = {
 		.attr.max_wr = MAX_WR,
 		.attr.max_sge = MAX_SGES,
 	};
-	struct fixture f = fixture_open(IBV_QPT_RC, 0);
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, 0);
 	struct ibv_qp_init_attr_ex attr;
 	int before = fake.nr_objects;
 	size_t idx;
 
-	hroce_destroy_qp(f.qp);
+	hroce_destroy_qp(f->qp);
 	for (idx = 0; idx < sizeof(spoilers) / sizeof(spoilers[0]); idx++) {
 		fake.spoil = spoilers[idx];
 		fake.nr_cqs = 1;
 		errno = 0;
-		tap_ok(!hroce_create_cq(f.context, RING_ENTRIES, NULL, 0));
-		tap_eq(errno, EPROTO);
+		EXPECT_FALSE(hroce_create_cq(f->context, RING_ENTRIES, NULL,
+					     0));
+		EXPECT_EQ(EPROTO, errno);
 		errno = 0;
-		tap_ok(!hroce_create_srq(f.pd, &srq_attr));
-		tap_eq(errno, EPROTO);
-		fixture_qp_attr(&f, &attr, IBV_QPT_RC);
+		EXPECT_FALSE(hroce_create_srq(f->pd, &srq_attr));
+		EXPECT_EQ(EPROTO, errno);
+		fixture_qp_attr(f, &attr, IBV_QPT_RC);
 		errno = 0;
-		tap_ok(!hroce_create_qp_ex(f.context, &attr));
-		tap_eq(errno, EPROTO);
-		tap_eq(fake.nr_objects, before - 1);
+		EXPECT_FALSE(hroce_create_qp_ex(f->context, &attr));
+		EXPECT_EQ(EPROTO, errno);
+		EXPECT_EQ(before - 1, fake.nr_objects);
 	}
 	fake.spoil = NULL;
 
-	fixture_qp_attr(&f, &attr, IBV_QPT_RC);
-	f.qp = hroce_create_qp_ex(f.context, &attr);
-	fixture_close(&f);
+	fixture_qp_attr(f, &attr, IBV_QPT_RC);
+	f->qp = hroce_create_qp_ex(f->context, &attr);
 }
 
-static void create_reports_granted_caps(void)
+TEST_F(unit_open, create_reports_granted_caps)
 {
-	struct fixture f = fixture_open(IBV_QPT_RC, 0);
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, 0);
 	struct ibv_qp_init_attr attr = {
-		.send_cq = f.cq,
-		.recv_cq = f.cq,
+		.send_cq = f->cq,
+		.recv_cq = f->cq,
 		.cap.max_send_wr = 3,
 		.cap.max_send_sge = 1,
 		.cap.max_inline_data = 33,
 		.qp_type = IBV_QPT_RC,
 	};
 
-	hroce_destroy_qp(f.qp);
-	f.qp = hroce_create_qp(f.pd, &attr);
-	tap_ok(f.qp);
-	tap_eq(attr.cap.max_send_wr, 3);
-	tap_eq(attr.cap.max_inline_data, 48);
-	tap_eq(to_hqp(f.qp)->sq.max_inline, 48);
-	fixture_close(&f);
+	hroce_destroy_qp(f->qp);
+	f->qp = hroce_create_qp(f->pd, &attr);
+	EXPECT_TRUE(f->qp);
+	EXPECT_EQ(3, attr.cap.max_send_wr);
+	EXPECT_EQ(48, attr.cap.max_inline_data);
+	EXPECT_EQ(48, to_hqp(f->qp)->sq.max_inline);
 }
 
-static void create_refuses_unknown_wishes(void)
+TEST_F(unit_open, create_refuses_unknown_wishes)
 {
-	struct fixture f = fixture_open(IBV_QPT_RC, 0);
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, 0);
 	struct ibv_cq_init_attr_ex cq_attr = { .cqe = 1 };
 	struct ibv_qp_init_attr_ex attr;
 
-	fixture_qp_attr(&f, &attr, IBV_QPT_RAW_PACKET);
+	fixture_qp_attr(f, &attr, IBV_QPT_RAW_PACKET);
 	errno = 0;
-	tap_ok(!hroce_create_qp_ex(f.context, &attr));
-	tap_eq(errno, EOPNOTSUPP);
+	EXPECT_FALSE(hroce_create_qp_ex(f->context, &attr));
+	EXPECT_EQ(EOPNOTSUPP, errno);
 
-	fixture_qp_attr(&f, &attr, IBV_QPT_RC);
+	fixture_qp_attr(f, &attr, IBV_QPT_RC);
 	attr.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
 	attr.create_flags = IBV_QP_CREATE_SCATTER_FCS;
 	errno = 0;
-	tap_ok(!hroce_create_qp_ex(f.context, &attr));
-	tap_eq(errno, EOPNOTSUPP);
+	EXPECT_FALSE(hroce_create_qp_ex(f->context, &attr));
+	EXPECT_EQ(EOPNOTSUPP, errno);
 
-	fixture_qp_attr(&f, &attr, IBV_QPT_UD);
+	fixture_qp_attr(f, &attr, IBV_QPT_UD);
 	attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	attr.send_ops_flags = IBV_QP_EX_WITH_RDMA_READ;
 	errno = 0;
-	tap_ok(!hroce_create_qp_ex(f.context, &attr));
-	tap_eq(errno, EOPNOTSUPP);
+	EXPECT_FALSE(hroce_create_qp_ex(f->context, &attr));
+	EXPECT_EQ(EOPNOTSUPP, errno);
 
 	cq_attr.wc_flags = IBV_WC_EX_WITH_CVLAN;
 	errno = 0;
-	tap_ok(!hroce_create_cq_ex(f.context, &cq_attr));
-	tap_eq(errno, EOPNOTSUPP);
+	EXPECT_FALSE(hroce_create_cq_ex(f->context, &cq_attr));
+	EXPECT_EQ(EOPNOTSUPP, errno);
 
 	cq_attr.wc_flags = 0;
 	cq_attr.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS;
 	cq_attr.flags = 1U << 7;
 	errno = 0;
-	tap_ok(!hroce_create_cq_ex(f.context, &cq_attr));
-	tap_eq(errno, EOPNOTSUPP);
+	EXPECT_FALSE(hroce_create_cq_ex(f->context, &cq_attr));
+	EXPECT_EQ(EOPNOTSUPP, errno);
 
 	errno = 0;
-	tap_ok(!hroce_create_cq(f.context, 0, NULL, 0));
-	tap_eq(errno, EINVAL);
-	fixture_close(&f);
+	EXPECT_FALSE(hroce_create_cq(f->context, 0, NULL, 0));
+	EXPECT_EQ(EINVAL, errno);
 }
 
-static void rt_values_are_monotonic(void)
+TEST_F(unit_open, rt_values_are_monotonic)
 {
-	struct fixture f = fixture_open(IBV_QPT_RC, 0);
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, 0);
 	struct ibv_values_ex before = {
 		.comp_mask = IBV_VALUES_MASK_RAW_CLOCK,
 	};
@@ -336,30 +335,10 @@ static void rt_values_are_monotonic(void)
 		.comp_mask = IBV_VALUES_MASK_RAW_CLOCK | 0x80,
 	};
 
-	tap_eq(ibv_query_rt_values_ex(f.context, &before), 0);
-	tap_eq(ibv_query_rt_values_ex(f.context, &after), 0);
-	tap_eq(after.comp_mask, IBV_VALUES_MASK_RAW_CLOCK);
-	tap_ok(after.raw_clock.tv_nsec >= before.raw_clock.tv_nsec);
-	fixture_close(&f);
+	EXPECT_EQ(0, ibv_query_rt_values_ex(f->context, &before));
+	EXPECT_EQ(0, ibv_query_rt_values_ex(f->context, &after));
+	EXPECT_EQ(IBV_VALUES_MASK_RAW_CLOCK, after.comp_mask);
+	EXPECT_TRUE(after.raw_clock.tv_nsec >= before.raw_clock.tv_nsec);
 }
 
-int main(void)
-{
-	tap_plan(15);
-	tap_run(layout_sizes);
-	tap_run(layout_verbs_table);
-	tap_run(layout_rings);
-	tap_run(match_by_driver_id);
-	tap_run(match_refuses_foreign_and_other_abi);
-	tap_run(match_refuses_other_library);
-	tap_run(open_refuses_other_verbs_table);
-	tap_run(adopts_the_lower_context);
-	tap_run(adopts_without_anchor_in_a_foreign_library);
-	tap_run(open_fails_with_the_lower_device);
-	tap_run(open_and_close);
-	tap_run(create_refuses_bad_geometry);
-	tap_run(create_reports_granted_caps);
-	tap_run(create_refuses_unknown_wishes);
-	tap_run(rt_values_are_monotonic);
-	return tap_exit();
-}
+TEST_HARNESS_MAIN

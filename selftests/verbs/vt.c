@@ -5,6 +5,11 @@
  * A child that hangs is killed at its time limit and counted as failed; one
  * that dies by a signal likewise. Diagnostics are printed as TAP comments in
  * front of the verdict.
+ *
+ * kselftest_harness.h does not serve here: its time limits are constants, which
+ * HROCE_TIME_SCALE could not stretch, and it kills the peers of a case only
+ * when time is up. Its checks work in the case itself alone, not at any depth
+ * of helpers, and it selects cases by whole names, not by patterns.
  */
 #include <fnmatch.h>
 #include <setjmp.h>
