@@ -288,6 +288,15 @@ static bool case_wanted(const struct vt_case *c, int argc, char **argv)
 	return argc < 2;
 }
 
+/* Have libibverbs find and load all providers once, and not in each case. */
+static void load_providers(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+
+	if (list)
+		ibv_free_device_list(list);
+}
+
 /* Cases whose names match one of the patterns given, or all; -l lists them. */
 int vt_main(int argc, char **argv, const struct vt_case *cases, int nr)
 {
@@ -312,6 +321,7 @@ int vt_main(int argc, char **argv, const struct vt_case *cases, int nr)
 		wanted += case_wanted(&cases[i], argc, argv);
 	base = base ? base + 1 : argv[0];
 	tap_plan(wanted);
+	load_providers();
 	for (int i = 0; i < nr; i++) {
 		uint64_t start = vt_now_us();
 		int rc;
