@@ -10,7 +10,6 @@
 #include <linux/types.h>
 #include <linux/compiler.h>
 #include <linux/minmax.h>
-#include <linux/string.h>
 #include "env.h"
 #include "req.h"
 #include "req_priv.h"
@@ -27,12 +26,6 @@
 static u32 comp_distance(const struct hrp_req *req, u32 psn)
 {
 	return (psn - req->psn_una) & HRP_PSN_MASK;
-}
-
-static void rx_drop(struct hrp_rx *rx, enum hroce_stat why)
-{
-	rx->verdict = HRP_RX_DROP;
-	rx->drop = why;
 }
 
 static void rx_fail(struct hrp_rx *rx, u8 status)
@@ -82,15 +75,6 @@ static const struct hrp_wqe *comp_find(const struct hrp_req *req, u32 *dist,
 	}
 }
 
-/*
- * Payload of the READ responses. Those to ATOMIC WRITE and FLUSH are empty
- * (A19.4).
- */
-static u32 comp_read_len(const struct hrp_wqe *w)
-{
-	return w->wqe.opcode == HROCE_WR_READ ? w->length : 0;
-}
-
 /* Index of a packet in the answer to a READ. */
 static u32 comp_read_pos(const struct hrp_wqe *w, const struct hrp_pkt *pkt)
 {
@@ -123,12 +107,14 @@ static void comp_begin_read(const struct hrp_qp *qp, const struct hrp_wqe *w,
 			    const struct hrp_pkt *pkt, struct hrp_rx *rx)
 {
 	u32 offset = comp_read_pos(w, pkt) << qp->mtu_shift;
+	/* Responses to ATOMIC WRITE and FLUSH are empty (A19.4). */
+	u32 len = w->wqe.opcode == HROCE_WR_READ ? w->length : 0;
 
 	if (!comp_fits_read(&qp->req, w, pkt)) {
 		rx_fail(rx, HROCE_CAUSE_RESPONSE);
 		return;
 	}
-	if (pkt->payload_len != min(comp_read_len(w) - offset, hrp_qp_mtu(qp))) {
+	if (pkt->payload_len != min(len - offset, hrp_qp_mtu(qp))) {
 		rx_fail(rx, HROCE_CAUSE_RESPONSE_LENGTH);
 		return;
 	}
@@ -176,26 +162,20 @@ void hrp_comp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	const struct hrp_req *req = &qp->req;
 	u32 dist = comp_distance(req, pkt->psn);
 
-	hrp_rx_begin(rx, HRP_RX_DROP);
+	hrp_rx_begin(rx);
 	if (!hrp_qp_is_reliable(qp) || !hrp_qp_sends(qp) ||
-	    !(pkt->info & HRP_OI_RESPONSE)) {
-		rx_drop(rx, HROCE_DROP_OPCODE);
-		return;
-	}
-	if (qp->state != HRP_RTS && qp->state != HRP_SQD) {
-		rx_drop(rx, HROCE_DROP_QP_STATE);
-		return;
-	}
-	if (dist >= comp_distance(req, req->psn_max)) {
-		rx_drop(rx, HROCE_DROP_STALE_ACK);
-		return;
-	}
-	if (pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC))
+	    !(pkt->info & HRP_OI_RESPONSE))
+		rx->drop = HROCE_DROP_OPCODE;
+	else if (qp->state != HRP_RTS && qp->state != HRP_SQD)
+		rx->drop = HROCE_DROP_QP_STATE;
+	else if (dist >= comp_distance(req, req->psn_max))
+		rx->drop = HROCE_DROP_STALE_ACK;
+	else if (pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC))
 		comp_begin_data(qp, pkt, rx, dist);
 	else if (comp_knows_syndrome(pkt->syndrome))
 		rx->verdict = HRP_RX_ACCEPT;
 	else
-		rx_drop(rx, HROCE_DROP_STALE_ACK);
+		rx->drop = HROCE_DROP_STALE_ACK;
 }
 
 /* Acknowledge @n PSNs; return how many remain behind an unanswered entry. */

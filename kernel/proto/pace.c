@@ -4,7 +4,6 @@
  * bucket, so the rate does not depend on how often it is updated.
  */
 #include <linux/types.h>
-#include <linux/compiler.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include "pace.h"

@@ -87,7 +87,6 @@ struct hrp_pkt {
 #define HRP_NAK_INV_REQ		0x61
 #define HRP_NAK_REM_ACCESS	0x62
 #define HRP_NAK_REM_OP		0x63
-#define HRP_NAK_INV_RD_REQ	0x64
 
 /**
  * hrp_pkt_parse - read the headers of a packet

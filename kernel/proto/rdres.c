@@ -13,7 +13,6 @@
  * so that a duplicate cannot reach anything else.
  */
 #include <linux/minmax.h>
-#include <linux/string.h>
 #include "psn.h"
 #include "rdres.h"
 
@@ -93,31 +92,30 @@ static bool rdres_covers(const struct hrp_qp *qp, const struct hrp_rdres *res,
 	       (pkt->dmalen || !res->len);
 }
 
-/* Find the latest entry that a duplicate request belongs to. */
-static bool rdres_find(const struct hrp_qp *qp, const struct hrp_pkt *pkt,
-		       u32 *found)
+/* Find the latest entry with a PSN, and its index; NULL: there is none. */
+static struct hrp_rdres *rdres_find(const struct hrp_resp *resp, u32 psn,
+				    u32 *idx)
 {
-	const struct hrp_resp *resp = &qp->resp;
+	struct hrp_rdres *res;
 	u32 n;
 
 	for (n = 1; n <= resp->nr_rd; n++) {
-		const struct hrp_rdres *res = rdres_at(resp, resp->rd_head - n);
-
-		if (((pkt->psn - res->psn) & HRP_PSN_MASK) >= res->nr_pkts)
-			continue;
-		*found = resp->rd_head - n;
-		return res->opcode == hrp_opcode_op(pkt->opcode) &&
-		       (!(pkt->info & HRP_OI_READ) ||
-			rdres_covers(qp, res, pkt));
+		*idx = resp->rd_head - n;
+		res = rdres_at(resp, *idx);
+		if (((psn - res->psn) & HRP_PSN_MASK) < res->nr_pkts)
+			return res;
 	}
-	return false;
+	return NULL;
 }
 
 bool hrp_rdres_known(const struct hrp_qp *qp, const struct hrp_pkt *pkt)
 {
+	const struct hrp_rdres *res;
 	u32 idx;
 
-	return rdres_find(qp, pkt, &idx);
+	res = rdres_find(&qp->resp, pkt->psn, &idx);
+	return res && res->opcode == hrp_opcode_op(pkt->opcode) &&
+	       (!(pkt->info & HRP_OI_READ) || rdres_covers(qp, res, pkt));
 }
 
 void hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt)
@@ -126,9 +124,7 @@ void hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 	struct hrp_rdres *res;
 	u32 idx;
 
-	if (!rdres_find(qp, pkt, &idx))
-		return;
-	res = rdres_at(resp, idx);
+	res = rdres_find(resp, pkt->psn, &idx);
 	res->first = (pkt->psn - res->psn) & HRP_PSN_MASK;
 	res->sent = res->first;
 	res->end = res->nr_pkts;
@@ -143,22 +139,17 @@ void hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 
 bool hrp_rdres_return(struct hrp_resp *resp, u32 psn)
 {
-	u32 n;
+	struct hrp_rdres *res;
+	u32 idx;
 
-	for (n = 1; n <= resp->nr_rd; n++) {
-		u32 idx = resp->rd_head - n;
-		struct hrp_rdres *res = rdres_at(resp, idx);
-		u32 i = (psn - res->psn) & HRP_PSN_MASK;
-
-		if (i >= res->nr_pkts)
-			continue;
-		/* A duplicate may have set it back further. */
-		res->sent = min(res->sent, i);
-		if ((s32)(resp->rd_reply - idx) > 0)
-			resp->rd_reply = idx;
-		return true;
-	}
-	return false;
+	res = rdres_find(resp, psn, &idx);
+	if (!res)
+		return false;
+	/* A duplicate may have set it back further. */
+	res->sent = min(res->sent, (psn - res->psn) & HRP_PSN_MASK);
+	if ((s32)(resp->rd_reply - idx) > 0)
+		resp->rd_reply = idx;
+	return true;
 }
 
 static u8 rdres_opcode(const struct hrp_rdres *res, u32 i)

@@ -14,7 +14,6 @@
 #include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
-#include <asm/barrier.h>
 #include "env.h"
 #include "pace.h"
 #include "req.h"
@@ -745,24 +744,16 @@ u64 hrp_req_deadline(const struct hrp_req *req)
 	return at_ns;
 }
 
-/*
- * The requester was or is waiting for credit and could not resend. Expiry of
- * the local ACK timeout says nothing about the peer and must not use up a
- * retry.
- */
-static void req_excuse_peer(struct hrp_req *req, u64 now_ns)
-{
-	if (req->timer == HRP_TIMER_ACK && now_ns >= req->deadline_ns)
-		req->deadline_ns = max(now_ns, req->pace->ready_ns) +
-				   req->timeout_ns;
-}
-
 void hrp_req_excuse(struct hrp_qp *qp, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
+	u64 from_ns = now_ns;
 
+	/* Without credit, the requester cannot resend. */
+	if (unlikely(req->pace))
+		from_ns = max(now_ns, req->pace->ready_ns);
 	if (req->timer == HRP_TIMER_ACK && now_ns >= req->deadline_ns)
-		req->deadline_ns = now_ns + req->timeout_ns;
+		req->deadline_ns = from_ns + req->timeout_ns;
 }
 
 bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns)
@@ -776,7 +767,8 @@ bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns)
 		return false;
 	}
 	if (unlikely(req->pace) && req->pace->ready_ns) {
-		req_excuse_peer(req, now_ns);
+		/* It was or is waiting for credit: the peer is not to blame. */
+		hrp_req_excuse(qp, now_ns);
 		ready = now_ns >= req->pace->ready_ns;
 		if (ready)
 			req->pace->ready_ns = 0;

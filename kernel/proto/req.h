@@ -117,7 +117,8 @@ u64 hrp_req_deadline(const struct hrp_req *req);
  * @qp: queue pair
  * @now_ns: current time
  *
- * Restarts an expired local ACK timeout without using up a retry.
+ * Restarts an expired local ACK timeout without using up a retry. A paced
+ * requester calls it, too: the timeout restarts when it has credit to resend.
  * Context: send lock held.
  */
 void hrp_req_excuse(struct hrp_qp *qp, u64 now_ns);

@@ -7,7 +7,6 @@
  * a READ needs an answer before the READ is answered, so two flags and a
  * syndrome replace a queue of acknowledgements.
  */
-#include <linux/minmax.h>
 #include <linux/string.h>
 #include "rdres.h"
 #include "resp_priv.h"
@@ -104,7 +103,7 @@ static bool resp_serves(const struct hrp_qp *qp, const struct hrp_pkt *pkt)
 void hrp_resp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		    struct hrp_rx *rx)
 {
-	hrp_rx_begin(rx, HRP_RX_DROP);
+	hrp_rx_begin(rx);
 	if (unlikely(!resp_is_up(qp))) {
 		rx->drop = HROCE_DROP_QP_STATE;
 		return;

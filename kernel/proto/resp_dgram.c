@@ -86,34 +86,22 @@ void hrp_resp_uc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	hrp_resp_msg_commit(qp, pkt, rx->nr_pkts);
 }
 
-static void ud_drop(struct hrp_rx *rx, u16 reason)
-{
-	rx->verdict = HRP_RX_DROP;
-	rx->drop = reason;
-}
-
 void hrp_resp_ud_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		       struct hrp_rx *rx)
 {
 	if (pkt->qkey != qp->qkey) {
-		ud_drop(rx, HROCE_DROP_QKEY);
-		return;
+		rx->drop = HROCE_DROP_QKEY;
+	} else if (pkt->payload_len > hrp_qp_mtu(qp)) {
+		rx->drop = HROCE_DROP_LENGTH;
+	} else if (!hrp_resp_take(qp)) {
+		rx->drop = HROCE_DROP_NO_WQE;
+	} else if (HRW_GRH_LEN + pkt->payload_len > qp->resp.rwqe->length) {
+		rx->drop = HROCE_DROP_LENGTH;
+	} else {
+		rx->verdict = HRP_RX_ACCEPT;
+		rx->grh = 1;
+		hrp_resp_scatter(qp, rx, HRW_GRH_LEN, pkt->payload_len);
 	}
-	if (pkt->payload_len > hrp_qp_mtu(qp)) {
-		ud_drop(rx, HROCE_DROP_LENGTH);
-		return;
-	}
-	if (!hrp_resp_take(qp)) {
-		ud_drop(rx, HROCE_DROP_NO_WQE);
-		return;
-	}
-	if (HRW_GRH_LEN + pkt->payload_len > qp->resp.rwqe->length) {
-		ud_drop(rx, HROCE_DROP_LENGTH);
-		return;
-	}
-	rx->verdict = HRP_RX_ACCEPT;
-	rx->grh = 1;
-	hrp_resp_scatter(qp, rx, HRW_GRH_LEN, pkt->payload_len);
 }
 
 void hrp_resp_ud_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,

@@ -59,17 +59,16 @@ static enum hrp_fault msg_send_begin(struct hrp_qp *qp,
 	return HRP_FAULT_NONE;
 }
 
-/* First packet of a WRITE: check the access that the RETH requests. */
-static enum hrp_fault msg_write_first(struct hrp_qp *qp,
-				      const struct hrp_pkt *pkt)
+enum hrp_fault hrp_resp_check_range(struct hrp_qp *qp,
+				    const struct hrp_pkt *pkt, u8 right,
+				    u8 access)
 {
-	if (!(qp->access & HRP_QP_REMOTE_WRITE))
+	if (!(qp->access & right))
 		return HRP_FAULT_DENIED;
 	if (pkt->dmalen > HRP_MAX_MESSAGE)
 		return HRP_FAULT_LENGTH;
 	if (pkt->dmalen && !hrp_env_mem_check(qp, pkt->rkey, pkt->va,
-					      pkt->dmalen,
-					      HRP_ACCESS_REMOTE_WRITE))
+					      pkt->dmalen, access))
 		return HRP_FAULT_ACCESS;
 	return HRP_FAULT_NONE;
 }
@@ -84,7 +83,8 @@ static enum hrp_fault msg_write_begin(struct hrp_qp *qp,
 	u32 room;
 
 	if (pkt->info & HRP_OI_FIRST) {
-		fault = msg_write_first(qp, pkt);
+		fault = hrp_resp_check_range(qp, pkt, HRP_QP_REMOTE_WRITE,
+					     HRP_ACCESS_REMOTE_WRITE);
 		if (fault)
 			return fault;
 		mem->one.addr = pkt->va;

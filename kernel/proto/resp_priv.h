@@ -78,6 +78,11 @@ void hrp_resp_recv_done(struct hrp_qp *qp, const struct hrp_pkt *pkt,
  */
 void hrp_resp_to_error(struct hrp_qp *qp);
 
+/* Check the access that a RETH requests; @right: the HRP_QP_REMOTE_* needed. */
+enum hrp_fault hrp_resp_check_range(struct hrp_qp *qp,
+				    const struct hrp_pkt *pkt, u8 right,
+				    u8 access);
+
 /**
  * hrp_resp_msg_begin - check a packet of a SEND or WRITE (RC, UC)
  * @qp: queue pair

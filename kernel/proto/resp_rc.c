@@ -29,12 +29,6 @@ static void rc_nak(struct hrp_rx *rx, u8 syndrome, u8 status)
 	rx->mem.len = 0;
 }
 
-static void rc_drop(struct hrp_rx *rx)
-{
-	rx->verdict = HRP_RX_DROP;
-	rx->drop = HROCE_DROP_PSN;
-}
-
 static void rc_fault(const struct hrp_qp *qp, struct hrp_rx *rx,
 		     enum hrp_fault fault)
 {
@@ -61,20 +55,6 @@ static void rc_fault(const struct hrp_qp *qp, struct hrp_rx *rx,
 		rc_nak(rx, HRP_NAK_REM_ACCESS, HROCE_CAUSE_RECV_KEY);
 		break;
 	}
-}
-
-static enum hrp_fault rc_read_begin(struct hrp_qp *qp,
-				    const struct hrp_pkt *pkt)
-{
-	if (!(qp->access & HRP_QP_REMOTE_READ))
-		return HRP_FAULT_DENIED;
-	if (pkt->dmalen > HRP_MAX_MESSAGE)
-		return HRP_FAULT_LENGTH;
-	if (pkt->dmalen && !hrp_env_mem_check(qp, pkt->rkey, pkt->va,
-					      pkt->dmalen,
-					      HRP_ACCESS_REMOTE_READ))
-		return HRP_FAULT_ACCESS;
-	return HRP_FAULT_NONE;
 }
 
 static enum hrp_fault rc_atomic_begin(const struct hrp_qp *qp,
@@ -145,7 +125,8 @@ static enum hrp_fault rc_rdatomic_begin(struct hrp_qp *qp,
 	if (!hrp_rdres_room(&qp->resp))
 		return HRP_FAULT_DENIED;
 	if (pkt->info & HRP_OI_READ)
-		return rc_read_begin(qp, pkt);
+		return hrp_resp_check_range(qp, pkt, HRP_QP_REMOTE_READ,
+					    HRP_ACCESS_REMOTE_READ);
 	if (pkt->info & HRP_OI_ATOMIC_WRITE)
 		return rc_atomic_write_begin(qp, pkt, rx);
 	if (pkt->info & HRP_OI_FLUSH)
@@ -195,13 +176,13 @@ void hrp_resp_rc_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 
 	if (unlikely(ahead > 0)) {
 		if (qp->resp.nak_sent || ahead > RC_AHEAD_MAX)
-			rc_drop(rx);
+			rx->drop = HROCE_DROP_PSN;
 		else
 			rc_nak(rx, HRP_NAK_PSN_SEQ, 0);
 	} else if (unlikely(ahead < 0)) {
 		if ((pkt->info & HRP_OI_RESOURCE) &&
 		    !hrp_rdres_known(qp, pkt))
-			rc_drop(rx);
+			rx->drop = HROCE_DROP_PSN;
 		else
 			rx->verdict = HRP_RX_DUPLICATE;
 	} else {
@@ -286,11 +267,6 @@ static void rc_advance(struct hrp_qp *qp, u32 nr_pkts)
 	resp->nak_due = 0;
 }
 
-static void rc_next_msn(struct hrp_resp *resp)
-{
-	resp->msn = hrp_psn_add(resp->msn, 1);
-}
-
 /*
  * The memory of the request is not present. Have the peer retry later, as for a
  * missing receive entry (9.7.5.2.8). Return: false if this is such a retry and
@@ -311,6 +287,8 @@ static bool rc_mem_fault(struct hrp_qp *qp)
 static void rc_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 			  u32 nr_pkts, u8 status)
 {
+	struct hrp_resp *resp = &qp->resp;
+
 	if (unlikely(status != HROCE_WC_SUCCESS)) {
 		if (status == HRP_MEM_FAULT) {
 			if (rc_mem_fault(qp))
@@ -328,11 +306,11 @@ static void rc_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		return;
 	}
 	rc_advance(qp, nr_pkts);
-	qp->resp.ack_psn = pkt->psn;
+	resp->ack_psn = pkt->psn;
 	if (pkt->ackreq)
-		qp->resp.ack_due = 1;
+		resp->ack_due = 1;
 	if (pkt->info & HRP_OI_LAST)
-		rc_next_msn(&qp->resp);
+		resp->msn = hrp_psn_add(resp->msn, 1);
 	hrp_resp_msg_commit(qp, pkt, nr_pkts);
 }
 
@@ -355,19 +333,10 @@ static void rc_rdatomic_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		rc_fail(qp, pkt, HRP_NAK_REM_ACCESS, HROCE_CAUSE_RECV_KEY);
 		return;
 	}
-	rc_next_msn(&qp->resp);
+	qp->resp.msn = hrp_psn_add(qp->resp.msn, 1);
 	rc_advance(qp, hrp_rdres_add(qp, pkt, orig));
 	/* The response acknowledges everything before it, too. */
 	qp->resp.ack_due = 0;
-}
-
-static void rc_duplicate(struct hrp_qp *qp, const struct hrp_pkt *pkt)
-{
-	hrp_count(qp, HROCE_EV_DUPLICATES);
-	if (pkt->info & HRP_OI_RESOURCE)
-		hrp_rdres_replay(qp, pkt);
-	else
-		qp->resp.ack_due = 1;
 }
 
 void hrp_resp_rc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
@@ -380,7 +349,11 @@ void hrp_resp_rc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		else
 			rc_msg_commit(qp, pkt, rx->nr_pkts, status);
 	} else if (rx->verdict == HRP_RX_DUPLICATE) {
-		rc_duplicate(qp, pkt);
+		hrp_count(qp, HROCE_EV_DUPLICATES);
+		if (pkt->info & HRP_OI_RESOURCE)
+			hrp_rdres_replay(qp, pkt);
+		else
+			qp->resp.ack_due = 1;
 	} else if (rx->syndrome == HRP_NAK_PSN_SEQ ||
 		   (rx->syndrome & HRP_SYN_TYPE_MASK) == HRP_SYN_RNR) {
 		rc_retry(qp, rx->syndrome);

@@ -16,7 +16,6 @@
 #ifndef HRP_RX_H
 #define HRP_RX_H
 
-#include <linux/stddef.h>
 #include "mem.h"
 
 /* Decision of hrp_xxx_begin(). */
@@ -64,13 +63,12 @@ struct hrp_rx {
 
 /**
  * hrp_rx_begin - initialize a decision
- * @rx: set to one packet without anything to place; the caller sets the fields
- *	that the verdict or @rx->mem.len need in addition
- * @verdict: enum hrp_verdict
+ * @rx: set to drop one packet; the caller sets @rx->drop, or another verdict
+ *	and the fields that it or @rx->mem.len need in addition
  */
-static inline void hrp_rx_begin(struct hrp_rx *rx, u8 verdict)
+static inline void hrp_rx_begin(struct hrp_rx *rx)
 {
-	rx->verdict = verdict;
+	rx->verdict = HRP_RX_DROP;
 	rx->fuse = 0;
 	rx->grh = 0;
 	rx->syndrome = 0;

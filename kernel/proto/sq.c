@@ -9,7 +9,6 @@
 #include <linux/compiler.h>
 #include <linux/math.h>
 #include <linux/minmax.h>
-#include <linux/stddef.h>
 #include <linux/string.h>
 #include <asm/barrier.h>
 #include "env.h"
@@ -174,13 +173,6 @@ static u8 sq_check_op(const struct hrp_qp *qp, const struct hroce_sq_wqe *wqe)
 	return HROCE_WC_SUCCESS;
 }
 
-/* SGEs that fit behind the entry; masks take the room of one. */
-static u32 sq_room(const struct hrp_sq *sq)
-{
-	return (sq->stride - sizeof(struct hroce_sq_wqe)) /
-	       sizeof(struct hroce_sge);
-}
-
 /* Check and copy the data that follows the entry in the ring. */
 static u8 sq_copy_data(const struct hrp_sq *sq, struct hrp_wqe *w,
 		       const void *data)
@@ -210,7 +202,8 @@ static u8 sq_copy_data(const struct hrp_sq *sq, struct hrp_wqe *w,
 		return HROCE_CAUSE_LENGTH;
 	w->length = length;
 	if (OPS_MASKED & OP_BIT(wqe->opcode)) {
-		if (i == sq_room(sq))
+		/* The masks take the room of one SGE. */
+		if (sizeof(*wqe) + (i + 1) * sizeof(*sges) > sq->stride)
 			return HROCE_CAUSE_PIECES;
 		sq_copy(&w->sges[i], &sges[i], sizeof(struct hroce_masks));
 	}

@@ -58,7 +58,6 @@ struct hrw_feth {
 #define HRW_FETH_PLT_MASK	0x0fu
 #define HRW_FETH_SEL_SHIFT	4
 #define HRW_FETH_SEL_MASK	0x30u	/* selectivity level */
-#define HRW_FETH_SEL_RANGE	0x00u
 #define HRW_FETH_SEL_MR		0x10u
 };
 
