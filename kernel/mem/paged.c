@@ -156,7 +156,8 @@ static void chunk_free(struct paged_chunk *chunk)
 /*
  * The mm has users. Call without the mutex: this waits for the lock of the mm,
  * which the process may hold indefinitely. The chunk is not found before
- * chunk_add().
+ * chunk_add(); until then the caller is its user, so that paged_reap() keeps
+ * it.
  */
 static struct paged_chunk *chunk_new(struct hroce_paged *p, unsigned long index)
 {
@@ -168,6 +169,7 @@ static struct paged_chunk *chunk_new(struct hroce_paged *p, unsigned long index)
 	if (!chunk)
 		return ERR_PTR(-ENOMEM);
 	chunk->paged = p;
+	chunk->users = 1;
 	INIT_LIST_HEAD(&chunk->idle);
 	chunk->start = max(index << CHUNK_SHIFT, p->start);
 	last = min(last, p->end - 1);
@@ -194,25 +196,19 @@ static void chunk_destroy(struct paged_chunk *chunk)
 {
 	struct hroce_paged *p = chunk->paged;
 
+	lockdep_assert_held(&p->mutex);
 	mmu_interval_notifier_remove(&chunk->notifier);
-	/* The notifier may have been running. */
+	/* Contexts that have found it hold the lock. */
 	write_lock_bh(p->lock);
-	list_del_init(&chunk->idle);
+	list_del(&chunk->idle);
 	write_unlock_bh(p->lock);
 	chunk_free(chunk);
 }
 
 static void chunk_remove(struct paged_chunk *chunk)
 {
-	struct hroce_paged *p = chunk->paged;
-
-	lockdep_assert_held(&p->mutex);
-	xa_erase(&p->chunks, chunk->start >> CHUNK_SHIFT);
-	p->nr_chunks--;
-	/* Contexts that have found it hold the lock. */
-	write_lock_bh(p->lock);
-	list_del_init(&chunk->idle);
-	write_unlock_bh(p->lock);
+	xa_erase(&chunk->paged->chunks, chunk->start >> CHUNK_SHIFT);
+	chunk->paged->nr_chunks--;
 	chunk_destroy(chunk);
 }
 
@@ -258,7 +254,10 @@ static void paged_make_room(struct hroce_paged *p)
 	}
 }
 
-/* Return: @chunk, or one that was added concurrently, or ERR_PTR(). */
+/*
+ * Return: @chunk, or one that was added concurrently, or ERR_PTR(); @chunk is
+ * then gone.
+ */
 static struct paged_chunk *chunk_add(struct hroce_paged *p, unsigned long index,
 				     struct paged_chunk *chunk)
 {
@@ -272,12 +271,11 @@ static struct paged_chunk *chunk_add(struct hroce_paged *p, unsigned long index,
 		err = xa_err(xa_store(&p->chunks, index, chunk,
 				      GFP_KERNEL_ACCOUNT));
 		there = err ? ERR_PTR(err) : chunk;
-		chunk->users += !err;
 		p->nr_chunks += !err;
 	}
-	mutex_unlock(&p->mutex);
 	if (there != chunk)
 		chunk_destroy(chunk);
+	mutex_unlock(&p->mutex);
 	return there;
 }
 
