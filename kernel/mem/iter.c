@@ -149,23 +149,17 @@ static bool iter_enter(struct hroce_mem_iter *it, const struct hroce_sge *sge,
 	return true;
 }
 
-/* Go to the next SGE that is not empty. */
-static bool iter_advance(struct hroce_mem_iter *it)
+/* Enter the SGE with the byte @skip bytes behind the current one. */
+static __always_inline bool iter_advance(struct hroce_mem_iter *it, u32 skip)
 {
 	while (it->sge < it->mem->nr_sges) {
 		const struct hroce_sge *sge = &it->mem->sges[it->sge++];
 
-		if (sge->length)
-			return iter_enter(it, sge, 0);
+		if (skip < sge->length)
+			return iter_enter(it, sge, skip);
+		skip -= sge->length;
 	}
 	return iter_fail(it, HROCE_CAUSE_RANGE);
-}
-
-static void iter_step(struct hroce_mem_iter *it, u32 len)
-{
-	it->pos += len;
-	it->sge_left -= len;
-	it->left -= len;
 }
 
 void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_mkeys *mkeys,
@@ -201,16 +195,7 @@ void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_mkeys *mkeys,
 			iter_enter(it, &mem->one, skip);
 		return;
 	}
-	while (it->sge < mem->nr_sges) {
-		const struct hroce_sge *sge = &mem->sges[it->sge++];
-
-		if (skip < sge->length) {
-			iter_enter(it, sge, skip);
-			return;
-		}
-		skip -= sge->length;
-	}
-	iter_fail(it, HROCE_CAUSE_RANGE);
+	iter_advance(it, skip);
 }
 
 void hroce_mem_end(struct hroce_mem_iter *it)
@@ -290,7 +275,7 @@ u32 hroce_mem_next_slow(struct hroce_mem_iter *it, u32 max,
 {
 	const struct hroce_region *region;
 
-	if (!it->left || (!it->sge_left && !iter_advance(it)))
+	if (!it->left || (!it->sge_left && !iter_advance(it, 0)))
 		return 0;
 	max = min(max, it->sge_left);
 	region = it->region;
@@ -317,7 +302,7 @@ u32 hroce_mem_next_slow(struct hroce_mem_iter *it, u32 max,
 			it->dirty_len = ext->len;
 		}
 	}
-	iter_step(it, ext->len);
+	hroce_mem_step(it, ext->len);
 	return ext->len;
 }
 
@@ -327,9 +312,9 @@ void hroce_mem_skip(struct hroce_mem_iter *it, u32 len)
 
 	for (; len; len -= n) {
 		n = min(len, it->sge_left);
-		if (!n && !iter_advance(it))
+		if (!n && !iter_advance(it, 0))
 			return;
-		iter_step(it, n);
+		hroce_mem_step(it, n);
 	}
 }
 

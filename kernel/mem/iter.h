@@ -71,6 +71,14 @@ static inline bool hroce_mem_is_written(const struct hrp_mem *mem)
 void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_mkeys *mkeys,
 		     const void *pd, const struct hrp_mem *mem);
 
+/* For this header and iter.c: advance within the current SGE. */
+static inline void hroce_mem_step(struct hroce_mem_iter *it, u32 len)
+{
+	it->pos += len;
+	it->sge_left -= len;
+	it->left -= len;
+}
+
 /* Slow path of hroce_mem_next(): the extent may cross blocks. */
 u32 hroce_mem_next_slow(struct hroce_mem_iter *it, u32 max,
 			struct hroce_extent *ext);
@@ -100,9 +108,7 @@ static inline u32 hroce_mem_next(struct hroce_mem_iter *it, u32 max,
 	ext->offset = offset_in_page(offset);
 	ext->len = max;
 	ext->va = NULL;
-	it->pos += max;
-	it->sge_left -= max;
-	it->left -= max;
+	hroce_mem_step(it, max);
 	return max;
 }
 
@@ -166,9 +172,7 @@ static inline struct page *hroce_mem_next_page(struct hroce_mem_iter *it,
 	block = it->region->page_shift;
 	page = it->pages[it->pos >> block] +
 	       ((it->pos & ((1ull << block) - 1)) >> PAGE_SHIFT);
-	it->pos += len;
-	it->sge_left -= len;
-	it->left -= len;
+	hroce_mem_step(it, len);
 	return page;
 }
 

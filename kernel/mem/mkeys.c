@@ -3,16 +3,14 @@
  * Memory keys: a dense table of regions behind keys that cannot be guessed.
  */
 #include <linux/random.h>
-#include <rdma/ib_verbs.h>
 #include "../core/section.h"
 #include "mkeys.h"
 
 #define INDEX_BITS	24
 
-/* Upper 24 bits of a key to its index. */
-static u32 mkeys_reveal(const struct hroce_mkeys *mkeys, u32 hidden)
+static u32 mkeys_index(const struct hroce_mkeys *mkeys, u32 key)
 {
-	return hroce_hide_reveal(&mkeys->hide, INDEX_BITS / 2, hidden);
+	return hroce_hide_reveal(&mkeys->hide, INDEX_BITS / 2, key >> 8);
 }
 
 int hroce_mkeys_init(struct hroce_mkeys *mkeys)
@@ -51,20 +49,11 @@ int hroce_mkeys_add(struct hroce_mkeys *mkeys, struct hroce_region *region,
 	return 0;
 }
 
-void hroce_mkeys_del(struct hroce_mkeys *mkeys, struct hroce_region *region)
-{
-	xa_lock(&mkeys->table);
-	__xa_erase(&mkeys->table, mkeys_reveal(mkeys, region->key >> 8));
-	hroce_recent_forget(&mkeys->recent);
-	xa_unlock(&mkeys->table);
-	hroce_section_wait();
-}
-
 void hroce_mkeys_suspend(struct hroce_mkeys *mkeys, struct hroce_region *region)
 {
 	xa_lock(&mkeys->table);
 	/* NULL in an allocating xarray keeps the index reserved. */
-	__xa_store(&mkeys->table, mkeys_reveal(mkeys, region->key >> 8), NULL,
+	__xa_store(&mkeys->table, mkeys_index(mkeys, region->key), NULL,
 		   GFP_ATOMIC);
 	hroce_recent_forget(&mkeys->recent);
 	xa_unlock(&mkeys->table);
@@ -74,16 +63,21 @@ void hroce_mkeys_suspend(struct hroce_mkeys *mkeys, struct hroce_region *region)
 void hroce_mkeys_resume(struct hroce_mkeys *mkeys, struct hroce_region *region)
 {
 	/* The index is reserved, so that this needs no memory. */
-	xa_store(&mkeys->table, mkeys_reveal(mkeys, region->key >> 8), region,
+	xa_store(&mkeys->table, mkeys_index(mkeys, region->key), region,
 		 GFP_KERNEL);
+}
+
+void hroce_mkeys_del(struct hroce_mkeys *mkeys, struct hroce_region *region)
+{
+	hroce_mkeys_suspend(mkeys, region);
+	xa_erase(&mkeys->table, mkeys_index(mkeys, region->key));
 }
 
 struct hroce_region *hroce_mkeys_find_index(const struct hroce_mkeys *mkeys,
 					    u32 key)
 {
 	hroce_section_assert();
-	return xa_load((struct xarray *)&mkeys->table,
-		       mkeys_reveal(mkeys, key >> 8));
+	return xa_load((struct xarray *)&mkeys->table, mkeys_index(mkeys, key));
 }
 
 struct hroce_region *hroce_mkeys_look_up(const struct hroce_mkeys *mkeys,

@@ -227,24 +227,20 @@ static struct paged_chunk *chunk_tryget(struct hroce_paged *p,
 	return chunk;
 }
 
-static unsigned long paged_max_chunks(void)
-{
-	return max_t(unsigned long, MIN_CHUNKS,
-		     totalram_pages() >> (CHUNK_SHIFT - PAGE_SHIFT - 1));
-}
-
 /*
  * At the limit, evict the chunk behind the one evicted last. Its pages are
  * fetched again on use.
  */
 static void paged_make_room(struct hroce_paged *p)
 {
+	unsigned long max_chunks = max_t(unsigned long, MIN_CHUNKS,
+		totalram_pages() >> (CHUNK_SHIFT - PAGE_SHIFT - 1));
 	struct paged_chunk *chunk;
 	unsigned int tries;
 
 	lockdep_assert_held(&p->mutex);
-	for (tries = 0; p->nr_chunks >= paged_max_chunks() &&
-	     tries < MIN_CHUNKS; tries++) {
+	for (tries = 0; p->nr_chunks >= max_chunks && tries < MIN_CHUNKS;
+	     tries++) {
 		chunk = xa_find_after(&p->chunks, &p->forgotten, ULONG_MAX,
 				      XA_PRESENT);
 		if (!chunk)
