@@ -114,26 +114,6 @@ static inline bool hroce_cursor_read(struct hroce_cursor *c, void *dst, u32 len)
 }
 
 /**
- * hroce_cursor_peek - copy the next bytes, keep the position
- * @c: cursor
- * @dst: destination
- * @len: number of bytes, small
- *
- * Return: false if the frame is too short.
- */
-static inline bool hroce_cursor_peek(struct hroce_cursor *c, void *dst, u32 len)
-{
-	struct hroce_cursor ahead __uninitialized;
-
-	if (likely(c->left >= len)) {
-		memcpy(dst, c->data, len);
-		return true;
-	}
-	ahead = *c;
-	return hroce_cursor_read(&ahead, dst, len);
-}
-
-/**
  * hroce_cursor_skip - skip bytes
  * @c: cursor
  * @len: number of bytes; the cursor stops at the end of the frame

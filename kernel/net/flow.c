@@ -97,20 +97,11 @@ static void queue_put(struct hroce_flow_queue *queue, unsigned int units)
 		wake_up_var(&flow_queues);
 }
 
-static struct hroce_flow_queue *queue_of(const struct sk_buff *skb,
-					 unsigned int *units)
+static struct hroce_flow_queue *queue_of(const struct sk_buff *skb)
 {
 	unsigned long arg = (unsigned long)skb_shinfo(skb)->destructor_arg;
 
-	*units = arg & QUEUE_UNITS;
 	return (struct hroce_flow_queue *)(arg & ~(QUEUE_ALIGN - 1UL));
-}
-
-static enum queue_class queue_class_of(const struct sk_buff *skb)
-{
-	unsigned long arg = (unsigned long)skb_shinfo(skb)->destructor_arg;
-
-	return arg >> QUEUE_CLASS & (QUEUE_NR_CLASSES - 1);
 }
 
 /* Wake the flow if it is still there and no other context has done so. */
@@ -134,27 +125,19 @@ static void queue_wake(struct hroce_flow_queue *queue, atomic_t *reason)
 	local_irq_restore(flags);
 }
 
-static void queue_put_ref(struct hroce_flow_queue *queue,
-			  enum queue_class class)
-{
-	/* Fully ordered: see hroce_flow_await_refs(). */
-	if (atomic_dec_and_test(&queue->refs[class]) &&
-	    atomic_read(&queue->awaited))
-		queue_wake(queue, &queue->awaited);
-}
-
 static void flow_free_skb(struct sk_buff *skb)
 {
-	enum queue_class class = queue_class_of(skb);
-	struct hroce_flow_queue *queue;
-	unsigned int units;
+	unsigned long arg = (unsigned long)skb_shinfo(skb)->destructor_arg;
+	enum queue_class class = arg >> QUEUE_CLASS & (QUEUE_NR_CLASSES - 1);
+	struct hroce_flow_queue *queue = queue_of(skb);
 	int used;
 
-	queue = queue_of(skb, &units);
 	rcu_read_lock();
-	if (class != QUEUE_NONE)
-		queue_put_ref(queue, class);
-	used = atomic_sub_return(units - 1, &queue->used);
+	/* Fully ordered: see hroce_flow_await_refs(). */
+	if (class != QUEUE_NONE && atomic_dec_and_test(&queue->refs[class]) &&
+	    atomic_read(&queue->awaited))
+		queue_wake(queue, &queue->awaited);
+	used = atomic_sub_return((arg & QUEUE_UNITS) - 1, &queue->used);
 	if (used < QUEUE_LOW && atomic_read(&queue->full))
 		queue_wake(queue, &queue->full);
 	queue_put(queue, 1);
@@ -393,14 +376,12 @@ static void queue_heard(struct hroce_flow_queue *queue, u32 daddr_hash)
 bool hroce_flow_trusts(const struct sk_buff *skb,
 		       const struct in6_addr *daddr)
 {
-	unsigned int units;
-	bool elided;
+	bool elided = skb->destructor == flow_free_elided_skb;
 
-	elided = skb->destructor == flow_free_elided_skb;
 	if ((!elided && skb->destructor != flow_free_skb) ||
 	    skb->ip_summed != CHECKSUM_PARTIAL)
 		return false;
 	if (skb_is_gso(skb))
-		queue_heard(queue_of(skb, &units), flow_hash(daddr));
+		queue_heard(queue_of(skb), flow_hash(daddr));
 	return elided;
 }

@@ -141,7 +141,6 @@ void hroce_flow_refer(struct hroce_flow *flow, bool fresh, u32 mark);
  *
  * Return: mark at the start of the oldest phase that still has frames, else
  * @end. No frame refers to memory of requests before the mark.
- * @end: no frame refers to memory of requests before it.
  */
 u32 hroce_flow_refs_begin(const struct hroce_flow *flow, bool open, u32 end);
 

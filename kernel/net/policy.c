@@ -8,14 +8,11 @@
 #include <linux/inetdevice.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter_ipv4.h>
-#include <linux/skbuff.h>
 #include <net/ipv6.h>
 #include <net/ipv6_stubs.h>
 #include <net/l3mdev.h>
 #include <net/net_namespace.h>
 #include <net/route.h>
-#include <net/xfrm.h>
-
 #include "policy.h"
 #include "port.h"
 
@@ -49,25 +46,17 @@ entries_have_rules(const struct nf_hook_entries *entries)
 static __always_inline bool hook_has_rules(const struct net *net, bool ipv6,
 					   unsigned int hook)
 {
-	if (!hroce_policy_hook_used(ipv6, hook))
-		return false;
 	return entries_have_rules(ipv6 ?
 				  rcu_dereference(net->nf.hooks_ipv6[hook]) :
 				  rcu_dereference(net->nf.hooks_ipv4[hook]));
 }
 
-bool hroce_policy_rules_in(const struct hroce_port *port, bool ipv6)
+bool hroce_policy_has_rules(const struct hroce_port *port, bool ipv6,
+			    unsigned int hook, unsigned int next)
 {
 	return READ_ONCE(port->strict) &&
-	       (hook_has_rules(port->net, ipv6, NF_INET_PRE_ROUTING) ||
-		hook_has_rules(port->net, ipv6, NF_INET_LOCAL_IN));
-}
-
-bool hroce_policy_rules_out(const struct hroce_port *port, bool ipv6)
-{
-	return READ_ONCE(port->strict) &&
-	       (hook_has_rules(port->net, ipv6, NF_INET_LOCAL_OUT) ||
-		hook_has_rules(port->net, ipv6, NF_INET_POST_ROUTING));
+	       (hook_has_rules(port->net, ipv6, hook) ||
+		hook_has_rules(port->net, ipv6, next));
 }
 #endif
 

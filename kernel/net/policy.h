@@ -6,7 +6,6 @@
 #ifndef HROCE_POLICY_H
 #define HROCE_POLICY_H
 
-#include <linux/compiler.h>
 #include <linux/jump_label.h>
 #include <linux/netfilter.h>
 #include <linux/skbuff.h>
@@ -27,18 +26,14 @@ struct net_device;
 #define hroce_policy_hook_used(ipv6, hook)	true
 #endif
 
+/* Slow path of the filters: do these two hooks have rules? */
 #ifdef CONFIG_NETFILTER
-bool hroce_policy_rules_in(const struct hroce_port *port, bool ipv6);
-bool hroce_policy_rules_out(const struct hroce_port *port, bool ipv6);
+bool hroce_policy_has_rules(const struct hroce_port *port, bool ipv6,
+			    unsigned int hook, unsigned int next);
 #else
-static inline bool hroce_policy_rules_in(const struct hroce_port *port,
-					 bool ipv6)
-{
-	return false;
-}
-
-static inline bool hroce_policy_rules_out(const struct hroce_port *port,
-					  bool ipv6)
+static inline bool hroce_policy_has_rules(const struct hroce_port *port,
+					  bool ipv6, unsigned int hook,
+					  unsigned int next)
 {
 	return false;
 }
@@ -71,7 +66,8 @@ static inline bool hroce_policy_filter_in(const struct hroce_port *port,
 {
 	return (hroce_policy_hook_used(ipv6, NF_INET_PRE_ROUTING) ||
 		hroce_policy_hook_used(ipv6, NF_INET_LOCAL_IN)) &&
-	       hroce_policy_rules_in(port, ipv6);
+	       hroce_policy_has_rules(port, ipv6, NF_INET_PRE_ROUTING,
+				      NF_INET_LOCAL_IN);
 }
 
 /**
@@ -104,7 +100,8 @@ static inline bool hroce_policy_filter_out(const struct hroce_port *port,
 {
 	return (hroce_policy_hook_used(ipv6, NF_INET_LOCAL_OUT) ||
 		hroce_policy_hook_used(ipv6, NF_INET_POST_ROUTING)) &&
-	       hroce_policy_rules_out(port, ipv6);
+	       hroce_policy_has_rules(port, ipv6, NF_INET_LOCAL_OUT,
+				      NF_INET_POST_ROUTING);
 }
 
 /**

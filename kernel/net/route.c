@@ -105,13 +105,6 @@ static struct dst_entry *route_lookup6(struct hroce_flow *flow)
 	return dst;
 }
 
-static struct dst_entry *route_cached6(struct hroce_flow *flow)
-{
-	struct in6_addr saddr;
-
-	return dst_cache_get_ip6(&flow->dst, &saddr);
-}
-
 /* The MTU metric of @dst may be learned; that of the FIB entry never is. */
 static u32 route_set_mtu6(struct dst_entry *dst)
 {
@@ -125,11 +118,6 @@ static struct dst_entry *route_lookup6(struct hroce_flow *flow)
 	return ERR_PTR(-EAFNOSUPPORT);
 }
 
-static struct dst_entry *route_cached6(struct hroce_flow *flow)
-{
-	return NULL;
-}
-
 static bool route_is_local6(struct dst_entry *dst)
 {
 	return false;
@@ -140,15 +128,6 @@ static u32 route_set_mtu6(struct dst_entry *dst)
 	return 0;
 }
 #endif
-
-static struct dst_entry *route_cached4(struct hroce_flow *flow)
-{
-	struct rtable *rt;
-	__be32 saddr;
-
-	rt = dst_cache_get_ip4(&flow->dst, &saddr);
-	return rt ? &rt->dst : NULL;
-}
 
 /* Sockets need SO_BROADCAST for that. */
 static bool route_is_broadcast(struct dst_entry *dst, bool ipv6)
@@ -200,7 +179,7 @@ int hroce_route_get(struct hroce_flow *flow, struct hroce_route *route)
 	struct dst_entry *dst;
 	bool local;
 
-	dst = ipv6 ? route_cached6(flow) : route_cached4(flow);
+	dst = dst_cache_get(&flow->dst);
 	if (!dst)
 		dst = ipv6 ? route_lookup6(flow) : route_lookup4(flow);
 	if (IS_ERR(dst))
@@ -341,14 +320,6 @@ static int route_xmit_filter(const struct hroce_flow *flow,
 				    NULL, dev, route_output));
 }
 
-static int route_xmit_neigh(const struct hroce_route *route,
-			    struct sk_buff *skb)
-{
-	skb->dev = route->dev;
-	skb_dst_set_noref(skb, route->dst);
-	return route_result(route_send(skb));
-}
-
 static int route_xmit_stack(const struct hroce_flow *flow,
 			    const struct hroce_route *route,
 			    struct sk_buff *skb)
@@ -382,5 +353,7 @@ int hroce_route_xmit(const struct hroce_flow *flow,
 	}
 	if (route->filter)
 		return route_xmit_filter(flow, route, skb);
-	return route_xmit_neigh(route, skb);
+	skb->dev = route->dev;
+	skb_dst_set_noref(skb, route->dst);
+	return route_result(route_send(skb));
 }

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Check the ICRC of the current packet of a frame, place its payload. */
-#include <linux/ip.h>
-#include <linux/ipv6.h>
 #include <linux/mm.h>
 #include <linux/skbuff.h>
 #include <linux/string.h>
-#include <linux/udp.h>
 #include <net/ip.h>
 
 #include "../mem/iter.h"
@@ -144,11 +141,12 @@ static noinline bool rx_follows_split(const struct hroce_rx_packet *p,
 				      struct hroce_cursor *c, u32 nr)
 {
 	u8 bth[sizeof(struct hrw_bth)] __uninitialized;
+	struct hroce_cursor ahead = *c;
 
-	if (!hroce_cursor_peek(c, bth, sizeof(bth)) ||
+	if (!hroce_cursor_read(&ahead, bth, sizeof(bth)) ||
 	    !hrp_bth_follows(p->bth, bth, nr))
 		return false;
-	hroce_cursor_skip(c, sizeof(bth));
+	*c = ahead;
 	return true;
 }
 
@@ -257,18 +255,13 @@ bool hroce_rx_word(const struct hroce_rx_frame *f, u64 *word)
 	return hroce_cursor_read(&c, word, sizeof(*word));
 }
 
-/* hroce_rx_next() does not restore the headers of trusted frames. */
-static bool rx_headers_are_whole(const struct hroce_rx_frame *f)
-{
-	return f->trusted && f->skb && skb_is_gso(f->skb);
-}
-
 void hroce_rx_grh(const struct hroce_rx_frame *f,
 		  const struct hroce_rx_packet *p, u8 grh[HRW_GRH_LEN])
 {
 	struct hroce_headers hdr = f->hdr;
 
-	if (rx_headers_are_whole(f))
+	/* hroce_rx_next() does not restore the headers of trusted frames. */
+	if (f->trusted && f->skb && skb_is_gso(f->skb))
 		hroce_headers_set(&hdr, p->len,
 				  f->ip_id + (f->id_fixed ? 0 : f->next - 1));
 	if (hdr.ipv6) {

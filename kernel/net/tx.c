@@ -17,9 +17,8 @@
  * single packet.
  */
 #include <linux/hash.h>
-#include <linux/ip.h>
-#include <linux/ipv6.h>
 #include <linux/netdevice.h>
+#include <linux/page_ref.h>
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
@@ -129,6 +128,67 @@ static u32 tx_run_len(const struct hroce_tx *tx)
 		    (TX_GSO_BYTES - tx->frame.skb->len) / tx->gso_size);
 }
 
+/* Packets of a run that are being appended to a frame. */
+struct tx_pages {
+	struct skb_shared_info *shinfo;
+	u32 last;		/* the last page frag, which ends at @chunk */
+	u8 *chunk;		/* memory for headers and ICRCs */
+	struct page *chunk_page;
+	u32 chunk_offset;	/* of @chunk in @chunk_page */
+};
+
+/*
+ * Begin to append packets with a payload within one page each. Return: number
+ * of packets that fit. @f must not change until tx_pages_end().
+ */
+static u32 tx_pages_begin(struct tx_pages *p, const struct hroce_tx_frame *f)
+{
+	if (!f->last)
+		return 0;
+	p->shinfo = f->shinfo;
+	p->last = f->shinfo->nr_frags - 1;
+	p->chunk = f->chunk;
+	p->chunk_page = f->chunk_page;
+	p->chunk_offset = f->chunk - (u8 *)page_address(f->chunk_page);
+	return min_t(u32, (MAX_SKB_FRAGS - f->shinfo->nr_frags) / 2,
+		     f->chunk_left / (sizeof(struct hrw_bth) + HRW_ICRC_LEN));
+}
+
+/* Append a packet, with a reference to @page. Return: address of its ICRC. */
+static __always_inline void *tx_pages_add(struct tx_pages *p, const void *bth,
+					  struct page *page, u32 offset,
+					  u32 len)
+{
+	const u32 bth_len = sizeof(struct hrw_bth);
+	void *icrc = p->chunk + bth_len;
+
+	memcpy(p->chunk, bth, bth_len);
+	skb_frag_size_add(&p->shinfo->frags[p->last], bth_len);
+	get_page(page);
+	__skb_fill_page_desc_noacc(p->shinfo, ++p->last, page, offset, len);
+	__skb_fill_page_desc_noacc(p->shinfo, ++p->last, p->chunk_page,
+				   p->chunk_offset + bth_len, HRW_ICRC_LEN);
+	p->chunk += bth_len + HRW_ICRC_LEN;
+	p->chunk_offset += bth_len + HRW_ICRC_LEN;
+	return icrc;
+}
+
+/* Account @nr packets of @len bytes each, @payload of which are payload. */
+static void tx_pages_end(struct tx_pages *p, struct hroce_tx_frame *f, u32 nr,
+			 u32 payload, u32 len)
+{
+	if (!nr)
+		return;
+	page_ref_add(p->chunk_page, nr);
+	f->shinfo->nr_frags += 2 * nr;
+	f->last = &f->shinfo->frags[p->last];
+	f->chunk_left -= p->chunk - f->chunk;
+	f->chunk = p->chunk;
+	f->skb->truesize += nr * payload;
+	hroce_tx_frame_share(f);
+	hroce_tx_frame_grow(f, nr * len);
+}
+
 /*
  * Append at most @max packets of a run, as tx_append() does, with payload
  * within a page each. Return: number appended; fewer if a payload crosses a
@@ -139,20 +199,18 @@ static u32 tx_append_pages(struct hroce_tx *tx, struct hroce_mem_iter *it,
 {
 	const u32 len = tx->pkt.payload_len;
 	struct hroce_tx_frame *f = &tx->frame;
-	struct hroce_tx_pages pages;
+	struct tx_pages pages;
 	u32 nr, offset, state;
 	struct page *page;
 	__le32 *icrc;
 
-	max = min(max, hroce_tx_pages_begin(&pages, f, sizeof(struct hrw_bth)));
+	max = min(max, tx_pages_begin(&pages, f));
 	for (nr = 0; nr < max; nr++) {
 		page = hroce_mem_next_page(it, len, &offset);
 		if (!page)
 			break;
 		hrp_bth_set_psn(tx->bth, hrp_psn_add(tx->pkt.psn, nr));
-		icrc = hroce_tx_pages_add(&pages, tx->bth,
-					  sizeof(struct hrw_bth), page, offset,
-					  len);
+		icrc = tx_pages_add(&pages, tx->bth, page, offset, len);
 		*icrc = 0;
 		if (f->sum) {
 			state = hroce_icrc_next(&tx->icrc, tx->hdr.ipv6,
@@ -163,7 +221,7 @@ static u32 tx_append_pages(struct hroce_tx *tx, struct hroce_mem_iter *it,
 			*icrc = hroce_icrc_final(state);
 		}
 	}
-	hroce_tx_pages_end(&pages, f, nr, nr * len, nr * tx->last_len);
+	tx_pages_end(&pages, f, nr, len, tx->last_len);
 	return nr;
 }
 
@@ -183,7 +241,7 @@ static void tx_append_run(struct hroce_tx *tx, struct hroce_mem_iter *it)
 		tx->payload += nr * len;
 		tx->pkt.psn = hrp_psn_add(tx->pkt.psn, nr);
 	} while (left && hroce_mem_is_page(it, len) &&
-		 hroce_tx_frame_prepare(&tx->frame, sizeof(struct hrw_bth)));
+		 hroce_tx_frame_prepare(&tx->frame));
 	/* The PSN is one ahead. */
 	tx->pkt.psn = hrp_psn_add(tx->pkt.psn, -1);
 	tx_load_packet(tx);

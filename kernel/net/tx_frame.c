@@ -154,20 +154,16 @@ bool hroce_tx_frame_room(struct hroce_tx_frame *f)
 	       (f->list && frame_extend(f));
 }
 
-bool hroce_tx_frame_prepare(struct hroce_tx_frame *f, u32 hdr_len)
+bool hroce_tx_frame_prepare(struct hroce_tx_frame *f)
 {
+	const u32 len = sizeof(struct hrw_bth) + HRW_ICRC_LEN;
+
 	if (!hroce_tx_frame_room(f) ||
-	    (f->chunk_left < hdr_len + HRW_ICRC_LEN && !frame_new_chunk(f, 0)))
+	    (f->chunk_left < len && !frame_new_chunk(f, 0)))
 		return false;
 	if (!f->last)
 		frame_begin_frag(f);
 	return true;
-}
-
-static void frame_sum(struct hroce_tx_frame *f, const void *p, u32 len)
-{
-	if (f->sum)
-		f->state = hroce_crc_update(f->vector, f->state, p, len);
 }
 
 static int frame_copy(struct hroce_tx_frame *f, const void *src, u32 len,
@@ -225,7 +221,9 @@ static void frame_ref(struct hroce_tx_frame *f, struct hroce_extent *ext)
 {
 	u32 len;
 
-	frame_sum(f, page_address(ext->page) + ext->offset, ext->len);
+	if (f->sum)
+		f->state = hroce_crc_update(f->vector, f->state,
+					    hroce_extent_va(ext), ext->len);
 	f->skb->truesize += ext->len;
 	hroce_tx_frame_share(f);
 	hroce_tx_frame_grow(f, ext->len);

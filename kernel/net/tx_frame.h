@@ -6,10 +6,8 @@
 #ifndef HROCE_TX_FRAME_H
 #define HROCE_TX_FRAME_H
 
-#include <linux/page_ref.h>
 #include <linux/skbuff.h>
 #include <linux/types.h>
-#include "../proto/wire.h"
 
 struct hroce_mem_iter;
 
@@ -131,103 +129,11 @@ bool hroce_tx_frame_room(struct hroce_tx_frame *f);
 /**
  * hroce_tx_frame_prepare - make a frame ready for a packet of a run
  * @f: frame
- * @hdr_len: bytes of its headers
  *
  * The caller must then append that packet.
- * Return: true if hroce_tx_pages_begin() will not return 0.
+ * Return: true if @f->last is set, and @f->chunk has room for its BTH and ICRC.
  */
-bool hroce_tx_frame_prepare(struct hroce_tx_frame *f, u32 hdr_len);
-
-/**
- * struct hroce_tx_pages - packets of a run being appended to a frame
- * @shinfo: page frags
- * @last: the last page frag, which ends at @chunk
- * @chunk: memory for headers and ICRCs
- * @chunk_page: head page of @chunk
- * @chunk_offset: offset of @chunk in @chunk_page
- */
-struct hroce_tx_pages {
-	struct skb_shared_info *shinfo;
-	u32 last;
-	u8 *chunk;
-	struct page *chunk_page;
-	u32 chunk_offset;
-};
-
-/**
- * hroce_tx_pages_begin - begin to append packets of one page each
- * @p: filled in
- * @f: frame; must not change until hroce_tx_pages_end()
- * @hdr_len: bytes of their headers
- *
- * Return: number of packets that may be appended.
- */
-static inline u32 hroce_tx_pages_begin(struct hroce_tx_pages *p,
-				       const struct hroce_tx_frame *f,
-				       u32 hdr_len)
-{
-	if (!f->last)
-		return 0;
-	p->shinfo = f->shinfo;
-	p->last = f->shinfo->nr_frags - 1;
-	p->chunk = f->chunk;
-	p->chunk_page = f->chunk_page;
-	p->chunk_offset = f->chunk - (u8 *)page_address(f->chunk_page);
-	return min_t(u32, (MAX_SKB_FRAGS - f->shinfo->nr_frags) / 2,
-		     f->chunk_left / (hdr_len + HRW_ICRC_LEN));
-}
-
-/**
- * hroce_tx_pages_add - append one packet
- * @p: from hroce_tx_pages_begin()
- * @hdr: its headers
- * @hdr_len: their length
- * @page: page of the payload; a reference is taken
- * @offset: offset of the payload in the page
- * @len: length of the payload
- *
- * Return: address of its ICRC.
- */
-static __always_inline void *
-hroce_tx_pages_add(struct hroce_tx_pages *p, const void *hdr, u32 hdr_len,
-		   struct page *page, u32 offset, u32 len)
-{
-	void *icrc = p->chunk + hdr_len;
-
-	memcpy(p->chunk, hdr, hdr_len);
-	skb_frag_size_add(&p->shinfo->frags[p->last], hdr_len);
-	get_page(page);
-	__skb_fill_page_desc_noacc(p->shinfo, ++p->last, page, offset, len);
-	__skb_fill_page_desc_noacc(p->shinfo, ++p->last, p->chunk_page,
-				   p->chunk_offset + hdr_len, HRW_ICRC_LEN);
-	p->chunk += hdr_len + HRW_ICRC_LEN;
-	p->chunk_offset += hdr_len + HRW_ICRC_LEN;
-	return icrc;
-}
-
-/**
- * hroce_tx_pages_end - account the appended packets in the frame
- * @p: from hroce_tx_pages_begin(), if that did not return 0
- * @f: frame
- * @nr: packets appended
- * @payload: bytes of their payload
- * @len: bytes of the packets
- */
-static inline void hroce_tx_pages_end(struct hroce_tx_pages *p,
-				      struct hroce_tx_frame *f, u32 nr,
-				      u32 payload, u32 len)
-{
-	if (!nr)
-		return;
-	page_ref_add(p->chunk_page, nr);
-	f->shinfo->nr_frags += 2 * nr;
-	f->last = &f->shinfo->frags[p->last];
-	f->chunk_left -= p->chunk - f->chunk;
-	f->chunk = p->chunk;
-	f->skb->truesize += payload;
-	hroce_tx_frame_share(f);
-	hroce_tx_frame_grow(f, len);
-}
+bool hroce_tx_frame_prepare(struct hroce_tx_frame *f);
 
 /**
  * hroce_tx_frame_payload - append payload
