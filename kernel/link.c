@@ -254,21 +254,17 @@ static bool link_is_gone(const struct hroce_link *link)
 	return smp_load_acquire(&link->gone);
 }
 
-static void link_remove_locked(struct hroce_link *link)
-{
-	lockdep_assert_held(&link_mutex);
-	list_del(&link->node);
-	link_put(link);
-}
-
 static void links_reap(void)
 {
 	struct hroce_link *link, *next;
 
 	lockdep_assert_held(&link_mutex);
-	list_for_each_entry_safe(link, next, &links, node)
-		if (link_is_gone(link) && !link->mover)
-			link_remove_locked(link);
+	list_for_each_entry_safe(link, next, &links, node) {
+		if (link_is_gone(link) && !link->mover) {
+			list_del(&link->node);
+			link_put(link);
+		}
+	}
 }
 
 /* Become the mover. Return: false if the link must not be changed any more. */
@@ -309,8 +305,8 @@ static bool link_unregister(struct hroce_link *link)
 	return link->moved;
 }
 
-/* Create the device. The namespace is held until ib_core can move it. */
-static int link_create_device(struct hroce_link *link)
+/* Concurrent deletion is no error. The caller is the mover. */
+static int link_register(struct hroce_link *link)
 {
 	int err;
 
@@ -318,15 +314,8 @@ static int link_create_device(struct hroce_link *link)
 		err = hroce_facade_create(&link->owner, link->name);
 	else
 		err = hroce_dev_create(&link->owner, link->name);
+	/* From now on ib_core can move the device out of the namespace. */
 	link_net_put(link);
-	return err;
-}
-
-/* Concurrent deletion is no error. The caller is the mover. */
-static int link_register(struct hroce_link *link)
-{
-	int err = link_create_device(link);
-
 	if (err || link_catch_up(link))
 		return err;
 	return link_unregister(link) ? -ENODEV : 0;
@@ -487,11 +476,15 @@ static bool link_claim(struct hroce_link *link)
 	return ok;
 }
 
-static int link_add(const char *name, struct net_device *ndev)
+static int link_new(const char *name, struct net_device *ndev)
 {
 	struct hroce_link *link;
 	int err;
 
+	if (ndev->type != ARPHRD_ETHER && !hroce_netdev_is_bare(ndev))
+		return -EOPNOTSUPP;
+	if (bond_is_lower(ndev))
+		return -EBUSY;
 	link = link_alloc(name, ndev);
 	if (!link)
 		return -ENOMEM;
@@ -508,15 +501,6 @@ static int link_add(const char *name, struct net_device *ndev)
 		link_log(link);
 	link_end_move(link);
 	return err;
-}
-
-static int link_new(const char *name, struct net_device *ndev)
-{
-	if (ndev->type != ARPHRD_ETHER && !hroce_netdev_is_bare(ndev))
-		return -EOPNOTSUPP;
-	if (bond_is_lower(ndev))
-		return -EBUSY;
-	return link_add(name, ndev);
 }
 
 static struct rdma_link_ops link_ops = {
@@ -599,35 +583,6 @@ static struct notifier_block link_inet6addr_notifier = {
 	.notifier_call = link_inet6addr_event,
 };
 
-static int link_notifiers_register(void)
-{
-	int err;
-
-	err = register_netdevice_notifier(&link_notifier);
-	if (err)
-		return err;
-	err = register_inetaddr_notifier(&link_inetaddr_notifier);
-	if (err)
-		goto unregister_netdevice;
-	err = register_inet6addr_notifier(&link_inet6addr_notifier);
-	if (err)
-		goto unregister_inetaddr;
-	return 0;
-
-unregister_inetaddr:
-	unregister_inetaddr_notifier(&link_inetaddr_notifier);
-unregister_netdevice:
-	unregister_netdevice_notifier(&link_notifier);
-	return err;
-}
-
-static void link_notifiers_unregister(void)
-{
-	unregister_inet6addr_notifier(&link_inet6addr_notifier);
-	unregister_inetaddr_notifier(&link_inetaddr_notifier);
-	unregister_netdevice_notifier(&link_notifier);
-}
-
 int hroce_link_init(void)
 {
 	struct workqueue_struct *wq;
@@ -640,12 +595,22 @@ int hroce_link_init(void)
 	err = hroce_lower_init(links_reconsider);
 	if (err)
 		goto destroy_wq;
-	err = link_notifiers_register();
+	err = register_netdevice_notifier(&link_notifier);
 	if (err)
 		goto exit_lower;
+	err = register_inetaddr_notifier(&link_inetaddr_notifier);
+	if (err)
+		goto unregister_netdevice;
+	err = register_inet6addr_notifier(&link_inet6addr_notifier);
+	if (err)
+		goto unregister_inetaddr;
 	rdma_link_register(&link_ops);
 	return 0;
 
+unregister_inetaddr:
+	unregister_inetaddr_notifier(&link_inetaddr_notifier);
+unregister_netdevice:
+	unregister_netdevice_notifier(&link_notifier);
 exit_lower:
 	hroce_lower_exit();
 destroy_wq:
@@ -656,7 +621,9 @@ destroy_wq:
 void hroce_link_exit(void)
 {
 	rdma_link_unregister(&link_ops);
-	link_notifiers_unregister();
+	unregister_inet6addr_notifier(&link_inet6addr_notifier);
+	unregister_inetaddr_notifier(&link_inetaddr_notifier);
+	unregister_netdevice_notifier(&link_notifier);
 	mutex_lock(&link_mutex);
 	links_closed = true;
 	mutex_unlock(&link_mutex);

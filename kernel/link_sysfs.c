@@ -5,7 +5,6 @@
  */
 #include <linux/capability.h>
 #include <linux/device.h>
-#include <linux/string.h>
 #include "link.h"
 #include "link_sysfs.h"
 #include "offload/choice.h"
