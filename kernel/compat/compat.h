@@ -26,6 +26,7 @@
 
 #ifdef HROCE_HAVE_CREATE_CQ_ATTRS
 #define HROCE_CREATE_CQ_OP(fn)	fn
+#define HROCE_CREATE_CQ_COMPAT(fn)
 #else
 /* Before 6.11 create_cq got the bundle's driver_udata instead of the bundle. */
 #define HROCE_CREATE_CQ_OP(fn)	fn##_compat
@@ -41,10 +42,6 @@ static int fn##_compat(struct ib_cq *cq,				\
 				     driver_udata);			\
 	return fn(cq, attr, attrs);					\
 }
-#endif
-
-#ifndef HROCE_CREATE_CQ_COMPAT
-#define HROCE_CREATE_CQ_COMPAT(fn)
 #endif
 
 #ifdef HROCE_HAVE_REG_DMABUF_ATTRS
