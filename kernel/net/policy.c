@@ -13,6 +13,7 @@
 #include <net/l3mdev.h>
 #include <net/net_namespace.h>
 #include <net/route.h>
+
 #include "policy.h"
 #include "port.h"
 

@@ -135,27 +135,6 @@ static bool rx_udp_sum_ok(struct hroce_rx_frame *f)
 	return !csum_fold(csum_add(sum, rx_pseudo_sum(&f->hdr, udp_len)));
 }
 
-/* Continue @state from the end of the BTH to the payload. */
-static u32 rx_icrc_extended(const struct hroce_rx_packet *p, u32 state)
-{
-	u32 len = hrp_opcode_hdr_len(p->pkt.info) - sizeof(struct hrw_bth);
-
-	if (!len)
-		return state;
-	return hroce_crc_update(false, state, p->bth + sizeof(struct hrw_bth),
-				len);
-}
-
-u32 hroce_rx_icrc_begin(const struct hroce_rx_frame *f,
-			const struct hroce_rx_packet *p)
-{
-	u32 state;
-
-	state = hroce_icrc_headers(f->hdr.bytes, f->hdr.ipv6,
-				   f->hdr.bytes + f->hdr.l3_len, p->bth);
-	return rx_icrc_extended(p, state);
-}
-
 /* Read the headers once. Return: HROCE_DROP_* or a negative number. */
 static int rx_load(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
 {
@@ -170,21 +149,26 @@ static int rx_load(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
 	return -hrp_pkt_parse(&p->pkt, p->bth, hdr_len, p->len) - 1;
 }
 
-/*
- * Set the copied headers to those of the current packet alone, except
- * checksums, and begin its ICRC.
- */
-static void rx_restore(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
+static __always_inline void rx_restore(struct hroce_rx_frame *f,
+				       struct hroce_rx_packet *p)
 {
-	u32 state;
+	u32 len = hrp_opcode_hdr_len(p->pkt.info) - sizeof(struct hrw_bth);
 
 	if (skb_is_gso(f->skb))
 		hroce_headers_set(&f->hdr, p->len,
 				  f->ip_id + (f->id_fixed ? 0 : f->next - 1));
-	state = hroce_icrc_begin(this_cpu_ptr(&rx_icrc_known), &f->icrc,
-				 f->hdr.bytes, f->hdr.ipv6,
-				 hroce_headers_udp(&f->hdr), p->bth);
-	p->icrc = rx_icrc_extended(p, state);
+	p->icrc = hroce_icrc_begin(this_cpu_ptr(&rx_icrc_known), &f->icrc,
+				   f->hdr.bytes, f->hdr.ipv6,
+				   hroce_headers_udp(&f->hdr), p->bth);
+	if (len)
+		p->icrc = hroce_crc_update(false, p->icrc,
+					   p->bth + sizeof(struct hrw_bth),
+					   len);
+}
+
+void hroce_rx_restore(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
+{
+	rx_restore(f, p);
 }
 
 /* Drop a frame as a whole. Returns false. */

@@ -161,13 +161,11 @@ bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb);
 void hroce_rx_from_stack(struct sk_buff *skb);
 
 /**
- * hroce_rx_icrc_begin - begin the ICRC of a packet
- * @frame: frame
- * @packet: its current packet
- *
- * Return: CRC state up to the payload.
+ * hroce_rx_restore - set the headers to those of the current packet alone
+ * @frame: frame; its copy of the headers is set, except checksums
+ * @packet: its current packet; its ICRC is begun
  */
-u32 hroce_rx_icrc_begin(const struct hroce_rx_frame *frame,
-			const struct hroce_rx_packet *packet);
+void hroce_rx_restore(struct hroce_rx_frame *frame,
+		      struct hroce_rx_packet *packet);
 
 #endif /* HROCE_RX_H */

@@ -61,12 +61,10 @@ static bool rx_icrc_check(const struct hroce_rx_frame *f,
  */
 static bool rx_icrc_retry(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
 {
-	u32 before = f->next - 1;
-
-	if (f->hdr.ipv6 || !before || f->id_fixed)
+	if (f->hdr.ipv6 || f->next == 1 || f->id_fixed)
 		return false;
-	f->hdr.ip4.id = htons(ntohs(f->hdr.ip4.id) - before);
-	p->icrc = hroce_rx_icrc_begin(f, p);
+	f->id_fixed = true;
+	hroce_rx_restore(f, p);
 	f->id_fixed = rx_icrc_check(f, p);
 	return f->id_fixed;
 }

@@ -136,7 +136,7 @@ void hrp_req_rearm(struct hrp_req *req, u64 now_ns)
 {
 	if (unlikely(req->timer == HRP_TIMER_MEM))
 		return;
-	if (!req->timeout_ns || !hrp_req_is_pending(req)) {
+	if (!req->timeout_ns || req->psn_una == req->psn_max) {
 		req->timer = HRP_TIMER_OFF;
 		return;
 	}

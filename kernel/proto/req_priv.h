@@ -49,12 +49,6 @@ static inline u32 hrp_req_window(const struct hrp_req *req)
 	return req->rnr_row || req->went_back ? 1 : req->cwnd_pkts;
 }
 
-/* Is something sent and not acknowledged? */
-static inline bool hrp_req_is_pending(const struct hrp_req *req)
-{
-	return req->psn_una != req->psn_max;
-}
-
 /* PSNs in flight. */
 static inline u32 hrp_req_dist(const struct hrp_req *req)
 {
