@@ -13,6 +13,11 @@
 #error "hroce needs memory that is always mapped: use a 64-bit kernel"
 #endif
 
+/* Frames are received by a hook there; it implies CONFIG_NETFILTER. */
+#ifndef CONFIG_NETFILTER_INGRESS
+#error "hroce receives frames at netfilter ingress: enable CONFIG_NETFILTER_INGRESS"
+#endif
+
 /*
  * Sections and per-CPU state of the datapath require that at most one task per
  * CPU has bottom halves disabled. Before 6.18 PREEMPT_RT always had a lock for

@@ -17,7 +17,6 @@
 #include "policy.h"
 #include "port.h"
 
-#ifdef CONFIG_NETFILTER
 /*
  * Security modules (AppArmor, SELinux, Smack) have hooks in every namespace.
  * They check sockets, which these frames do not have.
@@ -59,7 +58,6 @@ bool hroce_policy_has_rules(const struct hroce_port *port, bool ipv6,
 	       (hook_has_rules(port->net, ipv6, hook) ||
 		hook_has_rules(port->net, ipv6, next));
 }
-#endif
 
 static bool policy_is_own6(struct net_device *dev, const struct in6_addr *addr)
 {

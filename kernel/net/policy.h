@@ -18,7 +18,7 @@ struct in6_addr;
 struct net_device;
 
 /* Does any namespace use this netfilter hook? A static key, free if not. */
-#if defined(CONFIG_NETFILTER) && defined(CONFIG_JUMP_LABEL)
+#ifdef CONFIG_JUMP_LABEL
 #define hroce_policy_hook_used(ipv6, hook)				\
 	((ipv6) ? static_key_false(&nf_hooks_needed[NFPROTO_IPV6][hook]) : \
 		  static_key_false(&nf_hooks_needed[NFPROTO_IPV4][hook]))
@@ -27,17 +27,8 @@ struct net_device;
 #endif
 
 /* Slow path of the filters: do these two hooks have rules? */
-#ifdef CONFIG_NETFILTER
 bool hroce_policy_has_rules(const struct hroce_port *port, bool ipv6,
 			    unsigned int hook, unsigned int next);
-#else
-static inline bool hroce_policy_has_rules(const struct hroce_port *port,
-					  bool ipv6, unsigned int hook,
-					  unsigned int next)
-{
-	return false;
-}
-#endif
 
 /* May IPsec refuse a received frame? */
 static inline bool hroce_policy_ipsec_in(const struct net *net,

@@ -4,8 +4,7 @@
  *
  * The hook is netfilter's ingress hook, with the lowest priority, so that an
  * administrator's rules come first. Unlike a UDP socket, it gets super-packets
- * unsplit. Kernels without ingress hooks use the rx_handler; a netdev has only
- * one.
+ * unsplit.
  */
 #include <linux/mm.h>
 #include <linux/netdevice.h>
@@ -37,51 +36,11 @@ static struct hroce_netns *port_netns(const struct hroce_port *port)
 	return net_generic(port->net, hroce_netns_id);
 }
 
-#ifdef CONFIG_NETFILTER_INGRESS
 static unsigned int port_ingress(void *priv, struct sk_buff *skb,
 				 const struct nf_hook_state *state)
 {
 	return hroce_rx_from_dev(priv, skb) ? NF_STOLEN : NF_ACCEPT;
 }
-
-static int port_hook(struct hroce_port *port)
-{
-	port->hook = (struct nf_hook_ops) {
-		.hook = port_ingress,
-		.dev = port->dev,
-		.priv = port,
-		.pf = NFPROTO_NETDEV,
-		.hooknum = NF_NETDEV_INGRESS,
-		.priority = INT_MAX,
-	};
-	return nf_register_net_hook(port->net, &port->hook);
-}
-
-static void port_unhook(struct hroce_port *port)
-{
-	nf_unregister_net_hook(port->net, &port->hook);
-}
-#else
-static rx_handler_result_t port_rx_handler(struct sk_buff **skbp)
-{
-	struct sk_buff *skb = *skbp;
-	struct hroce_port *port;
-
-	port = rcu_dereference(skb->dev->rx_handler_data);
-	return hroce_rx_from_dev(port, skb) ? RX_HANDLER_CONSUMED :
-					      RX_HANDLER_PASS;
-}
-
-static int port_hook(struct hroce_port *port)
-{
-	return netdev_rx_handler_register(port->dev, port_rx_handler, port);
-}
-
-static void port_unhook(struct hroce_port *port)
-{
-	netdev_rx_handler_unregister(port->dev);
-}
-#endif
 
 int hroce_port_init(struct hroce_port *port, struct net_device *dev,
 		    const struct hroce_port_ops *ops)
@@ -124,7 +83,15 @@ static int port_attach(struct hroce_port *port)
 	if (port->dev->reg_state != NETREG_REGISTERED ||
 	    !net_eq(dev_net(port->dev), port->net))
 		return -ENODEV;
-	err = port_hook(port);
+	port->hook = (struct nf_hook_ops) {
+		.hook = port_ingress,
+		.dev = port->dev,
+		.priv = port,
+		.pf = NFPROTO_NETDEV,
+		.hooknum = NF_NETDEV_INGRESS,
+		.priority = INT_MAX,
+	};
+	err = nf_register_net_hook(port->net, &port->hook);
 	if (err)
 		return err;
 	list_add_tail_rcu(&port->node, &hn->ports);
@@ -138,7 +105,7 @@ static void port_detach(struct hroce_port *port)
 	if (!port->hooked)
 		return;
 	port->hooked = false;
-	port_unhook(port);
+	nf_unregister_net_hook(port->net, &port->hook);
 	list_del_rcu(&port->node);
 }
 

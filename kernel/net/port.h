@@ -44,7 +44,7 @@ struct hroce_port_ops {
  *	Written under @addr_lock; readers tolerate a torn entry
  * @nr_addrs: one past the highest index in use
  * @addr_lock: guards writes to @addrs and @nr_addrs; softirq-safe
- * @hook: netfilter ingress hook, if configured
+ * @hook: netfilter ingress hook
  * @open: between hroce_port_open() and hroce_port_close()
  * @hooked: open, and the netdev is still registered [RTNL]
  * @gso: send super-packets (per-link switch)
@@ -103,9 +103,7 @@ int hroce_port_init(struct hroce_port *port, struct net_device *dev,
  * @port: port; its ops may be called from now on
  *
  * Context: process, may sleep, RTNL not held.
- * Return: 0 or negative errno;
- * -EBUSY if the netdev belongs to a bridge or bond and this kernel has no
- * netfilter ingress hooks.
+ * Return: 0 or negative errno.
  */
 int hroce_port_open(struct hroce_port *port);
 
