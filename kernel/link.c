@@ -114,14 +114,14 @@ int hroce_link_set_policy(struct hroce_link *link, enum hroce_policy policy)
 	if (policy == HROCE_POLICY_SOFTWARE &&
 	    hroce_lower_find(link->owner.ndev, NULL, &lower)) {
 		hroce_lower_remedy(&lower, remedy, sizeof(remedy));
-		pr_warn("hroce: the link on %s cannot be software while %s takes UDP port 4791: %s\n",
+		pr_warn("the link on %s cannot be software while %s takes UDP port 4791: %s\n",
 			link->owner.ndev->name, lower.name, remedy);
 		return -EBUSY;
 	}
 	spin_lock(&link->lock);
 	link->choice.policy = policy;
 	spin_unlock(&link->lock);
-	pr_info("hroce: the link on %s has policy %s\n", link->owner.ndev->name,
+	pr_info("the link on %s has policy %s\n", link->owner.ndev->name,
 		hroce_policy_names[policy]);
 	links_reconsider();
 	return 0;
@@ -327,7 +327,7 @@ static void link_log(const struct hroce_link *link)
 
 	hroce_choice_reason(&link->choice, link->owner.ndev, reason,
 			    sizeof(reason));
-	pr_info("hroce: %s: %s (%s)\n", link->name,
+	pr_info("%s: %s (%s)\n", link->name,
 		hroce_mode_names[link->choice.mode], reason);
 }
 
@@ -348,8 +348,9 @@ static void link_flip(struct hroce_link *link, const struct hroce_choice *next)
 	}
 	link->gone = true;
 	if (err != -ENODEV)
-		pr_err("hroce: %s is lost: error %d when it was to become %s\n",
-		       link->name, err, hroce_mode_names[next->mode]);
+		pr_err("%s cannot change to %s (error %d) and is removed: make the link on %s again\n",
+		       link->name, hroce_mode_names[next->mode], err,
+		       link->owner.ndev->name);
 out:
 	link_end_move(link);
 }
@@ -419,7 +420,7 @@ static bool bond_is_lower(struct net_device *ndev)
 	rtnl_unlock();
 	found = bond && hroce_lower_find(bond, NULL, &lower);
 	if (found)
-		pr_warn("hroce: %s is a port of %s, which belongs to %s: make the link there\n",
+		pr_warn("%s is a port of %s, which belongs to %s: make the link there\n",
 			ndev->name, bond->name, lower.name);
 	dev_put(bond);
 	return found;

@@ -180,7 +180,7 @@ hroce_adopt(struct verbs_context *anchor,
 	vctx = verbs_get_ctx(lower);
 	if (!vctx) {
 		complain(anchor, answer,
-			 "whose provider is older than extended verbs");
+			 "whose provider is too old: install a newer rdma-core");
 		ibv_close_device(lower);
 		errno = EOPNOTSUPP;
 		return NULL;

@@ -14,6 +14,9 @@
 #error "probing what this kernel offers failed: see kernel/compat/probe.sh"
 #endif
 
+/* Before the first include, which brings in printk.h. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/dma-buf.h>
 #include <linux/dma-resv.h>
 #include <linux/hrtimer.h>

@@ -205,7 +205,7 @@ void __init hroce_crc_init(void)
 	}
 	kfree(buf);
 	crc_use(best);
-	pr_info("hroce: ICRC by %s, %llu MB/s\n", best->name,
+	pr_info("ICRC by %s, %llu MB/s\n", best->name,
 		div64_u64((u64)CRC_TEST_REPEAT * CRC_TEST_LEN * 1000,
 			  max_t(u64, best_ns, 1)));
 }

@@ -155,7 +155,7 @@ void hroce_flow_drain(void)
 	/* Destructors are code of this module, so wait for them. */
 	while (!wait_var_event_timeout(&flow_queues, !atomic_read(&flow_queues),
 				       FLOW_DRAIN_NOTICE))
-		pr_warn("hroce: unloading waits for frames of %d flows that a qdisc, a netfilter queue or a device holds: remove the qdisc (tc qdisc del), end the program behind the queue, or set the device down\n",
+		pr_warn("unloading waits for frames of %d flows that a qdisc, a netfilter queue or a device holds: remove the qdisc (tc qdisc del), end the program behind the queue, or set the device down\n",
 			atomic_read(&flow_queues));
 	/* The last destructor may not have returned yet. */
 	synchronize_rcu();

@@ -36,7 +36,7 @@ static int sock_open(struct net *net, int family, struct socket **sockp)
 		setup_udp_tunnel_sock(net, *sockp, &tunnel);
 		return 0;
 	case -EADDRINUSE:
-		pr_info("hroce: UDP port %u (IPv%c) is in use: fragmented packets are dropped, and all packets while netfilter has rules or IPsec has policies\n",
+		pr_info("UDP port %u (IPv%c) is in use: fragmented packets are dropped, and all packets while netfilter has rules or IPsec has policies\n",
 			HRW_UDP_PORT, family == AF_INET ? '4' : '6');
 		return 0;
 	case -EAFNOSUPPORT:

@@ -54,7 +54,7 @@ void hroce_choice_reason(const struct hroce_choice *choice,
 	} else {
 		hroce_lower_remedy(&choice->lower, remedy, sizeof(remedy));
 		snprintf(buf, len,
-			 "policy %s; but %s takes UDP port 4791 on %s: %s",
+			 "policy %s, but %s takes UDP port 4791 on %s: %s",
 			 policy, choice->lower.name, ndev->name, remedy);
 	}
 }

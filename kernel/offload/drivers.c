@@ -76,7 +76,7 @@ static int driver_parse(const char *word, u32 *id)
 	}
 	if (kstrtou32(word, 0, id) || *id == RDMA_DRIVER_UNKNOWN ||
 	    *id == HROCE_DRIVER_ID) {
-		pr_err("hroce: offload_drivers: no RoCEv2 driver \"%s\"\n", word);
+		pr_err("offload_drivers: no RoCEv2 driver \"%s\"\n", word);
 		return -EINVAL;
 	}
 	return 0;

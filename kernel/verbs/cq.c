@@ -113,7 +113,7 @@ int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return 0;
 	cq->object = compat_cq_to_object(ibcq);
 	if (!cq->object)
-		pr_warn_once("hroce: unread completion events are not limited on this kernel\n");
+		pr_warn_once("unread completion events are not limited on this kernel\n");
 
 	err = hroce_ring_export(cq->ring, hroce_udata_context(udata), &resp.cq);
 	if (!err)

@@ -521,7 +521,7 @@ int hroce_mr_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 	int n;
 
 	if (ibmr->page_size < PAGE_SIZE) {
-		pr_warn_once("hroce: blocks of %u bytes cannot be registered with pages of %lu: use a kernel with pages of 4 KB\n",
+		pr_warn_once("blocks of %u bytes cannot be registered with pages of %lu: use a kernel with pages of 4 KB\n",
 			     ibmr->page_size, PAGE_SIZE);
 		return -EINVAL;
 	}
