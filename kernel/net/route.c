@@ -29,11 +29,6 @@
 #include "port.h"
 #include "route.h"
 
-static __be32 route_addr4(const struct in6_addr *addr)
-{
-	return addr->s6_addr32[3];
-}
-
 static struct dst_entry *route_lookup4(struct hroce_flow *flow)
 {
 	const struct hroce_flow_key *key = &flow->key;
@@ -42,8 +37,8 @@ static struct dst_entry *route_lookup4(struct hroce_flow *flow)
 		.flowi4_oif = dev->ifindex,
 		.flowi4_tos = RT_TOS(key->tclass),
 		.flowi4_proto = IPPROTO_UDP,
-		.saddr = route_addr4(&key->saddr),
-		.daddr = route_addr4(&key->daddr),
+		.saddr = key->saddr.s6_addr32[3],
+		.daddr = key->daddr.s6_addr32[3],
 		.fl4_sport = htons(key->sport),
 		.fl4_dport = htons(HRW_UDP_PORT),
 	};
@@ -60,7 +55,6 @@ static struct dst_entry *route_lookup4(struct hroce_flow *flow)
 	return &rt->dst;
 }
 
-#if IS_ENABLED(CONFIG_IPV6)
 static struct dst_entry *route_ask6(struct hroce_flow *flow, int oif)
 {
 	const struct hroce_flow_key *key = &flow->key;
@@ -100,8 +94,10 @@ static struct dst_entry *route_lookup6(struct hroce_flow *flow)
 	}
 	if (IS_ERR(dst))
 		dst = route_ask6(flow, dev->ifindex);
+#if IS_ENABLED(CONFIG_IPV6)
 	if (!IS_ERR(dst))
 		dst_cache_set_ip6(&flow->dst, dst, &flow->key.saddr);
+#endif
 	return dst;
 }
 
@@ -112,33 +108,10 @@ static u32 route_set_mtu6(struct dst_entry *dst)
 
 	return from ? from->fib6_pmtu : 0;
 }
-#else
-static struct dst_entry *route_lookup6(struct hroce_flow *flow)
-{
-	return ERR_PTR(-EAFNOSUPPORT);
-}
 
-static bool route_is_local6(struct dst_entry *dst)
+static unsigned int route_flags4(const struct dst_entry *dst)
 {
-	return false;
-}
-
-static u32 route_set_mtu6(struct dst_entry *dst)
-{
-	return 0;
-}
-#endif
-
-/* Sockets need SO_BROADCAST for that. */
-static bool route_is_broadcast(struct dst_entry *dst, bool ipv6)
-{
-	return !ipv6 &&
-	       container_of(dst, struct rtable, dst)->rt_flags & RTCF_BROADCAST;
-}
-
-static bool route_is_local4(struct dst_entry *dst)
-{
-	return container_of(dst, struct rtable, dst)->rt_flags & RTCF_LOCAL;
+	return container_of(dst, struct rtable, dst)->rt_flags;
 }
 
 /*
@@ -184,7 +157,8 @@ int hroce_route_get(struct hroce_flow *flow, struct hroce_route *route)
 		dst = ipv6 ? route_lookup6(flow) : route_lookup4(flow);
 	if (IS_ERR(dst))
 		return PTR_ERR(dst);
-	if (route_is_broadcast(dst, ipv6)) {
+	/* Sockets need SO_BROADCAST for that. */
+	if (!ipv6 && route_flags4(dst) & RTCF_BROADCAST) {
 		dst_release(dst);
 		return -EACCES;
 	}
@@ -195,8 +169,8 @@ int hroce_route_get(struct hroce_flow *flow, struct hroce_route *route)
 	route->mtu = route_mtu(dst, ipv6);
 	route->ipv6 = ipv6;
 	route->mcast = hroce_addr_is_multicast(daddr);
-	local = ipv6 ? route_is_local6(dst) : route_is_local4(dst);
-	local &= !route->mcast;
+	local = !route->mcast && (ipv6 ? route_is_local6(dst) :
+					 route_flags4(dst) & RTCF_LOCAL);
 	route->filter = hroce_policy_filter_out(flow->port, ipv6);
 	route->stack = dst_xfrm(dst) || dst->lwtstate ||
 		       (local && (route->filter ||
@@ -254,11 +228,9 @@ static __always_inline struct neighbour *route_neigh(const struct sk_buff *skb,
 	struct rtable *rt;
 
 	*skip_cache = false;
-#if IS_ENABLED(CONFIG_IPV6)
 	if (skb->protocol == htons(ETH_P_IPV6))
 		return ip_neigh_gw6(skb->dev, rt6_nexthop(dst_rt6_info(dst),
 							  &ipv6_hdr(skb)->daddr));
-#endif
 	rt = container_of(dst, struct rtable, dst);
 	if (likely(!rt->rt_gw_family))
 		return ip_neigh_gw4(skb->dev, ip_hdr(skb)->daddr);
@@ -328,10 +300,8 @@ static int route_xmit_stack(const struct hroce_flow *flow,
 
 	skb->dev = route->dev;
 	skb_dst_set(skb, dst_clone(route->dst));
-#if IS_ENABLED(CONFIG_IPV6)
 	if (route->ipv6)
 		return route_result(ip6_local_out(net, NULL, skb));
-#endif
 	return route_result(ip_local_out(net, NULL, skb));
 }
 
