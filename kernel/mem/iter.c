@@ -66,7 +66,6 @@ static noinline bool iter_fail(struct hroce_mem_iter *it, u8 status)
 	return false;
 }
 
-/* The current SGE. */
 static const struct hroce_sge *iter_sge(const struct hroce_mem_iter *it)
 {
 	return it->mem->sges ? &it->mem->sges[it->sge - 1] : &it->mem->one;

@@ -310,7 +310,6 @@ bool hroce_flow_is_peer(const struct hroce_flow *flow,
 	       ipv6_addr_equal(daddr, &flow->key.saddr);
 }
 
-/* Hash of a destination. */
 static u32 flow_hash(const struct in6_addr *daddr)
 {
 	return __ipv6_addr_jhash(daddr, 0);

@@ -31,9 +31,9 @@ struct hroce_netns {
 
 static unsigned int hroce_netns_id;
 
-static struct hroce_netns *port_netns(const struct hroce_port *port)
+static struct hroce_netns *netns_of(const struct net *net)
 {
-	return net_generic(port->net, hroce_netns_id);
+	return net_generic(net, hroce_netns_id);
 }
 
 static unsigned int port_ingress(void *priv, struct sk_buff *skb,
@@ -76,7 +76,7 @@ void hroce_port_fini(struct hroce_port *port)
 
 static int port_attach(struct hroce_port *port)
 {
-	struct hroce_netns *hn = port_netns(port);
+	struct hroce_netns *hn = netns_of(port->net);
 	int err;
 
 	ASSERT_RTNL();
@@ -111,7 +111,7 @@ static void port_detach(struct hroce_port *port)
 
 int hroce_port_open(struct hroce_port *port)
 {
-	struct hroce_netns *hn = port_netns(port);
+	struct hroce_netns *hn = netns_of(port->net);
 	int err;
 
 	err = hroce_socks_get(&hn->socks, port->net);
@@ -138,7 +138,7 @@ void hroce_port_close(struct hroce_port *port)
 	rtnl_unlock();
 	synchronize_net();
 	/* The last put allows the namespace to exit. */
-	hroce_socks_put(&port_netns(port)->socks);
+	hroce_socks_put(&netns_of(port->net)->socks);
 }
 
 /* Unhook now: the hook cannot be found after the netdev has gone or moved. */
@@ -191,8 +191,7 @@ bool hroce_port_has_addr(const struct hroce_port *port,
 
 struct hroce_port *hroce_port_find_dev(const struct net_device *dev)
 {
-	const struct hroce_netns *hn = net_generic(dev_net(dev),
-						   hroce_netns_id);
+	const struct hroce_netns *hn = netns_of(dev_net(dev));
 	struct hroce_port *port;
 
 	list_for_each_entry_rcu(port, &hn->ports, node)
@@ -204,8 +203,7 @@ struct hroce_port *hroce_port_find_dev(const struct net_device *dev)
 struct hroce_port *hroce_port_find(const struct net_device *dev,
 				   const struct in6_addr *addr)
 {
-	const struct hroce_netns *hn = net_generic(dev_net(dev),
-						   hroce_netns_id);
+	const struct hroce_netns *hn = netns_of(dev_net(dev));
 	struct hroce_port *port, *other = NULL;
 
 	list_for_each_entry_rcu(port, &hn->ports, node) {
@@ -224,7 +222,7 @@ struct hroce_port *hroce_port_find(const struct net_device *dev,
 
 static int __net_init netns_init(struct net *net)
 {
-	struct hroce_netns *hn = net_generic(net, hroce_netns_id);
+	struct hroce_netns *hn = netns_of(net);
 
 	INIT_LIST_HEAD(&hn->ports);
 	hroce_socks_init(&hn->socks);
@@ -237,9 +235,7 @@ static int __net_init netns_init(struct net *net)
  */
 static void __net_exit netns_exit(struct net *net)
 {
-	struct hroce_netns *hn = net_generic(net, hroce_netns_id);
-
-	hroce_socks_fini(&hn->socks);
+	hroce_socks_fini(&netns_of(net)->socks);
 }
 
 static struct pernet_operations hroce_netns_ops = {

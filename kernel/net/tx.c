@@ -46,7 +46,6 @@
 
 static DEFINE_PER_CPU(struct hroce_icrc_known, tx_icrc_known);
 
-/* Maximum number of packets of a frame. */
 static u32 tx_max_pkts(const struct hroce_tx *tx)
 {
 	return tx->route.gso ? TX_GSO_PKTS : 1;

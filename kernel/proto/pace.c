@@ -86,17 +86,6 @@ static u32 pace_room(struct hrp_pace *pace, u64 now_ns, u64 pkt_credit,
 	return 0;
 }
 
-/*
- * The requester will pause, perhaps longer than the local ACK timeout: request
- * an acknowledgement of all packets sent so far.
- */
-static void pace_ask_ack(struct hrp_req *req, struct hrp_burst *b)
-{
-	b->ackreq_last = 1;
-	req->unasked_pkts = 0;
-	hrp_sq_wqe(&req->sq, req->burst_idx)->unasked = false;
-}
-
 enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 {
 	struct hrp_req *req = &qp->req;
@@ -121,8 +110,15 @@ enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 		return ret;
 	pace->paid_bytes = hrp_pace_cost(b);
 	pace->credit -= pace->paid_bytes * BYTE_CREDIT;
-	if (pace->credit < pkt_credit && hrp_qp_is_reliable(qp))
-		pace_ask_ack(req, b);
+	/*
+	 * The requester will pause, perhaps longer than the local ACK timeout:
+	 * request an acknowledgement of all packets sent so far.
+	 */
+	if (pace->credit < pkt_credit && hrp_qp_is_reliable(qp)) {
+		b->ackreq_last = 1;
+		req->unasked_pkts = 0;
+		hrp_sq_wqe(&req->sq, req->burst_idx)->unasked = false;
+	}
 	return ret;
 }
 

@@ -183,11 +183,6 @@ static void rdres_read(struct hrp_qp *qp, const struct hrp_rdres *res,
 	b->copy = res->replay;
 }
 
-static bool rdres_is_atomic(const struct hrp_rdres *res)
-{
-	return res->opcode == HRP_OP_CMP_SWAP || res->opcode == HRP_OP_FETCH_ADD;
-}
-
 bool hrp_rdres_next(struct hrp_qp *qp, struct hrp_burst *b)
 {
 	struct hrp_resp *resp = &qp->resp;
@@ -199,13 +194,14 @@ bool hrp_rdres_next(struct hrp_qp *qp, struct hrp_burst *b)
 			resp->rd_reply++;
 			continue;
 		}
-		if (!rdres_is_atomic(res)) {
-			rdres_read(qp, res, b);
-		} else {
+		if (res->opcode == HRP_OP_CMP_SWAP ||
+		    res->opcode == HRP_OP_FETCH_ADD) {
 			hrp_burst_begin(b, qp,
 					hrp_qp_service(qp) | HRP_OP_ATOMIC_ACK,
 					res->psn);
 			b->first.orig = res->orig;
+		} else {
+			rdres_read(qp, res, b);
 		}
 		b->first.msn = res->msn;
 		b->first.syndrome = HRP_SYN_ACK | HRP_SYN_CREDIT_INVALID;

@@ -338,12 +338,6 @@ static void req_set_headers(const struct hrp_qp *qp, const struct hrp_wqe *w,
 		first->pkey = wqe->ud.pkey;
 }
 
-static bool req_is_solicited(const struct hroce_sq_wqe *wqe)
-{
-	return wqe->flags & HROCE_WRF_SOLICITED &&
-	       wqe->opcode != HROCE_WR_WRITE;
-}
-
 static u8 req_first_op(const struct req_ops *ops, bool begin, bool end)
 {
 	if (begin)
@@ -378,7 +372,8 @@ static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
 	b->nr_pkts = n;
 	b->op_middle = svc | ops->middle;
 	b->op_last = svc | (end ? ops->last : ops->middle);
-	b->se_last = end && req_is_solicited(&w->wqe);
+	b->se_last = end && w->wqe.flags & HROCE_WRF_SOLICITED &&
+		     w->wqe.opcode != HROCE_WR_WRITE;
 	/* The entry may complete before the frame has left. */
 	b->copy = !reliable || req->psn != req->psn_max;
 	req_set_headers(qp, w, b);
