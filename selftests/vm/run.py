@@ -27,6 +27,10 @@ VM_DIR = os.path.dirname(os.path.realpath(__file__))
 TREE = os.path.dirname(os.path.dirname(VM_DIR))
 CACHE = os.environ.get("HROCE_CACHE") or os.path.expanduser("~/.cache/hroce")
 BUILD = os.environ.get("HROCE_BUILD") or os.path.join(TREE, "build")
+sys.path.append(os.path.join(TREE, "selftests/lib"))
+
+import tap
+
 # Where a guest has the host's files as they are, even those that a tmpfs hides.
 HOST = "/run/vm/host"
 PROVIDER = "libhroce-rdmav34.so"
@@ -202,7 +206,7 @@ class Guest:
             lines.append(self.partial)
             self.partial = b""
         for line in lines:
-            sys.stdout.buffer.write(self.prefix.encode() + line.rstrip(b"\r") + b"\n")
+            self.run.show(self.node, line.rstrip(b"\r"))
         sys.stdout.flush()
         return bool(data)
 
@@ -354,6 +358,7 @@ class Run:
         os.makedirs(self.out, exist_ok=True)
         self.guests = [Guest(self, node) for node in range(1, args.nodes + 1)]
         self.timed_out = False
+        self.merger = tap.Merger() if args.nodes > 1 else None
 
     def module(self):
         """Path and dependencies of hroce.ko for this kernel."""
@@ -510,7 +515,21 @@ class Run:
                 break
         for key, _ in waiting.select(0):
             key.data.read_output()
+        self.show_plan()
         return first_bad
+
+    def show(self, node, line):
+        """Print a line of a guest: as it is if that is the only one, else as a part of the TAP of all."""
+        if self.merger:
+            line = self.merger.line(f"node{node}", line.decode(errors="surrogateescape"))
+            line = line and line.encode(errors="surrogateescape")
+        if line is not None:
+            sys.stdout.buffer.write(line + b"\n")
+
+    def show_plan(self):
+        plan = self.merger and self.merger.plan()
+        if plan:
+            print(plan, flush=True)
 
     def save_logs(self):
         if os.environ.get("VM_OUT"):
