@@ -19,7 +19,7 @@
 #endif
 
 /*
- * Sections and per-CPU state of the datapath require that at most one task per
+ * Epochs and per-CPU state of the datapath require that at most one task per
  * CPU has bottom halves disabled. Before 6.18 PREEMPT_RT always had a lock for
  * that.
  */

@@ -57,7 +57,7 @@
 	X(CQ_OVERRUNS, "cq_overruns", "completions lost as the CQ was full") \
 	X(KICKS, "kicks", "system calls to send posted requests") \
 	X(POLLED, "polled", "times that the poller found requests posted") \
-	X(TURNS, "turns", "kicks that slept so that the receiver could run")
+	X(HANDOVERS, "handovers", "kicks that slept so that the receiver could run")
 
 enum hroce_stat {
 #define HROCE_STAT_ENUM(name, str, proves) HROCE_DROP_##name,

@@ -5,11 +5,11 @@
 
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
-#include "../net/flow.h"
+#include "../net/path.h"
 
 /**
  * struct hroce_ah - address handle as senders use it
- * @flow: route to the destination; several senders use it at once, under RCU
+ * @path: route to the destination; several senders use it at once, under RCU
  * @pd: protection domain; only its queue pairs may use the handle
  * @id: hroce_create_ah_resp.ah_id; never 0
  * @free: frees this structure a grace period after @id is gone
@@ -18,7 +18,7 @@
  * frames are in flight.
  */
 struct hroce_ah {
-	struct hroce_flow flow;
+	struct hroce_path path;
 	const struct ib_pd *pd;
 	u32 id;
 	struct rcu_work free;

@@ -5,7 +5,7 @@
 
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
-#include "../core/recent.h"
+#include "../core/lookup.h"
 #include "../mem/mkeys.h"
 #include "../net/port.h"
 #include "mcast.h"
@@ -21,11 +21,11 @@ struct hroce_owner;
  * @owner: the link
  * @port: network side
  * @mkeys: memory keys
- * @qps: queue pairs by hroce_qp_index(); looked up in sections; a QP is freed
- *	after its entry is removed and hroce_section_wait() has returned
+ * @qps: queue pairs by hroce_qp_index(); looked up in epochs; a QP is freed
+ *	after its entry is removed and hroce_epoch_wait() has returned
  * @qpn_hide: secret permutation between index in @qps and QPN: numbers are
  *	unpredictable, the table stays dense
- * @recent_qps: cache of look-ups in @qps
+ * @qp_lookup: cache of look-ups in @qps
  * @faults: memory that is being fetched, see datapath/fault.c; its lock is
  *	taken with the locks of queue pairs held
  * @qp_next: next index in @qps to try
@@ -39,7 +39,7 @@ struct hroce_owner;
  * @pkey_lock: serialises changes of @pkeys
  * @mtu: active MTU, enum ib_mtu; follows the netdev
  * @active: port state as last announced by an event [RTNL]
- * @take_turns: processes that poll on one CPU take turns, see datapath/turn.h
+ * @hand_over: processes that poll on one CPU hand it over, see handover.h
  * @leaving: the device is being unregistered: verbs must not start to wait
  * @poller: polls send queues, if enabled
  * @debug: directory in debugfs
@@ -51,7 +51,7 @@ struct hroce_dev {
 	struct hroce_mkeys mkeys;
 	struct xarray qps;
 	struct hroce_hide qpn_hide;
-	struct hroce_recent recent_qps;
+	struct hroce_lookup qp_lookup;
 	struct xarray faults;
 	u32 qp_next;
 	struct xarray xrc_srqs;
@@ -64,7 +64,7 @@ struct hroce_dev {
 	struct mutex pkey_lock;
 	enum ib_mtu mtu;
 	bool active;
-	bool take_turns;
+	bool hand_over;
 	bool leaving;
 	struct hroce_poller poller;
 	struct dentry *debug;

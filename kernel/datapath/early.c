@@ -6,7 +6,7 @@
  * SEND or WRITE request completes only after the frames that refer to its
  * memory have been freed.
  *
- * Such frames are counted in two alternating phases (net/flow.h), which tell up
+ * Such frames are counted in two alternating phases (net/path.h), which tell up
  * to which PSN all of them have been freed. Copied payload (below 2048 bytes
  * per packet, and all retransmissions) is not counted. At most one
  * acknowledgement is held back, the last one: it covers those before.
@@ -16,7 +16,7 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/timekeeping.h>
-#include "../net/flow.h"
+#include "../net/path.h"
 #include "../proto/psn.h"
 #include "../proto/req.h"
 #include "../proto/wire.h"
@@ -36,7 +36,7 @@ void hroce_early_begin(struct hroce_qp *qp, bool fresh, u32 psn)
 	struct hroce_early *e = &qp->early;
 
 	lockdep_assert_held(&qp->send.lock);
-	hroce_flow_refer(&qp->flow, fresh || !e->busy, psn);
+	hroce_path_refer(&qp->path, fresh || !e->busy, psn);
 	e->busy = true;
 	WRITE_ONCE(e->open, true);
 }
@@ -52,7 +52,7 @@ static u32 early_end(struct hroce_qp *qp)
 		return max;
 	/* Pairs with hroce_early_sent(). */
 	open = smp_load_acquire(&e->open);
-	end = hroce_flow_refs_begin(&qp->flow, open, max);
+	end = hroce_path_refs_begin(&qp->path, open, max);
 	e->busy = open || end != max;
 	return end;
 }
@@ -129,7 +129,7 @@ void hroce_early_go_on(struct hroce_qp *qp)
 	u32 end;
 
 	lockdep_assert_held(&qp->send.lock);
-	hroce_flow_await_refs(&qp->flow);
+	hroce_path_await_refs(&qp->path);
 	end = early_end(qp);
 	now_ns = ktime_get_ns();
 	if (hrp_psn_diff(early_needs(qp, e->psn, e->syndrome), end) <= 0) {
@@ -150,7 +150,7 @@ bool hroce_early_must_wait(struct hroce_qp *qp, u64 now_ns)
 	lockdep_assert_held(&qp->send.lock);
 	e->held = false;
 	if (early_end(qp) != max) {
-		hroce_flow_await_refs(&qp->flow);
+		hroce_path_await_refs(&qp->path);
 		must = early_end(qp) != max;
 	}
 	if (must && !e->error)
@@ -194,7 +194,7 @@ void hroce_early_drain(struct hroce_qp *qp)
 {
 	unsigned long end = jiffies + nsecs_to_jiffies(EARLY_MAX_NS);
 
-	while (qp->flow_ok && hroce_flow_has_refs(&qp->flow) &&
+	while (qp->path_ok && hroce_path_has_refs(&qp->path) &&
 	       time_before(jiffies, end) && !READ_ONCE(hqp_dev(qp)->leaving) &&
 	       !(current->flags & PF_EXITING) && !fatal_signal_pending(current))
 		schedule_timeout_uninterruptible(1);

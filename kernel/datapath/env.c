@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Callbacks of the protocol engine, see proto/env.h. */
 #include <linux/atomic.h>
-#include "../core/section.h"
+#include "../core/epoch.h"
 #include "../mem/iter.h"
 #include "../mem/mkeys.h"
 #include "../mem/mr.h"
@@ -32,7 +32,7 @@ u8 hrp_env_local_op(struct hrp_qp *proto, const struct hrp_wqe *wqe)
 	struct hroce_qp *qp = proto_to_hqp(proto);
 	const struct hroce_mkeys *mkeys = &hqp_dev(qp)->mkeys;
 
-	hroce_section_charge(1);
+	hroce_epoch_charge(1);
 	if (wqe->wqe.opcode == HROCE_WR_REG_MR)
 		return hroce_mr_register(qp->ib.pd, &wqe->wqe);
 	if (wqe->wqe.opcode == HROCE_WR_BIND_MW)

@@ -8,13 +8,13 @@
  *
  * A work item may wait for its page indefinitely, so it may outlive its queue
  * pair, its region and its device. It has a reference to the region, and reads
- * its pointer to the device in a section. hroce_fault_forget() clears the
- * pointer, and its caller waits for sections.
+ * its pointer to the device in an epoch. hroce_fault_forget() clears the
+ * pointer, and its caller waits for epochs.
  */
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
-#include "../core/section.h"
+#include "../core/epoch.h"
 #include "../mem/iter.h"
 #include "../mem/mr.h"
 #include "../proto/env.h"
@@ -104,18 +104,18 @@ static void fault_tell_qp(struct hroce_dev *dev, struct hroce_fault *fault,
 		fault_tell_requester(qp, fault, ok);
 	else
 		fault_tell_responder(qp, fault, ok);
-	hroce_qp_settle_bh(qp);
+	hroce_qp_run_pending_bh(qp);
 }
 
 static void fault_tell(struct hroce_fault *fault, bool ok)
 {
 	struct hroce_dev *dev;
 
-	hroce_section_enter();
+	hroce_epoch_enter();
 	dev = READ_ONCE(fault->dev);
 	if (dev)
 		fault_tell_qp(dev, fault, ok);
-	hroce_section_leave();
+	hroce_epoch_leave();
 }
 
 static void fault_work(struct work_struct *work)

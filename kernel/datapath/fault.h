@@ -37,7 +37,7 @@ u8 hroce_fault_begin(struct hroce_qp *qp, enum hroce_fault_who who,
  * @qp: queue pair
  *
  * Context: both locks of @qp held, @qp->dead is set. The device stays until the
- * caller has waited for sections.
+ * caller has waited for epochs.
  */
 void hroce_fault_forget(struct hroce_qp *qp);
 

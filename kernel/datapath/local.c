@@ -14,7 +14,7 @@
 #include <linux/percpu.h>
 
 #include "../mem/iter.h"
-#include "../net/flow.h"
+#include "../net/path.h"
 #include "../net/port.h"
 #include "../net/tx.h"
 #include "local.h"
@@ -31,7 +31,7 @@ bool hroce_local_may(const struct hroce_tx *tx, const struct hroce_mem_iter *it)
 	return READ_ONCE(tx->sender->port->local) &&
 	       netif_running(tx->route.dev) &&
 	       this_cpu_read(local_depth) < LOCAL_MAX_DEPTH &&
-	       hroce_flow_is_idle(tx->sender) && hroce_mem_is_steady(it);
+	       hroce_path_is_idle(tx->sender) && hroce_mem_is_steady(it);
 }
 
 /* Load the next packet as hroce_rx_next() does from a frame. */
@@ -54,13 +54,13 @@ void hroce_local_deliver(const struct hroce_tx *tx, const struct hrp_burst *b,
 {
 	struct hroce_rx_frame frame __uninitialized;
 	struct hroce_recv r __uninitialized;
-	struct hroce_port *from = tx->flow->port;
+	struct hroce_port *from = tx->path->port;
 	u32 end;
 
 	frame.port = tx->route.to;
 	frame.skb = NULL;
-	frame.saddr = tx->flow->key.saddr;
-	frame.daddr = tx->flow->key.daddr;
+	frame.saddr = tx->path->key.saddr;
+	frame.daddr = tx->path->key.daddr;
 	frame.mcast = false;
 	frame.trusted = true;
 	frame.hdr = tx->hdr;
@@ -89,6 +89,6 @@ void hroce_local_deliver(const struct hroce_tx *tx, const struct hrp_burst *b,
 void hroce_local_end(struct hroce_qp *receiver)
 {
 	this_cpu_inc(local_depth);
-	hroce_qp_settle_bh(receiver);
+	hroce_qp_run_pending_bh(receiver);
 	this_cpu_dec(local_depth);
 }

@@ -29,7 +29,7 @@ bool hroce_local_may(const struct hroce_tx *tx, const struct hroce_mem_iter *it)
  * @receiver: queue pair that received last, or NULL; updated. To be passed to
  *	hroce_local_end() after the last burst
  *
- * Context: as hroce_local_may(), until after hroce_local_end(); in a section.
+ * Context: as hroce_local_may(), until after hroce_local_end(); in an epoch.
  * No lock held that a receiver takes.
  */
 void hroce_local_deliver(const struct hroce_tx *tx, const struct hrp_burst *b,

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Transmission of bursts, see out.h. */
 #include "../mem/iter.h"
-#include "../net/flow.h"
+#include "../net/path.h"
 #include "../net/port.h"
 #include "local.h"
 #include "out.h"
 
-static int out_aim(struct hroce_out *out, struct hroce_flow *flow,
+static int out_aim(struct hroce_out *out, struct hroce_path *path,
 		   struct hroce_mem_iter *it)
 {
-	/* Ending a run settles receivers on this host. */
-	bool locked = out->tx.flow && hroce_mem_release(it);
+	/* Ending a run runs what pends at receivers on this host. */
+	bool locked = out->tx.path && hroce_mem_release(it);
 
 	hroce_out_end(out);
 	if (locked)
 		hroce_mem_resume(it);
-	return hroce_tx_aim(&out->tx, flow);
+	return hroce_tx_aim(&out->tx, path);
 }
 
-u8 hroce_out_add(struct hroce_out *out, struct hroce_flow *flow,
+u8 hroce_out_add(struct hroce_out *out, struct hroce_path *path,
 		 const struct hrp_burst *b, struct hroce_mem_iter *it)
 {
-	if (out->tx.flow != flow && unlikely(out_aim(out, flow, it))) {
+	if (out->tx.path != path && unlikely(out_aim(out, path, it))) {
 		out->tx.next = 0;
 		if (it->status == HROCE_WC_SUCCESS)
-			hroce_port_stat_add(flow->port, HROCE_EV_TX_ERRORS,
+			hroce_port_stat_add(path->port, HROCE_EV_TX_ERRORS,
 					    b->nr_pkts);
 		return it->status;
 	}

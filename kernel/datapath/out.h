@@ -10,7 +10,7 @@ struct hroce_qp;
 /**
  * struct hroce_out - a run of bursts being sent
  * @tx: bursts sent in frames
- * @receiver: queue pair on this host that received bursts, to be settled; or
+ * @receiver: queue pair on this host that received bursts and has work pending; or
  *	NULL
  */
 struct hroce_out {
@@ -20,7 +20,7 @@ struct hroce_out {
 
 /* Begin a run; the parameters are those of hroce_tx_begin(). */
 static inline void hroce_out_begin(struct hroce_out *out,
-				   struct hroce_flow *sender, bool keep_order)
+				   struct hroce_path *sender, bool keep_order)
 {
 	hroce_tx_begin(&out->tx, sender, keep_order);
 	out->receiver = NULL;
@@ -29,7 +29,7 @@ static inline void hroce_out_begin(struct hroce_out *out,
 /**
  * hroce_out_add - send the packets of a burst
  * @out: run
- * @flow: destination; valid until hroce_out_end()
+ * @path: destination; valid until hroce_out_end()
  * @b: burst; not used any more after return
  * @it: payload, at its beginning
  *
@@ -37,16 +37,16 @@ static inline void hroce_out_begin(struct hroce_out *out,
  * else sends them in frames, see hroce_tx_add(). Without a route they are lost,
  * and counted.
  *
- * Context: BH disabled, RCU read side; both until hroce_out_end(). In a
- * section. No lock held that a receiver takes.
+ * Context: BH disabled, RCU read side; both until hroce_out_end(). In an
+ * epoch. No lock held that a receiver takes.
  * Return: enum hroce_wc_status: SUCCESS, or @it->status if the payload is not
  * accessible; only the first @out->tx.next packets are then in frames.
  */
-u8 hroce_out_add(struct hroce_out *out, struct hroce_flow *flow,
+u8 hroce_out_add(struct hroce_out *out, struct hroce_path *path,
 		 const struct hrp_burst *b, struct hroce_mem_iter *it);
 
 /**
- * hroce_out_end - end a run: send the open frame, settle the receiver
+ * hroce_out_end - end a run: send the open frame, run what pends
  * @out: run; hroce_out_add() may start it again
  *
  * Context: as hroce_out_add().

@@ -10,7 +10,7 @@
  * moved. Before the poller sleeps, the engine checks each queue once more, and
  * requests kicks.
  *
- * Queue pairs are looked up by number, each in a section of its own, so those
+ * Queue pairs are looked up by number, each in an epoch of its own, so those
  * created are found, and those destroyed are not.
  *
  * The poller must not take the CPU from the processes that it serves. If other
@@ -23,7 +23,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/timekeeping.h>
-#include "../core/section.h"
+#include "../core/epoch.h"
 #include "poller.h"
 #include "qp.h"
 
@@ -109,7 +109,7 @@ static bool look_at_all(struct look *look, bool last)
 	bool busy = false;
 
 	do {
-		hroce_section_enter();
+		hroce_epoch_enter();
 		qp = xa_find(&dev->qps, &index, ULONG_MAX, XA_PRESENT);
 		if (qp && qp->user) {
 			if (last)
@@ -117,7 +117,7 @@ static bool look_at_all(struct look *look, bool last)
 			else if (poller_sees_post(qp))
 				busy |= poller_run(dev, qp);
 		}
-		hroce_section_leave();
+		hroce_epoch_leave();
 		look_aside(look);
 		index++;
 	} while (qp);

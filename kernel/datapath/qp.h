@@ -16,12 +16,12 @@
 #include <linux/refcount.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
-#include "../net/flow.h"
+#include "../net/path.h"
 #include "../proto/qp.h"
 #include "cq.h"
 #include "dev.h"
 #include "early.h"
-#include "turn.h"
+#include "handover.h"
 
 struct hroce_srq;
 
@@ -31,10 +31,10 @@ struct hroce_srq;
  * @running: a context holds the token and sends what the engine gives it [lock]
  * @again: something changed meanwhile; the holder must look again [lock]
  * @flushing: requests are left to flush [lock]
- * @task: continues when back-pressure stopped the holder, or its section had no
+ * @task: continues when back-pressure stopped the holder, or its epoch had no
  *	work left
  *
- * The token is taken and released within one section of the datapath.
+ * The token is taken and released within one epoch of the datapath.
  */
 struct hroce_side {
 	spinlock_t lock;
@@ -44,7 +44,7 @@ struct hroce_side {
 	struct tasklet_struct task;
 };
 
-/* Bit numbers of hrp_qp.pending outside of proto/: see hroce_qp_settle() */
+/* Bit numbers of hrp_qp.pending outside of proto/ */
 enum hroce_qp_pending {
 	HROCE_PENDING_SEND_CQ = HRP_PENDING_NR,	/* call the send CQ's handler */
 	HROCE_PENDING_RECV_CQ,		/* call the receive CQ's handler */
@@ -60,7 +60,7 @@ enum hroce_qp_pending {
  * @srq: shared receive queue or NULL; XRC: NULL, found by number
  * @send_cq: completions of the requester; XRC target: NULL
  * @recv_cq: completions of the responder; XRC: NULL, each SRQ has its own
- * @flow_ok: @flow is initialised
+ * @path_ok: @path is initialised
  * @user: queues are mapped into user space
  * @sig_all: each request of the kernel is signaled
  * @dead: being destroyed or reset: no new run of either side [both locks]
@@ -80,14 +80,14 @@ enum hroce_qp_pending {
  * @timeout: likewise
  * @sgid_index: likewise
  * @pkey_index: of @proto.pkey in the table of the port [both locks]
- * @flow: route to the connected peer (RC, UC); frames are charged to it; valid
- *	if @flow_ok
- * @turn: taking turns with the peer's process on one CPU
+ * @path: route to the connected peer (RC, UC); frames are charged to it; valid
+ *	if @path_ok
+ * @handover: of this CPU to the peer's process
  * @early: acknowledgements that arrive before their frames have left
  *	[send.lock]
  *
  * Lifetime: every use begins with a look-up by QPN, or with a pointer that the
- * caller of a verb owns, and stays within one section (core/section.h). Timer
+ * caller of a verb owns, and stays within one epoch (core/epoch.h). Timer
  * and tasklets are stopped by hroce_qp_stop().
  *
  * There may be many thousands, most of them idle. The struct fills 1024 bytes;
@@ -111,7 +111,7 @@ struct hroce_qp {
 	struct hroce_srq *srq;
 	struct hroce_cq *send_cq;
 	struct hroce_cq *recv_cq;
-	bool flow_ok;
+	bool path_ok;
 	bool user;
 	bool sig_all;
 	bool dead;
@@ -133,8 +133,8 @@ struct hroce_qp {
 	u8 sgid_index;
 	u8 pkey_index;
 
-	struct hroce_flow flow;
-	struct hroce_turn turn;
+	struct hroce_path path;
+	struct hroce_handover handover;
 	struct hroce_early early;
 };
 
@@ -199,24 +199,24 @@ static inline u32 hroce_qp_index(const struct hroce_dev *dev, u32 qpn)
  * @dev: device
  * @qpn: its number
  *
- * Context: in a section.
+ * Context: in an epoch.
  * Return: queue pair or NULL.
  */
 static inline struct hroce_qp *hroce_qp_find(struct hroce_dev *dev,
 					     unsigned long qpn)
 {
-	struct hroce_recent_slot *slot;
+	struct hroce_lookup_slot *slot;
 	unsigned long removals;
 	struct hroce_qp *qp;
 
-	qp = hroce_recent_find(&dev->recent_qps, qpn, &slot, &removals);
+	qp = hroce_lookup_find(&dev->qp_lookup, qpn, &slot, &removals);
 	if (likely(qp && qp->proto.qpn == qpn))
 		return qp;
 	qp = xa_load(&dev->qps, hroce_qp_index(dev, qpn));
 	/* User space may pass any number. */
 	if (!qp || qp->proto.qpn != qpn)
 		return NULL;
-	hroce_recent_store(slot, qp, removals);
+	hroce_lookup_store(slot, qp, removals);
 	return qp;
 }
 
@@ -232,13 +232,13 @@ void hroce_qp_send_init(struct hroce_qp *qp);
  * hroce_qp_send_work - run the requester, unless another context does
  * @qp: queue pair
  *
- * Only for hroce_qp_settle(). Context: in a section, no lock.
+ * Only for hroce_qp_run_pending(). Context: in an epoch, no lock.
  */
 void hroce_qp_send_work(struct hroce_qp *qp);
 
 /**
  * hroce_qp_send_stop - stop timer and tasklet of the requester side
- * @qp: queue pair, @qp->dead is set and sections have been waited for
+ * @qp: queue pair, @qp->dead is set and epochs have been waited for
  *
  * Context: process, may sleep.
  */
@@ -254,7 +254,7 @@ void hroce_qp_recv_stop(struct hroce_qp *qp);
 /**
  * hroce_qp_visit_all - call a function for each queue pair of a device
  * @dev: device
- * @visit: called in a section, once for each queue pair; those that are created
+ * @visit: called in an epoch, once for each queue pair; those that are created
  *	or destroyed meanwhile may be left out
  *
  * Context: process, may sleep.
@@ -277,7 +277,7 @@ void hroce_qp_stop(struct hroce_qp *qp);
  * @qp: queue pair
  * @side: one of its sides
  *
- * Context: @side->lock held, in a section.
+ * Context: @side->lock held, in an epoch.
  * Return: true if the caller has the token now; false if another context has
  * it, which looks again, or if nothing may run any more.
  */
@@ -293,15 +293,15 @@ static inline bool hroce_qp_side_take(const struct hroce_qp *qp,
 	return side->running;
 }
 
-/* Return: true if this section may do more work; if not, the tasklet runs. */
+/* Return: true if this epoch may do more work; if not, the tasklet runs. */
 bool hroce_qp_side_may(struct hroce_side *side);
 
 /**
  * hroce_qp_side_again - must the holder of a token look again?
  * @side: side of which the caller holds the token
  *
- * If so, but this section may do no more work, the tasklet looks.
- * Context: @side->lock held, in a section.
+ * If so, but this epoch may do no more work, the tasklet looks.
+ * Context: @side->lock held, in an epoch.
  * Return: true to look again now, false to release the token.
  */
 static inline bool hroce_qp_side_again(struct hroce_side *side)
@@ -322,22 +322,23 @@ void hroce_qp_end_flush(struct hroce_qp *qp);
  * hroce_qp_fatal - request the error state and the event QP_FATAL
  * @qp: queue pair
  *
- * Takes effect in hroce_qp_settle(). Context: one of the QP's locks is held.
+ * Takes effect in hroce_qp_run_pending().
+ * Context: one of the QP's locks is held.
  */
 void hroce_qp_fatal(struct hroce_qp *qp);
 
 /**
- * hroce_qp_settle - do the work deferred until the locks are dropped
+ * hroce_qp_run_pending - do the work deferred until the locks are dropped
  * @qp: queue pair
  *
  * Runs the sides, calls completion and event handlers as @qp->proto.pending
  * says.
- * Context: process or softirq, no QP lock held, in a section or owner of @qp.
+ * Context: process or softirq, no QP lock held, in an epoch or owner of @qp.
  */
-void hroce_qp_settle(struct hroce_qp *qp);
+void hroce_qp_run_pending(struct hroce_qp *qp);
 
-/* The same in a section, under RCU. */
-void hroce_qp_settle_bh(struct hroce_qp *qp);
+/* The same in an epoch, under RCU. */
+void hroce_qp_run_pending_bh(struct hroce_qp *qp);
 
 /**
  * hroce_qp_push - complete a request
@@ -346,25 +347,25 @@ void hroce_qp_settle_bh(struct hroce_qp *qp);
  * @cqe: as for hroce_cq_push()
  * @solicited: the sender asked for an event
  *
- * Context: the lock of the side held; hroce_qp_settle() follows.
+ * Context: the lock of the side held; hroce_qp_run_pending() follows.
  * Return: true if the caller must call hroce_cq_notify() after dropping its
  * locks.
  */
 bool __must_check hroce_qp_push(struct hroce_qp *qp, struct hroce_cq *cq,
 				const struct hroce_cqe *cqe, bool solicited);
 
-/* Entries were posted: send what can be sent. Context: as hroce_qp_settle(). */
+/* Send what can be sent now. Context: as hroce_qp_run_pending(). */
 static inline void hroce_qp_send_run(struct hroce_qp *qp)
 {
 	set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
-	hroce_qp_settle(qp);
+	hroce_qp_run_pending(qp);
 }
 
-/* Answer and flush. Context: as hroce_qp_settle(). */
+/* Answer and flush. Context: as hroce_qp_run_pending(). */
 static inline void hroce_qp_recv_run(struct hroce_qp *qp)
 {
 	set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
-	hroce_qp_settle(qp);
+	hroce_qp_run_pending(qp);
 }
 
 /**
@@ -372,7 +373,7 @@ static inline void hroce_qp_recv_run(struct hroce_qp *qp)
  * @qp: queue pair
  *
  * May be called again, to flush what was posted later.
- * Context: process or softirq, no QP lock held, in a section or owner of @qp.
+ * Context: process or softirq, no QP lock held, in an epoch or owner of @qp.
  */
 void hroce_qp_error(struct hroce_qp *qp);
 

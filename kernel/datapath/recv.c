@@ -6,7 +6,7 @@
  */
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
-#include "../core/section.h"
+#include "../core/epoch.h"
 #include "../mem/iter.h"
 #include "../net/port.h"
 #include "../proto/req.h"
@@ -18,7 +18,7 @@
 #include "qp.h"
 #include "recv.h"
 #include "srq.h"
-#include "turn.h"
+#include "handover.h"
 #include "xrc.h"
 
 #define QPN_MULTICAST	0xffffff
@@ -187,7 +187,7 @@ static int recv_request(struct hroce_qp *qp, struct hroce_recv *r)
 	if (!test_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending))
 		set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
 	if (qp->user)
-		hroce_turn_heard(&qp->turn);
+		hroce_handover_heard(&qp->handover);
 	drop = -1;
 unlock:
 	spin_unlock(&qp->recv.lock);
@@ -254,7 +254,8 @@ static int recv_check(const struct hroce_qp *qp, struct hroce_recv *r)
 		return HROCE_DROP_PKEY;
 	if (qp->proto.type == HRP_TYPE_UD)
 		pkt->sl = r->frame->hdr.ipv6 ? HROCE_SL_UDP_IPV6 : HROCE_SL_UDP_IPV4;
-	else if (!hroce_flow_is_peer(&qp->flow, &r->frame->saddr, &r->frame->daddr))
+	else if (!hroce_path_is_peer(&qp->path, &r->frame->saddr,
+				     &r->frame->daddr))
 		return HROCE_DROP_PEER;
 	return -1;
 }
@@ -299,7 +300,7 @@ static void recv_multicast(struct hroce_dev *dev, struct hroce_recv *r)
 	list_for_each_entry_rcu(member, &group->members, node) {
 		r->copies++;
 		recv_packet(member->qp, r);
-		hroce_qp_settle_bh(member->qp);
+		hroce_qp_run_pending_bh(member->qp);
 	}
 }
 
@@ -324,7 +325,7 @@ static __always_inline void recv_one(struct hroce_recv *r)
 	}
 	if (!qp || qp->proto.qpn != pkt->dqpn) {
 		if (qp)
-			hroce_qp_settle_bh(qp);
+			hroce_qp_run_pending_bh(qp);
 		qp = hroce_qp_find(dev, pkt->dqpn);
 		r->qp = qp;
 		if (!qp) {
@@ -348,7 +349,7 @@ static void recv_frame(struct hroce_rx_frame *frame)
 	r.qp = NULL;
 	r.src = NULL;
 	r.copies = 0;
-	hroce_section_begin();
+	hroce_epoch_begin();
 	while (hroce_rx_next(frame, &r.packet))
 		recv_one(&r);
 	/*
@@ -356,8 +357,8 @@ static void recv_frame(struct hroce_rx_frame *frame)
 	 * host may hold back the responses sent here.
 	 */
 	if (r.qp)
-		hroce_qp_settle_bh(r.qp);
-	hroce_section_end();
+		hroce_qp_run_pending_bh(r.qp);
+	hroce_epoch_end();
 }
 
 static bool recv_wants(struct hroce_port *port, const struct in6_addr *group)

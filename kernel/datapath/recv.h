@@ -13,7 +13,7 @@ struct hroce_qp;
  * struct hroce_recv - packets being received
  * @frame: frame of the packets
  * @packet: the current packet
- * @qp: queue pair of the last packet, to be settled; or NULL
+ * @qp: queue pair of the last packet, has work pending; or NULL
  * @copies: multicast copies of packets of the frame so far
  * @run: without a frame: number of packets from the current one on that differ
  *	in the PSN only
@@ -32,9 +32,9 @@ struct hroce_recv {
  * hroce_recv_packet - receive a packet
  * @r: packet whose ICRC is not checked yet. If payload of following packets is
  *	taken, too, the current packet is set to the last of them. The caller
- *	must call hroce_qp_settle_bh() for @r->qp after the last packet
+ *	must call hroce_qp_run_pending_bh() for @r->qp after the last packet
  *
- * Context: softirq or BH disabled, in a section, under RCU.
+ * Context: softirq or BH disabled, in an epoch, under RCU.
  */
 void hroce_recv_packet(struct hroce_recv *r);
 

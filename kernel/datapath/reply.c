@@ -4,7 +4,7 @@
  * receive queue.
  */
 #include <linux/rcupdate.h>
-#include "../core/section.h"
+#include "../core/epoch.h"
 #include "../mem/iter.h"
 #include "../proto/resp.h"
 #include "../trace/trace.h"
@@ -30,7 +30,7 @@ static noinline_for_stack u8 reply_burst(struct hroce_qp *qp,
 	trace_hroce_tx(qp->proto.qpn, b);
 	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, hroce_xrc_pd(qp, b->first.srqn),
 			&b->mem);
-	status = hroce_out_add(out, &qp->flow, b, &it);
+	status = hroce_out_add(out, &qp->path, b, &it);
 	hroce_mem_end(&it);
 	if (!b->more)
 		hroce_out_end(out);
@@ -42,9 +42,9 @@ static noinline_for_stack u8 reply_burst(struct hroce_qp *qp,
 
 static bool reply_must_pause(struct hroce_qp *qp)
 {
-	if (hroce_flow_full(&qp->flow))
+	if (hroce_path_full(&qp->path))
 		return true;
-	if (hroce_section_left())
+	if (hroce_epoch_left())
 		return false;
 	tasklet_schedule(&qp->recv.task);
 	return true;
@@ -58,14 +58,14 @@ static void reply_bursts(struct hroce_qp *qp)
 	u8 status;
 
 	lockdep_assert_held(&qp->recv.lock);
-	hroce_out_begin(&out, &qp->flow, false);
-	while (qp->flow_ok && !qp->dead && !reply_must_pause(qp) &&
+	hroce_out_begin(&out, &qp->path, false);
+	while (qp->path_ok && !qp->dead && !reply_must_pause(qp) &&
 	       hrp_resp_next(&qp->proto, &b)) {
-		hroce_section_charge(b.nr_pkts);
+		hroce_epoch_charge(b.nr_pkts);
 		status = reply_burst(qp, &out, &b);
 		hrp_resp_sent(&qp->proto, &b, status);
 	}
-	if (!out.tx.flow)
+	if (!out.tx.path)
 		return;
 	spin_unlock(&qp->recv.lock);
 	hroce_out_end(&out);
@@ -74,11 +74,11 @@ static void reply_bursts(struct hroce_qp *qp)
 
 /*
  * Complete the posted entries, and request a kick for later ones. A tasklet
- * flushes those beyond the budget of this section.
+ * flushes those beyond the budget of this epoch.
  */
 static void reply_flush(struct hroce_qp *qp)
 {
-	u32 n, max = hroce_section_left();
+	u32 n, max = hroce_epoch_left();
 	struct hroce_rq_hdr *hdr;
 
 	if (qp->rq) {
@@ -88,7 +88,7 @@ static void reply_flush(struct hroce_qp *qp)
 		smp_mb();
 	}
 	n = hrp_resp_flush(&qp->proto, max);
-	hroce_section_charge(n);
+	hroce_epoch_charge(n);
 	qp->recv.flushing = n == max;
 	if (n == max)
 		tasklet_schedule(&qp->recv.task);

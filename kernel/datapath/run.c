@@ -4,7 +4,7 @@
  * lock is held, errors, and stopping.
  */
 #include <linux/rcupdate.h>
-#include "../core/section.h"
+#include "../core/epoch.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
 #include "../trace/trace.h"
@@ -64,7 +64,7 @@ static bool qp_take_pending(struct hroce_qp *qp, unsigned int bit)
 	       test_and_clear_bit(bit, &qp->proto.pending);
 }
 
-void hroce_qp_settle_bh(struct hroce_qp *qp)
+void hroce_qp_run_pending_bh(struct hroce_qp *qp)
 {
 	/*
 	 * A pass adds only bits that the engine sets because of it, or that
@@ -89,31 +89,31 @@ void hroce_qp_settle_bh(struct hroce_qp *qp)
 			qp_raise_events(qp);
 		if (likely(!READ_ONCE(qp->proto.pending)))
 			return;
-		if (unlikely(!hroce_section_left())) {
+		if (unlikely(!hroce_epoch_left())) {
 			tasklet_schedule(&qp->send.task);
 			return;
 		}
-		hroce_section_charge(1);
+		hroce_epoch_charge(1);
 	}
 }
 
 bool hroce_qp_side_may(struct hroce_side *side)
 {
 	lockdep_assert_held(&side->lock);
-	if (hroce_section_left())
+	if (hroce_epoch_left())
 		return true;
 	/* The setter of @again relies on another pass. */
 	tasklet_schedule(&side->task);
 	return false;
 }
 
-void hroce_qp_settle(struct hroce_qp *qp)
+void hroce_qp_run_pending(struct hroce_qp *qp)
 {
 	if (!READ_ONCE(qp->proto.pending))
 		return;
-	hroce_section_enter();
-	hroce_qp_settle_bh(qp);
-	hroce_section_leave();
+	hroce_epoch_enter();
+	hroce_qp_run_pending_bh(qp);
+	hroce_epoch_leave();
 }
 
 bool hroce_qp_push(struct hroce_qp *qp, struct hroce_cq *cq,
@@ -134,7 +134,7 @@ bool hroce_qp_push(struct hroce_qp *qp, struct hroce_cq *cq,
 void hroce_qp_error(struct hroce_qp *qp)
 {
 	set_bit(HRP_PENDING_ERROR, &qp->proto.pending);
-	hroce_qp_settle(qp);
+	hroce_qp_run_pending(qp);
 }
 
 void hroce_qp_fatal(struct hroce_qp *qp)
@@ -153,11 +153,11 @@ void hroce_qp_visit_all(struct hroce_dev *dev,
 	struct hroce_qp *qp;
 
 	do {
-		hroce_section_enter();
+		hroce_epoch_enter();
 		qp = xa_find(&dev->qps, &index, ULONG_MAX, XA_PRESENT);
 		if (qp)
 			visit(qp);
-		hroce_section_leave();
+		hroce_epoch_leave();
 		cond_resched();
 		index++;
 	} while (qp);
@@ -166,7 +166,7 @@ void hroce_qp_visit_all(struct hroce_dev *dev,
 /* Return: true if there may be more to flush. */
 static bool qp_flush_some(struct hroce_qp *qp)
 {
-	const u32 max = HROCE_SECTION_WORK;
+	const u32 max = HROCE_EPOCH_WORK;
 	bool more;
 
 	spin_lock_bh(&qp->recv.lock);
@@ -179,7 +179,7 @@ static bool qp_flush_some(struct hroce_qp *qp)
 		qp->send.flushing = hrp_req_flush(&qp->proto, max) == max;
 	more |= qp->send.flushing;
 	spin_unlock_bh(&qp->send.lock);
-	hroce_qp_settle(qp);
+	hroce_qp_run_pending(qp);
 	return more;
 }
 
@@ -188,7 +188,7 @@ void hroce_qp_end_flush(struct hroce_qp *qp)
 	u32 n;
 
 	/* Bounded, as a process may keep posting. */
-	for (n = 0; n < 2 * HROCE_MAX_WR / HROCE_SECTION_WORK; n++) {
+	for (n = 0; n < 2 * HROCE_MAX_WR / HROCE_EPOCH_WORK; n++) {
 		if (!qp_flush_some(qp))
 			return;
 		cond_resched();
@@ -202,8 +202,8 @@ void hroce_qp_stop(struct hroce_qp *qp)
 	hroce_fault_forget(qp);
 	hroce_qp_unlock(qp);
 
-	/* Runners, receivers and handlers are in sections. */
-	hroce_section_wait();
+	/* Runners, receivers and handlers are in epochs. */
+	hroce_epoch_wait();
 	hroce_qp_send_stop(qp);
 	hroce_qp_recv_stop(qp);
 }

@@ -4,7 +4,7 @@
  * post, an acknowledgement or a timeout.
  */
 #include <linux/hrtimer.h>
-#include "../core/section.h"
+#include "../core/epoch.h"
 #include "../mem/iter.h"
 #include "../proto/pace.h"
 #include "../proto/req.h"
@@ -14,15 +14,15 @@
 #include "out.h"
 #include "qp.h"
 
-static struct hroce_flow *send_flow(struct hroce_qp *qp,
+static struct hroce_path *send_path(struct hroce_qp *qp,
 				    const struct hrp_burst *b)
 {
 	struct hroce_ah *ah;
 
 	if (qp->proto.type != HRP_TYPE_UD)
-		return &qp->flow;
+		return &qp->path;
 	ah = xa_load(&hqp_dev(qp)->ahs, b->ah);
-	return ah && ah->pd == qp->ib.pd ? &ah->flow : NULL;
+	return ah && ah->pd == qp->ib.pd ? &ah->path : NULL;
 }
 
 /*
@@ -33,18 +33,18 @@ static u8 send_burst(struct hroce_qp *qp, struct hroce_out *out,
 		     const struct hrp_burst *b)
 	__must_hold(&qp->send.lock)
 {
-	struct hroce_flow *flow = send_flow(qp, b);
+	struct hroce_path *path = send_path(qp, b);
 	struct hroce_mem_iter it __uninitialized;
 	u8 status;
 
-	if (!flow)
+	if (!path)
 		return HROCE_CAUSE_AH;
 	if (hroce_tx_may_refer(b))
 		hroce_early_begin(qp, !out->tx.frame.skb, b->first.psn);
 	spin_unlock(&qp->send.lock);
 	trace_hroce_tx(qp->proto.qpn, b);
 	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, qp->ib.pd, &b->mem);
-	status = hroce_out_add(out, flow, b, &it);
+	status = hroce_out_add(out, path, b, &it);
 	hroce_mem_end(&it);
 	/* hroce_out_end() may deliver on this host and run the completer. */
 	if (!out->tx.frame.skb)
@@ -62,9 +62,9 @@ static u8 send_burst(struct hroce_qp *qp, struct hroce_out *out,
 /* Must sending pause, although there may be more to send? */
 static bool send_must_pause(struct hroce_qp *qp)
 {
-	if (qp->flow_ok && hroce_flow_full(&qp->flow))
+	if (qp->path_ok && hroce_path_full(&qp->path))
 		return true;
-	if (hroce_section_left())
+	if (hroce_epoch_left())
 		return false;
 	tasklet_schedule(&qp->send.task);
 	return true;
@@ -81,22 +81,22 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 	lockdep_assert_held(&qp->send.lock);
 	qp->proto.req.sq.watched = qp->user &&
 				   READ_ONCE(hqp_dev(qp)->poller.awake);
-	hroce_out_begin(&out, &qp->flow, hrp_qp_is_reliable(&qp->proto));
+	hroce_out_begin(&out, &qp->path, hrp_qp_is_reliable(&qp->proto));
 	while (!out.tx.refused && !qp->dead && !send_must_pause(qp)) {
 		next = hrp_req_next(&qp->proto, now_ns, &b);
 		if (next == HRP_NEXT_AGAIN) {
-			hroce_section_charge(1);
+			hroce_epoch_charge(1);
 			continue;
 		}
 		if (next != HRP_NEXT_BURST)
 			break;
-		hroce_section_charge(b.nr_pkts);
+		hroce_epoch_charge(b.nr_pkts);
 		if (qp->proto.req.went_back)
-			hroce_flow_lost(&qp->flow);
+			hroce_path_lost(&qp->path);
 		status = send_burst(qp, &out, &b);
 		hrp_req_sent(&qp->proto, &b, status);
 	}
-	if (out.tx.flow) {
+	if (out.tx.path) {
 		spin_unlock(&qp->send.lock);
 		hroce_out_end(&out);
 		spin_lock(&qp->send.lock);
@@ -110,11 +110,11 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 
 /*
  * Flush requests, but none before the frames have been freed. A tasklet flushes
- * those beyond the budget of this section.
+ * those beyond the budget of this epoch.
  */
 static void send_flush(struct hroce_qp *qp, u64 now_ns)
 {
-	u32 n, max = hroce_section_left();
+	u32 n, max = hroce_epoch_left();
 
 	lockdep_assert_held(&qp->send.lock);
 	if (hroce_early_must_wait(qp, now_ns)) {
@@ -122,7 +122,7 @@ static void send_flush(struct hroce_qp *qp, u64 now_ns)
 		return;
 	}
 	n = hrp_req_flush(&qp->proto, max);
-	hroce_section_charge(n);
+	hroce_epoch_charge(n);
 	qp->send.flushing = n == max;
 	if (n == max)
 		tasklet_schedule(&qp->send.task);
@@ -191,7 +191,7 @@ static enum hrtimer_restart send_timer(struct hrtimer *timer)
 		send_sync_timer(qp);
 	}
 	spin_unlock_bh(&qp->send.lock);
-	hroce_qp_settle(qp);
+	hroce_qp_run_pending(qp);
 	return HRTIMER_NORESTART;
 }
 

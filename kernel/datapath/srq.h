@@ -54,7 +54,7 @@ static inline struct hroce_srq *to_hsrq(struct ib_srq *ib)
  * @xrcd: XRC domain that it must be in
  * @number: its number
  *
- * Context: in a section.
+ * Context: in an epoch.
  * Return: SRQ or NULL.
  */
 static inline struct hroce_srq *hroce_srq_find(struct hroce_dev *dev,
@@ -63,7 +63,7 @@ static inline struct hroce_srq *hroce_srq_find(struct hroce_dev *dev,
 {
 	struct hroce_srq *srq;
 
-	hroce_section_assert();
+	hroce_epoch_assert();
 	srq = xa_load(&dev->xrc_srqs, number);
 	return srq && srq->ib.ext.xrc.xrcd == xrcd ? srq : NULL;
 }

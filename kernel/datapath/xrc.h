@@ -12,7 +12,7 @@ struct hroce_srq;
  * @qp: XRC target
  * @srqn: number of the SRQ
  *
- * Context: in a section.
+ * Context: in an epoch.
  * Return: SRQ of the XRC domain of @qp, or NULL.
  */
 struct hroce_srq *hroce_xrc_srq(const struct hroce_qp *qp, u32 srqn);
@@ -25,7 +25,7 @@ struct ib_pd *hroce_xrc_srq_pd(const struct hroce_qp *qp, u32 srqn);
  * @qp: queue pair of any type
  * @srqn: SRQ that the request names, if @qp is an XRC target
  *
- * Context: in a section.
+ * Context: in an epoch.
  * Return: protection domain; NULL if that SRQ is gone.
  */
 static inline struct ib_pd *hroce_xrc_pd(const struct hroce_qp *qp, u32 srqn)

@@ -66,7 +66,7 @@ static inline bool hroce_mem_is_written(const struct hrp_mem *mem)
  * @pd: protection domain of the queue pair
  * @mem: memory to walk; must not change while @it is in use
  *
- * Context: in a section until hroce_mem_end().
+ * Context: in an epoch until hroce_mem_end().
  */
 void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_mkeys *mkeys,
 		     const void *pd, const struct hrp_mem *mem);
@@ -89,7 +89,7 @@ u32 hroce_mem_next_slow(struct hroce_mem_iter *it, u32 max,
  * @max: maximum number of bytes, not 0
  * @ext: filled in
  *
- * Context: in a section.
+ * Context: in an epoch.
  * Return: @ext->len, not 0; or 0 at the end or on error, see @it->status.
  */
 static inline u32 hroce_mem_next(struct hroce_mem_iter *it, u32 max,
@@ -125,7 +125,7 @@ void hroce_mem_skip(struct hroce_mem_iter *it, u32 len);
  *
  * If so, a copy of @it is an independent walk, and locks that come before
  * &hroce_region.lock may be taken during the walk.
- * Context: in a section; the result holds until its end.
+ * Context: in an epoch; the result holds until its end.
  * Return: true if all SGEs are accessible, and none of their regions is
  * revocable.
  */
@@ -142,7 +142,7 @@ static inline bool hroce_mem_is_for(const struct hroce_mem_iter *it, u32 qpn)
  * @it: iterator
  * @len: bytes wanted, not 0
  *
- * Context: in a section.
+ * Context: in an epoch.
  * Return: true if hroce_mem_next_page() will return it.
  */
 static inline bool hroce_mem_is_page(const struct hroce_mem_iter *it, u32 len)
@@ -157,7 +157,7 @@ static inline bool hroce_mem_is_page(const struct hroce_mem_iter *it, u32 len)
  * @len: bytes wanted, not 0
  * @offset: set to their offset in the page
  *
- * Context: in a section.
+ * Context: in an epoch.
  * Return: page that frames may refer to; or NULL, and @it is unchanged.
  */
 static inline struct page *hroce_mem_next_page(struct hroce_mem_iter *it,
@@ -192,7 +192,7 @@ void hroce_mem_end(struct hroce_mem_iter *it);
  *
  * Unlocks the current region, so that frames can be sent. Extents that @it
  * returned must not be accessed any more, except through page references.
- * Context: in a section.
+ * Context: in an epoch.
  * Return: true if a region was locked: hroce_mem_resume() must follow.
  */
 bool hroce_mem_release(struct hroce_mem_iter *it);
@@ -202,7 +202,7 @@ bool hroce_mem_release(struct hroce_mem_iter *it);
  * @it: iterator for which that returned true
  *
  * Looks the region up and checks it again; sets @it->status if it must not be
- * used any more. Context: in the same section.
+ * used any more. Context: in the same epoch.
  */
 void hroce_mem_resume(struct hroce_mem_iter *it);
 
@@ -212,7 +212,7 @@ void hroce_mem_resume(struct hroce_mem_iter *it);
  * @src: bytes
  * @len: number of bytes, at most @it->left
  *
- * Context: in a section, atomic.
+ * Context: in an epoch, atomic.
  * Return: true; false if not accessible, see @it->status.
  */
 bool hroce_mem_copy_in(struct hroce_mem_iter *it, const void *src, u32 len);
@@ -223,7 +223,7 @@ bool hroce_mem_copy_in(struct hroce_mem_iter *it, const void *src, u32 len);
  * @dst: destination
  * @len: number of bytes, at most @it->left
  *
- * Context: in a section, atomic.
+ * Context: in an epoch, atomic.
  * Return: true; false if not accessible, see @it->status.
  */
 bool hroce_mem_copy_out(struct hroce_mem_iter *it, void *dst, u32 len);
@@ -234,7 +234,7 @@ bool hroce_mem_copy_out(struct hroce_mem_iter *it, void *dst, u32 len);
  * @src: source
  * @len: number of bytes, at most what is left of either
  *
- * Context: in a section, atomic.
+ * Context: in an epoch, atomic.
  * Return: number of bytes copied; less than @len on error, see the status of
  * both.
  */

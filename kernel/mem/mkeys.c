@@ -3,7 +3,7 @@
  * Memory keys: a dense table of regions behind keys that cannot be guessed.
  */
 #include <linux/random.h>
-#include "../core/section.h"
+#include "../core/epoch.h"
 #include "mkeys.h"
 
 #define INDEX_BITS	24
@@ -17,7 +17,7 @@ int hroce_mkeys_init(struct hroce_mkeys *mkeys)
 {
 	xa_init_flags(&mkeys->table, XA_FLAGS_ALLOC1);
 	hroce_hide_init(&mkeys->hide);
-	return hroce_recent_init(&mkeys->recent);
+	return hroce_lookup_init(&mkeys->lookup);
 }
 
 void hroce_mkeys_fini(struct hroce_mkeys *mkeys)
@@ -27,7 +27,7 @@ void hroce_mkeys_fini(struct hroce_mkeys *mkeys)
 	/* Not xa_empty(): an addition that failed may leave empty nodes. */
 	WARN_ON_ONCE(xa_find(&mkeys->table, &first, ULONG_MAX, XA_PRESENT));
 	xa_destroy(&mkeys->table);
-	hroce_recent_fini(&mkeys->recent);
+	hroce_lookup_fini(&mkeys->lookup);
 }
 
 int hroce_mkeys_add(struct hroce_mkeys *mkeys, struct hroce_region *region,
@@ -55,9 +55,9 @@ void hroce_mkeys_suspend(struct hroce_mkeys *mkeys, struct hroce_region *region)
 	/* NULL in an allocating xarray keeps the index reserved. */
 	__xa_store(&mkeys->table, mkeys_index(mkeys, region->key), NULL,
 		   GFP_ATOMIC);
-	hroce_recent_forget(&mkeys->recent);
+	hroce_lookup_forget(&mkeys->lookup);
 	xa_unlock(&mkeys->table);
-	hroce_section_wait();
+	hroce_epoch_wait();
 }
 
 void hroce_mkeys_resume(struct hroce_mkeys *mkeys, struct hroce_region *region)
@@ -76,13 +76,13 @@ void hroce_mkeys_del(struct hroce_mkeys *mkeys, struct hroce_region *region)
 struct hroce_region *hroce_mkeys_find_index(const struct hroce_mkeys *mkeys,
 					    u32 key)
 {
-	hroce_section_assert();
+	hroce_epoch_assert();
 	return xa_load((struct xarray *)&mkeys->table, mkeys_index(mkeys, key));
 }
 
 struct hroce_region *hroce_mkeys_look_up(const struct hroce_mkeys *mkeys,
 					 u32 key,
-					 struct hroce_recent_slot *slot,
+					 struct hroce_lookup_slot *slot,
 					 unsigned long removals)
 {
 	struct hroce_region *region;
@@ -90,6 +90,6 @@ struct hroce_region *hroce_mkeys_look_up(const struct hroce_mkeys *mkeys,
 	region = hroce_mkeys_find_index(mkeys, key);
 	if (!region || READ_ONCE(region->key) != key)
 		return NULL;
-	hroce_recent_store(slot, region, removals);
+	hroce_lookup_store(slot, region, removals);
 	return region;
 }

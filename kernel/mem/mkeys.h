@@ -6,14 +6,14 @@
 #include <linux/types.h>
 #include <linux/xarray.h>
 #include "../core/hide.h"
-#include "../core/recent.h"
+#include "../core/lookup.h"
 #include "region.h"
 
 /**
  * struct hroce_mkeys - all keys of a device
  * @table: regions by the 24-bit index that the key hides
  * @hide: permutation between index and upper 24 bits of the key
- * @recent: look-up cache
+ * @lookup: look-up cache
  *
  * Keys are unpredictable: the upper 24 bits are the index under a secret
  * permutation, the lower 8 bits are random.
@@ -21,7 +21,7 @@
 struct hroce_mkeys {
 	struct xarray table;
 	struct hroce_hide hide;
-	struct hroce_recent recent;
+	struct hroce_lookup lookup;
 };
 
 /* Prepare an empty table, with fresh secrets. Return: 0 or -ENOMEM. */
@@ -47,7 +47,7 @@ int hroce_mkeys_add(struct hroce_mkeys *mkeys, struct hroce_region *region,
  * @mkeys: table
  * @region: region from hroce_mkeys_add()
  *
- * Context: process, may sleep, not in a section.
+ * Context: process, may sleep, not in an epoch.
  */
 void hroce_mkeys_del(struct hroce_mkeys *mkeys, struct hroce_region *region);
 
@@ -57,7 +57,7 @@ void hroce_mkeys_del(struct hroce_mkeys *mkeys, struct hroce_region *region);
  * @region: region from hroce_mkeys_add()
  *
  * After return the region has no users, and may be changed until
- * hroce_mkeys_resume(). Context: process, may sleep, not in a section.
+ * hroce_mkeys_resume(). Context: process, may sleep, not in an epoch.
  */
 void hroce_mkeys_suspend(struct hroce_mkeys *mkeys, struct hroce_region *region);
 
@@ -75,7 +75,7 @@ void hroce_mkeys_resume(struct hroce_mkeys *mkeys, struct hroce_region *region);
  * @mkeys: table
  * @key: key; the low 8 bits are ignored
  *
- * Context: in a section.
+ * Context: in an epoch.
  * Return: region or NULL.
  */
 struct hroce_region *hroce_mkeys_find_index(const struct hroce_mkeys *mkeys,
@@ -84,7 +84,7 @@ struct hroce_region *hroce_mkeys_find_index(const struct hroce_mkeys *mkeys,
 /* Slow path of hroce_mkeys_find(): not in the cache. */
 struct hroce_region *hroce_mkeys_look_up(const struct hroce_mkeys *mkeys,
 					 u32 key,
-					 struct hroce_recent_slot *slot,
+					 struct hroce_lookup_slot *slot,
 					 unsigned long removals);
 
 /**
@@ -92,17 +92,17 @@ struct hroce_region *hroce_mkeys_look_up(const struct hroce_mkeys *mkeys,
  * @mkeys: table
  * @key: 32 bits from a work request or packet
  *
- * Context: in a section.
+ * Context: in an epoch.
  * Return: the region with exactly this key, or NULL.
  */
 static inline struct hroce_region *
 hroce_mkeys_find(const struct hroce_mkeys *mkeys, u32 key)
 {
-	struct hroce_recent_slot *slot;
+	struct hroce_lookup_slot *slot;
 	struct hroce_region *region;
 	unsigned long removals;
 
-	region = hroce_recent_find(&mkeys->recent, key >> 8, &slot, &removals);
+	region = hroce_lookup_find(&mkeys->lookup, key >> 8, &slot, &removals);
 	if (likely(region && READ_ONCE(region->key) == key))
 		return region;
 	return hroce_mkeys_look_up(mkeys, key, slot, removals);

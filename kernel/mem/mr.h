@@ -83,7 +83,7 @@ u8 hroce_mr_register(const struct ib_pd *pd, const struct hroce_sq_wqe *wqe);
  * @remote: the peer asks for it
  *
  * After return this key no longer gives access to the memory.
- * Context: in a section, a QP lock held.
+ * Context: in an epoch, a QP lock held.
  * Return: false if @key must not be invalidated in this way.
  */
 bool hroce_mr_invalidate(const struct hroce_mkeys *mkeys,
@@ -96,7 +96,7 @@ bool hroce_mr_invalidate(const struct hroce_mkeys *mkeys,
  * @mkeys: keys of the device
  * @key: key of the region
  *
- * Context: in a section.
+ * Context: in an epoch.
  * Return: region, with a reference for hroce_mr_put(); or NULL.
  */
 struct hroce_mr *__must_check hroce_mr_tryget(const struct hroce_mkeys *mkeys,

@@ -34,7 +34,7 @@ void hroce_mw_put_parent(struct hroce_region *parent);
  * @qpn: number of the queue pair
  * @wqe: entry
  *
- * Context: in a section, a send lock held.
+ * Context: in an epoch, a send lock held.
  * Return: HROCE_WC_SUCCESS or enum hroce_cause.
  */
 u8 hroce_mw_bind(const struct hroce_mkeys *mkeys, const struct ib_pd *pd,
@@ -47,7 +47,7 @@ u8 hroce_mw_bind(const struct hroce_mkeys *mkeys, const struct ib_pd *pd,
  * @key: key in the request
  *
  * After return this key no longer gives access to the memory.
- * Context: in a section, a QP lock held.
+ * Context: in an epoch, a QP lock held.
  * Return: false if this queue pair has not bound the window.
  */
 bool hroce_mw_invalidate(struct hroce_region *region, u32 qpn, u32 key);

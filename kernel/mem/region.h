@@ -3,8 +3,8 @@
  * Registered memory: the object behind a key. Independent of verbs objects and
  * sk_buff.
  *
- * Lifetime: a region found by its key is used within one section of the
- * datapath only. To remove a region, unlink its key and wait for sections
+ * Lifetime: a region found by its key is used within one epoch of the
+ * datapath only. To remove a region, unlink its key and wait for epochs
  * before its pages are released, so nothing here takes references. FRWR regions
  * change in atomic context, where waiting is impossible, and have a lock
  * instead, see &struct hroce_region.
@@ -178,7 +178,7 @@ static inline bool hroce_region_is_for(const struct hroce_region *region,
  * @len: bytes, may be 0
  * @access: enum hrp_access
  *
- * Context: in a section. The result for a revocable region is stable only while
+ * Context: in an epoch. The result for a revocable region is stable only while
  * @region->lock is held.
  * Return: true if it is valid, and @pd, range and rights allow it.
  */

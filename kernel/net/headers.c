@@ -4,11 +4,11 @@
 #include <net/ipv6.h>
 
 #include "../proto/wire.h"
-#include "flow.h"
+#include "path.h"
 #include "headers.h"
 
 void hroce_headers_init(struct hroce_headers *h,
-			const struct hroce_flow_key *key)
+			const struct hroce_path_key *key)
 {
 	u8 ttl = key->hop_limit ?: IPDEFTTL;
 	struct ipv6hdr *ip6 = &h->ip6;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* IP and UDP headers of a flow's packets. */
+/* IP and UDP headers of a path's packets. */
 #ifndef HROCE_HEADERS_H
 #define HROCE_HEADERS_H
 
@@ -8,7 +8,7 @@
 #include <linux/types.h>
 #include <linux/udp.h>
 
-struct hroce_flow_key;
+struct hroce_path_key;
 
 /**
  * struct hroce_headers - IP and UDP headers of one packet
@@ -40,12 +40,12 @@ static inline u32 hroce_headers_len(const struct hroce_headers *h)
 }
 
 /**
- * hroce_headers_init - set the fields that all packets of a flow share
+ * hroce_headers_init - set the fields that all packets of a path share
  * @h: filled in, except the fields of hroce_headers_set()
  * @key: address vector
  */
 void hroce_headers_init(struct hroce_headers *h,
-			const struct hroce_flow_key *key);
+			const struct hroce_path_key *key);
 
 /**
  * hroce_headers_set - set the fields that differ between packets

@@ -14,7 +14,7 @@
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
-#include "flow.h"
+#include "path.h"
 #include "port.h"
 #include "rx.h"
 #include "sock.h"
@@ -262,5 +262,5 @@ void hroce_net_exit(void)
 {
 	unregister_netdevice_notifier(&port_notifier);
 	unregister_pernet_subsys(&hroce_netns_ops);
-	hroce_flow_drain();
+	hroce_path_drain();
 }

@@ -116,7 +116,7 @@ int hroce_port_open(struct hroce_port *port);
  */
 void hroce_port_close(struct hroce_port *port);
 
-/* Counterpart of hroce_port_init(). No flow is left; frames may be. */
+/* Counterpart of hroce_port_init(). No path is left; frames may be. */
 void hroce_port_fini(struct hroce_port *port);
 
 /**

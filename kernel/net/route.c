@@ -24,15 +24,15 @@
 #include <net/route.h>
 
 #include "../proto/wire.h"
-#include "flow.h"
+#include "path.h"
 #include "policy.h"
 #include "port.h"
 #include "route.h"
 
-static struct dst_entry *route_lookup4(struct hroce_flow *flow)
+static struct dst_entry *route_lookup4(struct hroce_path *path)
 {
-	const struct hroce_flow_key *key = &flow->key;
-	struct net_device *dev = flow->port->dev;
+	const struct hroce_path_key *key = &path->key;
+	struct net_device *dev = path->port->dev;
 	struct flowi4 fl4 = {
 		.flowi4_oif = dev->ifindex,
 		.flowi4_tos = RT_TOS(key->tclass),
@@ -42,7 +42,7 @@ static struct dst_entry *route_lookup4(struct hroce_flow *flow)
 		.fl4_sport = htons(key->sport),
 		.fl4_dport = htons(HRW_UDP_PORT),
 	};
-	struct net *net = flow->port->net;
+	struct net *net = path->port->net;
 	struct rtable *rt;
 
 	/* The address may be that of another device of this host. */
@@ -51,13 +51,13 @@ static struct dst_entry *route_lookup4(struct hroce_flow *flow)
 	rt = ip_route_output_flow(net, &fl4, NULL);
 	if (IS_ERR(rt))
 		return ERR_CAST(rt);
-	dst_cache_set_ip4(&flow->dst, &rt->dst, fl4.saddr);
+	dst_cache_set_ip4(&path->dst, &rt->dst, fl4.saddr);
 	return &rt->dst;
 }
 
-static struct dst_entry *route_ask6(struct hroce_flow *flow, int oif)
+static struct dst_entry *route_ask6(struct hroce_path *path, int oif)
 {
-	const struct hroce_flow_key *key = &flow->key;
+	const struct hroce_path_key *key = &path->key;
 	struct flowi6 fl6 = {
 		.flowi6_oif = oif,
 		.flowlabel = ip6_make_flowinfo(key->tclass,
@@ -69,7 +69,7 @@ static struct dst_entry *route_ask6(struct hroce_flow *flow, int oif)
 		.fl6_dport = htons(HRW_UDP_PORT),
 	};
 
-	return ipv6_stub->ipv6_dst_lookup_flow(flow->port->net, NULL, &fl6,
+	return ipv6_stub->ipv6_dst_lookup_flow(path->port->net, NULL, &fl6,
 					       NULL);
 }
 
@@ -79,24 +79,24 @@ static bool route_is_local6(struct dst_entry *dst)
 }
 
 /* The address may be that of another device of this host, in the same VRF. */
-static struct dst_entry *route_lookup6(struct hroce_flow *flow)
+static struct dst_entry *route_lookup6(struct hroce_path *path)
 {
-	const struct in6_addr *daddr = &flow->key.daddr;
-	struct net_device *dev = flow->port->dev;
+	const struct in6_addr *daddr = &path->key.daddr;
+	struct net_device *dev = path->port->dev;
 	struct dst_entry *dst;
 
 	dst = ERR_PTR(-ENETUNREACH);
 	if (!__ipv6_addr_needs_scope_id(__ipv6_addr_type(daddr)))
-		dst = route_ask6(flow, l3mdev_master_ifindex_rcu(dev));
+		dst = route_ask6(path, l3mdev_master_ifindex_rcu(dev));
 	if (!IS_ERR(dst) && !route_is_local6(dst)) {
 		dst_release(dst);
 		dst = ERR_PTR(-ENETUNREACH);
 	}
 	if (IS_ERR(dst))
-		dst = route_ask6(flow, dev->ifindex);
+		dst = route_ask6(path, dev->ifindex);
 #if IS_ENABLED(CONFIG_IPV6)
 	if (!IS_ERR(dst))
-		dst_cache_set_ip6(&flow->dst, dst, &flow->key.saddr);
+		dst_cache_set_ip6(&path->dst, dst, &path->key.saddr);
 #endif
 	return dst;
 }
@@ -144,17 +144,17 @@ static void route_features(struct hroce_route *route, bool gso)
 			      (features & (csum | NETIF_F_HW_CSUM))));
 }
 
-int hroce_route_get(struct hroce_flow *flow, struct hroce_route *route)
+int hroce_route_get(struct hroce_path *path, struct hroce_route *route)
 {
-	const struct in6_addr *daddr = &flow->key.daddr;
+	const struct in6_addr *daddr = &path->key.daddr;
 	bool ipv6 = !ipv6_addr_v4mapped(daddr);
-	bool gso = READ_ONCE(flow->port->gso);
+	bool gso = READ_ONCE(path->port->gso);
 	struct dst_entry *dst;
 	bool local;
 
-	dst = dst_cache_get(&flow->dst);
+	dst = dst_cache_get(&path->dst);
 	if (!dst)
-		dst = ipv6 ? route_lookup6(flow) : route_lookup4(flow);
+		dst = ipv6 ? route_lookup6(path) : route_lookup4(path);
 	if (IS_ERR(dst))
 		return PTR_ERR(dst);
 	/* Sockets need SO_BROADCAST for that. */
@@ -171,12 +171,12 @@ int hroce_route_get(struct hroce_flow *flow, struct hroce_route *route)
 	route->mcast = hroce_addr_is_multicast(daddr);
 	local = !route->mcast && (ipv6 ? route_is_local6(dst) :
 					 route_flags4(dst) & RTCF_LOCAL);
-	route->filter = hroce_policy_filter_out(flow->port, ipv6);
+	route->filter = hroce_policy_filter_out(path->port, ipv6);
 	route->stack = dst_xfrm(dst) || dst->lwtstate ||
 		       (local && (route->filter ||
-				  hroce_policy_filter_in(flow->port, ipv6)));
+				  hroce_policy_filter_in(path->port, ipv6)));
 	if (local && !route->stack)
-		route->to = hroce_port_find(flow->port->dev, daddr);
+		route->to = hroce_port_find(path->port->dev, daddr);
 	if (route->to) {
 		route->dev = route->to->dev;
 		route->sg = true;
@@ -270,13 +270,13 @@ static __cold int route_output(struct net *net, struct sock *sk,
  * Like ip_local_out(), which however drops packets longer than a path MTU
  * learned by ICMP.
  */
-static int route_xmit_filter(const struct hroce_flow *flow,
+static int route_xmit_filter(const struct hroce_path *path,
 			     const struct hroce_route *route,
 			     struct sk_buff *skb)
 {
 	u8 pf = route->ipv6 ? NFPROTO_IPV6 : NFPROTO_IPV4;
 	struct net_device *dev = route->dev;
-	struct net *net = flow->port->net;
+	struct net *net = path->port->net;
 	int verdict;
 
 	skb->dev = dev;
@@ -292,11 +292,11 @@ static int route_xmit_filter(const struct hroce_flow *flow,
 				    NULL, dev, route_output));
 }
 
-static int route_xmit_stack(const struct hroce_flow *flow,
+static int route_xmit_stack(const struct hroce_path *path,
 			    const struct hroce_route *route,
 			    struct sk_buff *skb)
 {
-	struct net *net = flow->port->net;
+	struct net *net = path->port->net;
 
 	skb->dev = route->dev;
 	skb_dst_set(skb, dst_clone(route->dst));
@@ -305,7 +305,7 @@ static int route_xmit_stack(const struct hroce_flow *flow,
 	return route_result(ip_local_out(net, NULL, skb));
 }
 
-int hroce_route_xmit(const struct hroce_flow *flow,
+int hroce_route_xmit(const struct hroce_path *path,
 		     const struct hroce_route *route, struct sk_buff *skb)
 {
 	struct sk_buff *copy;
@@ -313,16 +313,16 @@ int hroce_route_xmit(const struct hroce_flow *flow,
 	if (route->to)
 		return route_deliver(route, route->dev, skb);
 	if (route->stack || route->dev->flags & IFF_LOOPBACK)
-		return route_xmit_stack(flow, route, skb);
+		return route_xmit_stack(path, route, skb);
 	/* Other queue pairs of this link may be in the group. */
 	if (route->mcast &&
-	    flow->port->ops->wants(flow->port, &flow->key.daddr)) {
+	    path->port->ops->wants(path->port, &path->key.daddr)) {
 		copy = skb_copy(skb, GFP_ATOMIC);
 		if (copy)
-			route_deliver(route, flow->port->dev, copy);
+			route_deliver(route, path->port->dev, copy);
 	}
 	if (route->filter)
-		return route_xmit_filter(flow, route, skb);
+		return route_xmit_filter(path, route, skb);
 	skb->dev = route->dev;
 	skb_dst_set_noref(skb, route->dst);
 	return route_result(route_send(skb));

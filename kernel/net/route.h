@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Route of a flow, and transmission of its frames. */
+/* Route of a path, and transmission of its frames. */
 #ifndef HROCE_ROUTE_H
 #define HROCE_ROUTE_H
 
 #include <linux/types.h>
 
 struct dst_entry;
-struct hroce_flow;
+struct hroce_path;
 struct hroce_port;
 struct net_device;
 struct sk_buff;
@@ -42,20 +42,20 @@ struct hroce_route {
 
 /**
  * hroce_route_get - look up the route
- * @flow: flow
+ * @path: path
  * @route: filled in; valid until hroce_route_put()
  *
  * Context: BH disabled, RCU read side until after hroce_route_put().
  * Return: 0, or negative errno if there is no route.
  */
-int hroce_route_get(struct hroce_flow *flow, struct hroce_route *route);
+int hroce_route_get(struct hroce_path *path, struct hroce_route *route);
 
 /* Counterpart of hroce_route_get(). */
 void hroce_route_put(struct hroce_route *route);
 
 /**
  * hroce_route_xmit - send a frame
- * @flow: flow
+ * @path: path
  * @route: from hroce_route_get()
  * @skb: frame from the IP header on, transport header set; consumed
  *
@@ -63,7 +63,7 @@ void hroce_route_put(struct hroce_route *route);
  * Return: 0 if sent; NET_XMIT_DROP if a queue of this host is full; negative
  * errno if it cannot be sent.
  */
-int hroce_route_xmit(const struct hroce_flow *flow,
+int hroce_route_xmit(const struct hroce_path *path,
 		     const struct hroce_route *route, struct sk_buff *skb);
 
 #endif /* HROCE_ROUTE_H */

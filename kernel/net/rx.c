@@ -19,7 +19,7 @@
 #include <net/ip6_checksum.h>
 
 #include "crc.h"
-#include "flow.h"
+#include "path.h"
 #include "icrc.h"
 #include "policy.h"
 #include "port.h"
@@ -217,7 +217,7 @@ static __always_inline void rx_receive(struct hroce_rx_frame *f)
 	f->begin = f->at.pos;
 	f->seg_len = skb_is_gso(f->skb) ? skb_shinfo(f->skb)->gso_size : len;
 	f->end = f->begin + len;
-	f->trusted = hroce_flow_trusts(f->skb, &f->daddr);
+	f->trusted = hroce_path_trusts(f->skb, &f->daddr);
 	f->vector = !f->trusted && hroce_crc_begin(len);
 	f->port->ops->receive(f);
 }

@@ -30,7 +30,7 @@
 #include "../proto/burst.h"
 #include "../proto/psn.h"
 #include "crc.h"
-#include "flow.h"
+#include "path.h"
 #include "icrc.h"
 #include "port.h"
 #include "route.h"
@@ -266,7 +266,7 @@ static void tx_partial_sum(struct hroce_tx *tx, struct sk_buff *skb, u32 len)
 /* Prepend IP and UDP headers, and set the metadata for the stack. */
 static void tx_finish(struct hroce_tx *tx, struct sk_buff *skb)
 {
-	const struct hroce_flow_key *key = &tx->flow->key;
+	const struct hroce_path_key *key = &tx->path->key;
 	u32 udp_len = skb->len + sizeof(struct udphdr);
 
 	hroce_headers_set(&tx->hdr, skb->len, tx->ip_id);
@@ -289,7 +289,7 @@ static void tx_finish(struct hroce_tx *tx, struct sk_buff *skb)
 	skb->protocol = tx->hdr.ipv6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP);
 	skb->priority = key->sl;
 	skb_set_hash(skb, hash_32(key->sport, 32), PKT_HASH_TYPE_L4);
-	hroce_flow_charge(tx->sender, skb, tx->elide, !tx->keep_order);
+	hroce_path_charge(tx->sender, skb, tx->elide, !tx->keep_order);
 }
 
 /* Return unused IDs, unless another frame has taken some since. */
@@ -298,14 +298,14 @@ static void tx_return_ids(struct hroce_tx *tx)
 	int reserved = tx_max_pkts(tx);
 
 	if (tx->nr_pkts != reserved)
-		atomic_cmpxchg(&tx->flow->ip_id, tx->ip_id + reserved,
+		atomic_cmpxchg(&tx->path->ip_id, tx->ip_id + reserved,
 			       tx->ip_id + tx->nr_pkts);
 }
 
 /* Send the open frame, with no region locked. */
 static void tx_send(struct hroce_tx *tx)
 {
-	struct hroce_port *port = tx->flow->port;
+	struct hroce_port *port = tx->path->port;
 	struct sk_buff *skb;
 	bool locked;
 	int result;
@@ -315,7 +315,7 @@ static void tx_send(struct hroce_tx *tx)
 	tx_return_ids(tx);
 	tx_finish(tx, skb);
 	locked = tx->it && hroce_mem_release(tx->it);
-	result = hroce_route_xmit(tx->flow, &tx->route, skb);
+	result = hroce_route_xmit(tx->path, &tx->route, skb);
 	if (likely(!result)) {
 		hroce_port_stat_inc(port, HROCE_EV_TX_FRAMES);
 		hroce_port_stat_add(port, HROCE_EV_TX_PACKETS, tx->nr_pkts);
@@ -373,8 +373,8 @@ static bool tx_elides(const struct hroce_tx *tx)
 	if (tx->route.mcast || tx->route.stack)
 		return false;
 	if (tx->route.to)
-		return READ_ONCE(tx->flow->port->elide_icrc);
-	return hroce_flow_elides(tx->sender, &tx->flow->key.daddr);
+		return READ_ONCE(tx->path->port->elide_icrc);
+	return hroce_path_elides(tx->sender, &tx->path->key.daddr);
 }
 
 /* Open a frame that begins with the loaded packet. */
@@ -391,7 +391,7 @@ static int tx_open(struct hroce_tx *tx)
 	tx->elide = tx_elides(tx);
 	tx->frame.list = tx->route.list;
 	tx->frame.sum = !tx->elide;
-	tx->ip_id = atomic_fetch_add(tx_max_pkts(tx), &tx->flow->ip_id);
+	tx->ip_id = atomic_fetch_add(tx_max_pkts(tx), &tx->path->ip_id);
 	tx->nr_pkts = 0;
 	tx->payload = 0;
 	err = hroce_tx_frame_begin(&tx->frame,
@@ -465,16 +465,16 @@ static int tx_packets(struct hroce_tx *tx, struct hroce_mem_iter *it)
 	return 0;
 }
 
-int hroce_tx_aim(struct hroce_tx *tx, struct hroce_flow *flow)
+int hroce_tx_aim(struct hroce_tx *tx, struct hroce_path *path)
 {
 	int err;
 
-	err = hroce_route_get(flow, &tx->route);
+	err = hroce_route_get(path, &tx->route);
 	if (err)
 		return err;
-	tx->flow = flow;
+	tx->path = path;
 	tx->icrc.udp_len = 0;
-	hroce_headers_init(&tx->hdr, &flow->key);
+	hroce_headers_init(&tx->hdr, &path->key);
 	return 0;
 }
 
@@ -491,17 +491,17 @@ u8 hroce_tx_add(struct hroce_tx *tx, const struct hrp_burst *b,
 	if (it->status != HROCE_WC_SUCCESS)
 		return it->status;
 	if (err)
-		hroce_port_stat_add(tx->flow->port, HROCE_EV_TX_ERRORS,
+		hroce_port_stat_add(tx->path->port, HROCE_EV_TX_ERRORS,
 				    b->nr_pkts - tx->next);
 	return HROCE_WC_SUCCESS;
 }
 
 void hroce_tx_end(struct hroce_tx *tx)
 {
-	if (!tx->flow)
+	if (!tx->path)
 		return;
 	if (tx->frame.skb)
 		tx_send(tx);
 	hroce_route_put(&tx->route);
-	tx->flow = NULL;
+	tx->path = NULL;
 }

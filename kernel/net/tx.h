@@ -12,7 +12,7 @@
 #include "route.h"
 #include "tx_frame.h"
 
-struct hroce_flow;
+struct hroce_path;
 struct hroce_mem_iter;
 
 /* From this payload size on, refer to pages instead of copying them. */
@@ -20,12 +20,12 @@ struct hroce_mem_iter;
 
 /**
  * struct hroce_tx - a run of transmissions in frames
- * @sender: flow of the queue pair; frames are charged to it
- * @flow: destination of bursts; NULL: none, see hroce_tx_aim()
+ * @sender: path of the queue pair; frames are charged to it
+ * @path: destination of bursts; NULL: none, see hroce_tx_aim()
  * @keep_order: the owner retransmits frames that the stack refuses
  * @refused: the stack has refused a frame
  * @refused_psn: PSN of the first packet of that frame
- * @route: route of @flow
+ * @route: route of @path
  * @hdr: IP and UDP headers of one packet
  * @frame: the open frame; its skb is NULL if there is none
  * @elide: omit the ICRC in the open frame
@@ -50,8 +50,8 @@ struct hroce_mem_iter;
  * share a super-packet.
  */
 struct hroce_tx {
-	struct hroce_flow *sender;
-	struct hroce_flow *flow;
+	struct hroce_path *sender;
+	struct hroce_path *path;
 	bool keep_order;
 	bool refused;
 	u32 refused_psn;
@@ -86,17 +86,17 @@ static inline bool hroce_tx_may_refer(const struct hrp_burst *b)
 /**
  * hroce_tx_begin - begin a run of transmissions
  * @tx: run
- * @sender: flow of the queue pair; all frames are charged to it, wherever they
+ * @sender: path of the queue pair; all frames are charged to it, wherever they
  *	go
  * @keep_order: after the local stack has refused a frame for lack of room, set
  *	@tx->refused, set @tx->refused_psn to the PSN to resume at, and send
  *	nothing more. Otherwise a refused frame is lost
  */
 static inline void hroce_tx_begin(struct hroce_tx *tx,
-				  struct hroce_flow *sender, bool keep_order)
+				  struct hroce_path *sender, bool keep_order)
 {
 	tx->sender = sender;
-	tx->flow = NULL;
+	tx->path = NULL;
 	tx->keep_order = keep_order;
 	tx->refused = false;
 	tx->frame.skb = NULL;
@@ -106,14 +106,14 @@ static inline void hroce_tx_begin(struct hroce_tx *tx,
 /**
  * hroce_tx_aim - set the destination
  * @tx: run without destination: new, or after hroce_tx_end()
- * @flow: destination; valid until hroce_tx_end()
+ * @path: destination; valid until hroce_tx_end()
  *
- * Sets @tx->flow, @tx->route and @tx->hdr.
+ * Sets @tx->path, @tx->route and @tx->hdr.
  * Context: BH disabled, RCU read side; both until hroce_tx_end().
  * Return: 0, or negative errno if there is no route; @tx then has no
  * destination.
  */
-int hroce_tx_aim(struct hroce_tx *tx, struct hroce_flow *flow);
+int hroce_tx_aim(struct hroce_tx *tx, struct hroce_path *path);
 
 /**
  * hroce_tx_add - add the packets of a burst

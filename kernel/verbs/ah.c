@@ -48,8 +48,8 @@ static u8 ah_user_sl(struct ib_device *ibdev, u8 sl)
 	return sl;
 }
 
-int hroce_ah_flow_key(struct ib_device *ibdev, const struct rdma_ah_attr *attr,
-		      u16 sport, bool user, struct hroce_flow_key *key)
+int hroce_ah_path_key(struct ib_device *ibdev, const struct rdma_ah_attr *attr,
+		      u16 sport, bool user, struct hroce_path_key *key)
 {
 	const struct ib_global_route *grh;
 	const struct ib_gid_attr *sgid;
@@ -121,7 +121,7 @@ static void ah_free(struct work_struct *work)
 	struct hroce_ah *ah;
 
 	ah = container_of(to_rcu_work(work), struct hroce_ah, free);
-	hroce_flow_fini(&ah->flow);
+	hroce_path_fini(&ah->path);
 	kfree(ah);
 }
 
@@ -132,14 +132,14 @@ int hroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
 	gfp_t gfp = may_sleep ? GFP_KERNEL_ACCOUNT : GFP_ATOMIC;
 	struct hroce_dev *dev = to_hdev(ibah->device);
 	struct hroce_create_ah_resp resp = {};
-	struct hroce_flow_key key;
+	struct hroce_path_key key;
 	struct hroce_ah *ah;
 	int err;
 
 	err = hroce_udata_check(udata, offsetofend(typeof(resp), ah_id));
 	if (err)
 		return err;
-	err = hroce_ah_flow_key(&dev->ib, init_attr->ah_attr, 0, !!udata,
+	err = hroce_ah_path_key(&dev->ib, init_attr->ah_attr, 0, !!udata,
 				&key);
 	if (err)
 		return err;
@@ -149,7 +149,7 @@ int hroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
 	ah->pd = ibah->pd;
 	INIT_RCU_WORK(&ah->free, ah_free);
 	/* No cached route for the kernel: its CM uses each AH once. */
-	err = hroce_flow_init(&ah->flow, &dev->port, &key, !!udata, gfp);
+	err = hroce_path_init(&ah->path, &dev->port, &key, !!udata, gfp);
 	if (err)
 		goto free_ah;
 	err = ah_publish(dev, ah);

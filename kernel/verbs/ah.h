@@ -21,7 +21,7 @@ static inline struct hroce_ah *to_hah(struct ib_ah *ib)
 }
 
 /**
- * hroce_ah_flow_key - check an address vector and translate it
+ * hroce_ah_path_key - check an address vector and translate it
  * @ibdev: device
  * @attr: address vector with its sgid_attr resolved
  * @sport: UDP source port, or 0: to be derived from the addresses
@@ -32,8 +32,8 @@ static inline struct hroce_ah *to_hah(struct ib_ah *ib)
  * Return: 0, -EINVAL, or -EADDRNOTAVAIL if the port no longer has the address
  * of the GID.
  */
-int hroce_ah_flow_key(struct ib_device *ibdev, const struct rdma_ah_attr *attr,
-		      u16 sport, bool user, struct hroce_flow_key *key);
+int hroce_ah_path_key(struct ib_device *ibdev, const struct rdma_ah_attr *attr,
+		      u16 sport, bool user, struct hroce_path_key *key);
 
 /* Wait until all destroyed handles are freed. Context: process. */
 void hroce_ah_flush(void);

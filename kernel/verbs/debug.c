@@ -125,7 +125,7 @@ int hroce_debug_add(struct ib_device *ibdev)
 			    &dev->port.elide_icrc);
 	debugfs_create_bool("local", 0600, dev->debug, &dev->port.local);
 	debugfs_create_bool("strict", 0600, dev->debug, &dev->port.strict);
-	debugfs_create_bool("take_turns", 0600, dev->debug, &dev->take_turns);
+	debugfs_create_bool("hand_over", 0600, dev->debug, &dev->hand_over);
 	debugfs_create_file_unsafe("poll_us", 0600, dev->debug, dev,
 				   &poll_us_fops);
 	debugfs_create_file("limits", 0600, dev->debug, dev, &limits_fops);

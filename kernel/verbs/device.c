@@ -161,7 +161,7 @@ static void dev_setup(struct hroce_dev *dev)
 	hroce_quota_init(hroce_dev_quota(dev));
 	hroce_mcast_init(&dev->mcast);
 	hroce_pkey_init(dev);
-	dev->take_turns = true;
+	dev->hand_over = true;
 	hroce_poller_init(&dev->poller);
 	hroce_hide_init(&dev->qpn_hide);
 }
@@ -182,7 +182,7 @@ static void hroce_dev_dealloc(struct ib_device *ibdev)
 		     xa_find(&dev->xrc_srqs, &srq, ULONG_MAX, XA_PRESENT) ||
 		     xa_find(&dev->ahs, &ah, ULONG_MAX, XA_PRESENT));
 	xa_destroy(&dev->qps);
-	hroce_recent_fini(&dev->recent_qps);
+	hroce_lookup_fini(&dev->qp_lookup);
 	xa_destroy(&dev->xrc_srqs);
 	xa_destroy(&dev->faults);
 	xa_destroy(&dev->ahs);
@@ -211,7 +211,7 @@ int hroce_dev_create(struct hroce_owner *owner, const char *name)
 	err = hroce_mkeys_init(&dev->mkeys);
 	if (err)
 		goto dealloc;
-	err = hroce_recent_init(&dev->recent_qps);
+	err = hroce_lookup_init(&dev->qp_lookup);
 	if (err)
 		goto fini_keys;
 	err = hroce_port_init(&dev->port, ndev, &hroce_recv_ops);
@@ -241,7 +241,7 @@ int hroce_dev_create(struct hroce_owner *owner, const char *name)
 	return 0;
 
 fini_recent:
-	hroce_recent_fini(&dev->recent_qps);
+	hroce_lookup_fini(&dev->qp_lookup);
 fini_keys:
 	hroce_mkeys_fini(&dev->mkeys);
 dealloc:

@@ -4,15 +4,15 @@
  * packet leaves before the system call returns.
  *
  * A descriptor may outlive its device, and ib_core does not guard its file
- * operations. So @dev is only used in a section; kick_destroy() clears it and
- * waits for sections.
+ * operations. So @dev is only used in an epoch; kick_destroy() clears it and
+ * waits for epochs.
  */
 #include <linux/anon_inodes.h>
 #include <linux/fs.h>
 #include <rdma/uverbs_std_types.h>
-#include "../core/section.h"
+#include "../core/epoch.h"
 #include "../datapath/qp.h"
-#include "../datapath/turn.h"
+#include "../datapath/handover.h"
 #include "../trace/trace.h"
 #include "device.h"
 #include "kick.h"
@@ -33,7 +33,7 @@ struct hroce_kick {
 };
 
 /*
- * Return: the queue pair to kick, valid to the end of the section, or
+ * Return: the queue pair to kick, valid to the end of the epoch, or
  * ERR_PTR().
  */
 static struct hroce_qp *kick_find(const struct hroce_kick *kick,
@@ -48,57 +48,57 @@ static struct hroce_qp *kick_find(const struct hroce_kick *kick,
 	return qp && qp->owner == kick->owner ? qp : ERR_PTR(-EINVAL);
 }
 
-static void kick_qp(struct hroce_qp *qp, struct hroce_turn_mark *mark)
+static void kick_qp(struct hroce_qp *qp, struct hroce_handover_mark *mark)
 {
 	struct hroce_dev *dev = hqp_dev(qp);
 
 	hroce_port_stat_inc(&dev->port, HROCE_EV_KICKS);
 	trace_hroce_kick(qp->proto.qpn);
-	hroce_turn_begin(qp, mark);
+	hroce_handover_begin(qp, mark);
 	if (READ_ONCE(qp->proto.state) == HRP_ERR)
 		set_bit(HRP_PENDING_ERROR, &qp->proto.pending);
 	else
 		set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
-	hroce_qp_settle_bh(qp);
+	hroce_qp_run_pending_bh(qp);
 	hroce_poller_wake(&dev->poller);
 }
 
 /* Let the receiver run, if @mark says so and the queue pair still exists. */
-static void kick_take_turns(const struct hroce_kick *kick, unsigned long qpn,
-			    const struct hroce_turn_mark *mark)
+static void kick_hand_over(const struct hroce_kick *kick, unsigned long qpn,
+			   const struct hroce_handover_mark *mark)
 {
 	struct hroce_qp *qp;
 	bool wait;
 
-	hroce_section_enter();
+	hroce_epoch_enter();
 	qp = kick_find(kick, qpn);
-	wait = !IS_ERR(qp) && hroce_turn_end(qp, mark);
-	hroce_section_leave();
+	wait = !IS_ERR(qp) && hroce_handover_end(qp, mark);
+	hroce_epoch_leave();
 	if (!wait)
 		return;
-	hroce_turn_wait();
-	hroce_section_enter();
+	hroce_handover_wait();
+	hroce_epoch_enter();
 	qp = kick_find(kick, qpn);
 	if (!IS_ERR(qp))
-		hroce_turn_over(qp);
-	hroce_section_leave();
+		hroce_handover_over(qp);
+	hroce_epoch_leave();
 }
 
 static long kick_run(const struct hroce_kick *kick, unsigned long qpn)
 {
-	struct hroce_turn_mark mark;
+	struct hroce_handover_mark mark;
 	struct hroce_qp *qp;
 
-	hroce_section_enter();
+	hroce_epoch_enter();
 	qp = kick_find(kick, qpn);
 	if (!IS_ERR(qp))
 		kick_qp(qp, &mark);
 	/* Softirqs run here and receive frames sent on this host. */
-	hroce_section_leave();
+	hroce_epoch_leave();
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
-	if (hroce_turn_may_end(&mark))
-		kick_take_turns(kick, qpn, &mark);
+	if (hroce_handover_may_end(&mark))
+		kick_hand_over(kick, qpn, &mark);
 	return 0;
 }
 
@@ -137,7 +137,7 @@ static void kick_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why)
 	struct hroce_kick *kick = container_of(uobj, struct hroce_kick, uobj);
 
 	RCU_INIT_POINTER(kick->dev, NULL);
-	hroce_section_wait();
+	hroce_epoch_wait();
 }
 
 DECLARE_UVERBS_NAMED_METHOD(HROCE_METHOD_KICK_ALLOC,

@@ -12,7 +12,7 @@
 #include <linux/workqueue.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/restrack.h>
-#include "../core/section.h"
+#include "../core/epoch.h"
 #include "../datapath/fetch.h"
 #include "../mem/paged.h"
 #include "device.h"
@@ -250,9 +250,9 @@ static int prefetch_set(struct odp_range *range, struct ib_pd *pd,
 	struct hroce_mr *mr;
 	bool writable;
 
-	hroce_section_enter();
+	hroce_epoch_enter();
 	mr = hroce_mr_tryget(&to_hdev(pd->device)->mkeys, sge->lkey);
-	hroce_section_leave();
+	hroce_epoch_leave();
 	if (!mr)
 		return -ENOENT;
 	if (mr->ops != &odp_mr_ops) {

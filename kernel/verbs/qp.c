@@ -3,7 +3,7 @@
  * Creation and destruction of queue pairs.
  *
  * Look-ups by number find a queue pair once it is complete. Destruction removes
- * the number, waits for sections of the datapath, and stops timer and tasklets;
+ * the number, waits for epochs of the datapath, and stops timer and tasklets;
  * then no other user is left.
  */
 #include <linux/slab.h>
@@ -96,7 +96,7 @@ static void qp_setup(struct hroce_qp *qp, const struct ib_qp_init_attr *init,
 	spin_lock_init(&qp->post_lock);
 	hroce_qp_send_init(qp);
 	hroce_qp_recv_init(qp);
-	qp->turn.cpu = HROCE_TURN_NOWHERE;
+	qp->handover.cpu = HROCE_HANDOVER_NOWHERE;
 	qp->user = udata;
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->send_cq = init->send_cq ? to_hcq(init->send_cq) : NULL;
@@ -219,9 +219,9 @@ static void qp_destroy_rq(struct hroce_qp *qp)
 }
 
 /* Frames have left: both sides may send again. */
-static void flow_wake(struct hroce_flow *flow)
+static void path_wake(struct hroce_path *path)
 {
-	struct hroce_qp *qp = container_of(flow, struct hroce_qp, flow);
+	struct hroce_qp *qp = container_of(path, struct hroce_qp, path);
 
 	if (READ_ONCE(qp->dead))
 		return;
@@ -229,25 +229,25 @@ static void flow_wake(struct hroce_flow *flow)
 	tasklet_schedule(&qp->recv.task);
 }
 
-int hroce_qp_flow_init(struct hroce_qp *qp, const struct hroce_flow_key *key,
+int hroce_qp_path_init(struct hroce_qp *qp, const struct hroce_path_key *key,
 		       bool cached)
 {
-	memset(&qp->flow, 0, sizeof(qp->flow));
-	qp->flow.wake = flow_wake;
-	return hroce_flow_init(&qp->flow, &hqp_dev(qp)->port, key, cached,
+	memset(&qp->path, 0, sizeof(qp->path));
+	qp->path.wake = path_wake;
+	return hroce_path_init(&qp->path, &hqp_dev(qp)->port, key, cached,
 			       GFP_KERNEL_ACCOUNT);
 }
 
-/* UD: address handles have the routes; this flow only counts queued bytes. */
-static int qp_create_flow(struct hroce_qp *qp)
+/* UD: address handles have the routes; this path only counts queued bytes. */
+static int qp_create_path(struct hroce_qp *qp)
 {
-	static const struct hroce_flow_key nowhere;
+	static const struct hroce_path_key nowhere;
 	int err;
 
 	if (qp->proto.type != HRP_TYPE_UD)
 		return 0;
-	err = hroce_qp_flow_init(qp, &nowhere, false);
-	qp->flow_ok = !err;
+	err = hroce_qp_path_init(qp, &nowhere, false);
+	qp->path_ok = !err;
 	return err;
 }
 
@@ -329,7 +329,7 @@ int hroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	err = qp_create_rq(qp, &init->cap);
 	if (err)
 		goto destroy_sq;
-	err = qp_create_flow(qp);
+	err = qp_create_path(qp);
 	if (err)
 		goto destroy_rq;
 	err = qp_take_number(qp);
@@ -348,8 +348,8 @@ int hroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 put_number:
 	xa_erase(&dev->qps, hroce_qp_index(dev, qp->proto.qpn));
 destroy_flow:
-	if (qp->flow_ok)
-		hroce_flow_fini(&qp->flow);
+	if (qp->path_ok)
+		hroce_path_fini(&qp->path);
 destroy_rq:
 	qp_destroy_rq(qp);
 destroy_sq:
@@ -364,15 +364,15 @@ int hroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 
 	xa_lock(&dev->qps);
 	__xa_erase(&dev->qps, hroce_qp_index(dev, qp->proto.qpn));
-	hroce_recent_forget(&dev->recent_qps);
+	hroce_lookup_forget(&dev->qp_lookup);
 	xa_unlock(&dev->qps);
 	hroce_qp_stop(qp);
 	hroce_early_drain(qp);
 	hroce_qp_end_flush(qp);
-	hroce_turn_wake(&qp->turn);
-	if (qp->flow_ok) {
-		hroce_flow_fini(&qp->flow);
-		/* The flow may have woken the tasklets once more. */
+	hroce_handover_wake(&qp->handover);
+	if (qp->path_ok) {
+		hroce_path_fini(&qp->path);
+		/* The path may have woken the tasklets once more. */
 		hroce_qp_send_stop(qp);
 		hroce_qp_recv_stop(qp);
 	}

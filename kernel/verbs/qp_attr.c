@@ -150,13 +150,13 @@ void hroce_qp_set_attr(struct hroce_qp *qp, const struct ib_qp_attr *attr,
 		qp->sgid_index = rdma_ah_read_grh(&attr->ah_attr)->sgid_index;
 }
 
-/* Rebuild the address vector from the flow. */
+/* Rebuild the address vector from the path. */
 static void attr_query_av(const struct hroce_qp *qp, struct rdma_ah_attr *ah)
 {
-	const struct hroce_flow_key *key = &qp->flow.key;
+	const struct hroce_path_key *key = &qp->path.key;
 	union ib_gid dgid;
 
-	if (!qp->flow_ok || qp->proto.type == HRP_TYPE_UD)
+	if (!qp->path_ok || qp->proto.type == HRP_TYPE_UD)
 		return;
 	BUILD_BUG_ON(sizeof(dgid) != sizeof(key->daddr));
 	memcpy(&dgid, &key->daddr, sizeof(dgid));

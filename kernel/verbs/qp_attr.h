@@ -30,15 +30,15 @@ void hroce_qp_set_attr(struct hroce_qp *qp, const struct ib_qp_attr *attr,
 		       int mask);
 
 /**
- * hroce_qp_flow_init - set @qp->flow up
+ * hroce_qp_path_init - set @qp->path up
  * @qp: queue pair
  * @key: address vector; UD: none
- * @cached: see hroce_flow_init()
+ * @cached: see hroce_path_init()
  *
  * Context: process, may sleep.
  * Return: 0 or negative errno.
  */
-int hroce_qp_flow_init(struct hroce_qp *qp, const struct hroce_flow_key *key,
+int hroce_qp_path_init(struct hroce_qp *qp, const struct hroce_path_key *key,
 		       bool cached);
 
 #endif /* HROCE_QP_ATTR_H */

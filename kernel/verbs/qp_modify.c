@@ -40,7 +40,7 @@ struct qp_change {
 	int mask;
 	enum ib_qp_state from;
 	enum ib_qp_state to;
-	struct hroce_flow_key key;
+	struct hroce_path_key key;
 	struct hrp_rdres *rd;
 	u32 nr_rd;
 	struct hrp_pace *pace;
@@ -53,7 +53,7 @@ static void qp_set_state(struct hroce_qp *qp, enum ib_qp_state state)
 	WRITE_ONCE(qp->proto.state, (enum hrp_state)state);
 }
 
-static int change_prepare_flow(struct hroce_qp *qp, struct qp_change *c)
+static int change_prepare_path(struct hroce_qp *qp, struct qp_change *c)
 {
 	const struct rdma_ah_attr *ah = &c->attr->ah_attr;
 	u32 dest_qpn = qp->proto.dest_qpn;
@@ -65,16 +65,16 @@ static int change_prepare_flow(struct hroce_qp *qp, struct qp_change *c)
 	/* Constant for a connection, but different for each. */
 	sport = rdma_get_udp_sport(rdma_ah_read_grh(ah)->flow_label,
 				   qp->proto.qpn, dest_qpn);
-	err = hroce_ah_flow_key(qp->ib.device, ah, sport, !!qp->ib.uobject,
+	err = hroce_ah_path_key(qp->ib.device, ah, sport, !!qp->ib.uobject,
 				&c->key);
-	if (err || qp->flow_ok)
+	if (err || qp->path_ok)
 		return err;
 
-	err = hroce_qp_flow_init(qp, &c->key, true);
+	err = hroce_qp_path_init(qp, &c->key, true);
 	if (err)
 		return err;
 	hroce_qp_lock(qp);
-	qp->flow_ok = true;
+	qp->path_ok = true;
 	hroce_qp_unlock(qp);
 	return 0;
 }
@@ -133,7 +133,7 @@ static int change_prepare(struct hroce_qp *qp, struct qp_change *c)
 			return err;
 	}
 	if (c->mask & IB_QP_AV && qp->proto.type != HRP_TYPE_UD) {
-		err = change_prepare_flow(qp, c);
+		err = change_prepare_path(qp, c);
 		if (err)
 			return err;
 	}
@@ -213,9 +213,9 @@ static int change_commit(struct hroce_qp *qp, struct qp_change *c)
 		swap(qp->proto.resp.rd, c->rd);
 		swap(qp->proto.resp.nr_rd, c->nr_rd);
 	}
-	/* The flow is of a failed attempt; nothing is sent in INIT. */
-	if (c->mask & IB_QP_AV && c->from == IB_QPS_INIT && qp->flow_ok)
-		hroce_flow_update(&qp->flow, &c->key);
+	/* The path is of a failed attempt; nothing is sent in INIT. */
+	if (c->mask & IB_QP_AV && c->from == IB_QPS_INIT && qp->path_ok)
+		hroce_path_update(&qp->path, &c->key);
 	hroce_qp_set_attr(qp, c->attr, c->mask);
 	if (c->mask & IB_QP_RATE_LIMIT)
 		change_rate(qp, c);
@@ -234,10 +234,10 @@ unlock:
  * it again if it is still absent. The caller runs the requester, which arms the
  * timer.
  */
-static void qp_update_flow(struct hroce_qp *qp, const struct qp_change *c)
+static void qp_update_path(struct hroce_qp *qp, const struct qp_change *c)
 {
 	hroce_qp_stop(qp);
-	hroce_flow_update(&qp->flow, &c->key);
+	hroce_path_update(&qp->path, &c->key);
 	hroce_qp_lock(qp);
 	hrp_resp_read_ready(&qp->proto, true);
 	hrp_req_mem_ready(&qp->proto, ktime_get_ns(), true);
@@ -264,9 +264,9 @@ static void qp_reset(struct hroce_qp *qp)
 	hroce_qp_stop(qp);
 	hroce_early_drain(qp);
 	hroce_qp_end_flush(qp);
-	if (qp->flow_ok && proto->type != HRP_TYPE_UD) {
-		hroce_flow_fini(&qp->flow);
-		/* The flow may have woken the tasklets once more. */
+	if (qp->path_ok && proto->type != HRP_TYPE_UD) {
+		hroce_path_fini(&qp->path);
+		/* The path may have woken the tasklets once more. */
 		hroce_qp_send_stop(qp);
 		hroce_qp_recv_stop(qp);
 	}
@@ -274,7 +274,7 @@ static void qp_reset(struct hroce_qp *qp)
 	hroce_cq_forget(qp->recv_cq, proto->qpn);
 
 	hroce_qp_lock(qp);
-	qp->flow_ok = proto->type == HRP_TYPE_UD;
+	qp->path_ok = proto->type == HRP_TYPE_UD;
 	proto->pending = 0;
 	qp_set_state(qp, IB_QPS_RESET);
 	pace = hrp_pace_stop(proto);
@@ -308,8 +308,8 @@ static int qp_modify_locked(struct hroce_qp *qp, struct qp_change *c)
 	if (err)
 		return err;
 
-	if (c->mask & IB_QP_AV && c->from == IB_QPS_SQD && qp->flow_ok)
-		qp_update_flow(qp, c);
+	if (c->mask & IB_QP_AV && c->from == IB_QPS_SQD && qp->path_ok)
+		qp_update_path(qp, c);
 	if (c->to == IB_QPS_ERR)
 		hroce_qp_error(qp);
 	else if (c->to == IB_QPS_RTS || c->to == IB_QPS_SQD)

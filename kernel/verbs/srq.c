@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Shared receive queues. Taking their entries is in datapath/srq.c. */
-#include "../core/section.h"
+#include "../core/epoch.h"
 #include "../datapath/srq.h"
 #include "device.h"
 #include "ops.h"
@@ -221,7 +221,7 @@ int hroce_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata)
 	/* Only XRC targets may still use it, by its number. */
 	if (ibsrq->srq_type == IB_SRQT_XRC) {
 		xa_erase(&to_hdev(ibsrq->device)->xrc_srqs, srq->number);
-		hroce_section_wait();
+		hroce_epoch_wait();
 	}
 	hroce_ring_destroy(srq->ring);
 	hroce_ring_destroy(srq->resize.ring);

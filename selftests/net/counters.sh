@@ -160,30 +160,30 @@ replies_have_no_priority() {
 	awk '$1 == "1" { n += $2 } $1 != "1" { other += $2 } END { exit !n || other }' <<<"$seen"
 }
 
-# usage: ping_pong MESSAGES CPU CPU: each end polls for the other's on its CPU; leaves how many turns they took
+# usage: ping_pong MESSAGES CPU CPU: each end polls for the other's on its CPU; leaves how many hand-overs there were
 ping_pong() {
 	local before log=/tmp/ping-pong-$id
 
-	before=$(($(counter nla turns) + $(counter nlb turns)))
+	before=$(($(counter nla handovers) + $(counter nlb handovers)))
 	ip netns exec "$nsB" taskset -c "$3" ib_write_lat -F -d nlb -x 1 -s 8 -n "$1" >"$log" 2>&1 &
 	wait_for 10 ip netns exec "$nsB" bash -c 'ss -Hltn "sport = 18515" | grep -q .' || return
 	ip netns exec "$nsA" taskset -c "$2" ib_write_lat -F -d nla -x 1 -s 8 -n "$1" 10.90.0.2 || return
 	wait $! || { cat "$log"; return 1; }
-	turns=$(($(counter nla turns) + $(counter nlb turns) - before))
-	echo "$turns turns for $1 messages each way"
+	handovers=$(($(counter nla handovers) + $(counter nlb handovers) - before))
+	echo "$handovers hand-overs for $1 messages each way"
 }
 
 # Who has sent leaves the CPU to who polls for it there, and to nobody else.
-pollers_take_turns() {
-	local n=300 turns
+pollers_hand_over() {
+	local n=300 handovers
 
 	[ ! -e /proc/lockdep ] || { echo "this kernel is too slow to answer in time"; return 4; }
-	ping_pong $n 0 0 && [ "$turns" -gt $n ] || return
-	knob nla take_turns N && knob nlb take_turns N || return
-	ping_pong 50 0 0 && [ "$turns" = 0 ] || return
-	knob nla take_turns Y && knob nlb take_turns Y || return
+	ping_pong $n 0 0 && [ "$handovers" -gt $n ] || return
+	knob nla hand_over N && knob nlb hand_over N || return
+	ping_pong 50 0 0 && [ "$handovers" = 0 ] || return
+	knob nla hand_over Y && knob nlb hand_over Y || return
 	[ "$(nproc)" -gt 1 ] || return 0
-	ping_pong $n 0 1 && [ "$turns" = 0 ]
+	ping_pong $n 0 1 && [ "$handovers" = 0 ]
 }
 
 two_ends || { tap_case counters.topology false; tap_done; exit 1; }
@@ -196,5 +196,5 @@ tap_case counters.capture_sees_port_4791 capture_sees_port_4791
 tap_case counters.source_ports_spread source_ports_spread
 tap_case counters.replies_have_no_priority replies_have_no_priority
 tap_case counters.resources_are_listed resources_are_listed
-tap_case counters.pollers_take_turns pollers_take_turns
+tap_case counters.pollers_hand_over pollers_hand_over
 tap_done

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Flows: back-pressure, and detection of frames that stay on this host.
+ * Paths: back-pressure, and detection of frames that stay on this host.
  *
  * The destructor of a frame has two jobs. It uncharges the frame. And a
  * received frame that still has it was sent by this module on this host and
  * passed through memory only: a frame that crosses a wire, or is copied or
- * split, loses its destructor. The receiver then marks the sender's flow, which
+ * split, loses its destructor. The receiver then marks the sender's path, which
  * elides the ICRC of later frames. Those have a different destructor and a
  * partial checksum. Code that modifies a frame (netem) must complete the
  * checksum first, and the frame is no longer trusted.
@@ -17,8 +17,8 @@
 #include <linux/wait_bit.h>
 #include <net/ipv6.h>
 
-#include "../core/section.h"
-#include "flow.h"
+#include "../core/epoch.h"
+#include "path.h"
 #include "port.h"
 
 /*
@@ -38,7 +38,7 @@
 /* Do not elide the ICRC for this long after a loss. */
 #define FLOW_LOST_TIME	HZ
 
-/* Interval of messages while hroce_flow_drain() waits. */
+/* Interval of messages while hroce_path_drain() waits. */
 #define FLOW_DRAIN_NOTICE	(5 * HZ)
 
 /* Whether a frame refers to memory of a region, and for which side. */
@@ -51,24 +51,24 @@ enum queue_class {
 };
 
 /**
- * struct hroce_flow_queue - state that frames share with their flow
- * @used: units of frames not yet freed, plus one for the flow; the queue is
+ * struct hroce_path_queue - state that frames share with their path
+ * @used: units of frames not yet freed, plus one for the path; the queue is
  *	freed when it drops to zero
- * @full: hroce_flow_full() returned true since the last wake
+ * @full: hroce_path_full() returned true since the last wake
  * @refs: frames of each class not yet freed; not used for QUEUE_NONE
- * @awaited: wake the flow when one of @refs drops to zero
+ * @awaited: wake the path when one of @refs drops to zero
  * @phase: class of the requests being sent
  * @begun: the owner's mark at the start of the current phase
  * @left: the owner's mark at the start of the other phase
  * @local: frames have arrived on this host, until @local_until
- * @local_hash: flow_hash() of the destination of the last such frame
+ * @local_hash: path_hash() of the destination of the last such frame
  * @local_until: in jiffies
  * @lost: do not set @local before @lost_until
  * @lost_until: in jiffies
- * @flow: the flow; NULL after hroce_flow_fini()
+ * @path: the path; NULL after hroce_path_fini()
  * @rcu: to free it
  */
-struct hroce_flow_queue {
+struct hroce_path_queue {
 	atomic_t used;
 	atomic_t full;
 	atomic_t refs[QUEUE_NR_CLASSES];
@@ -81,59 +81,59 @@ struct hroce_flow_queue {
 	u32 local_hash;
 	unsigned long local_until;
 	unsigned long lost_until;
-	struct hroce_flow __rcu *flow;
+	struct hroce_path __rcu *path;
 	struct rcu_head rcu;
 } __aligned(QUEUE_ALIGN);
 
 /* Queues of all links that are not freed yet. */
-static atomic_t flow_queues = ATOMIC_INIT(0);
+static atomic_t path_queues = ATOMIC_INIT(0);
 
-static void queue_put(struct hroce_flow_queue *queue, unsigned int units)
+static void queue_put(struct hroce_path_queue *queue, unsigned int units)
 {
 	if (!atomic_sub_and_test(units, &queue->used))
 		return;
 	kfree_rcu(queue, rcu);
-	if (atomic_dec_and_test(&flow_queues))
-		wake_up_var(&flow_queues);
+	if (atomic_dec_and_test(&path_queues))
+		wake_up_var(&path_queues);
 }
 
-static struct hroce_flow_queue *queue_of(const struct sk_buff *skb)
+static struct hroce_path_queue *queue_of(const struct sk_buff *skb)
 {
 	unsigned long arg = (unsigned long)skb_shinfo(skb)->destructor_arg;
 
-	return (struct hroce_flow_queue *)(arg & ~(QUEUE_ALIGN - 1UL));
+	return (struct hroce_path_queue *)(arg & ~(QUEUE_ALIGN - 1UL));
 }
 
-/* Wake the flow if it is still there and no other context has done so. */
-static void queue_wake(struct hroce_flow_queue *queue, atomic_t *reason)
+/* Wake the path if it is still there and no other context has done so. */
+static void queue_wake(struct hroce_path_queue *queue, atomic_t *reason)
 {
-	struct hroce_flow *flow;
+	struct hroce_path *path;
 	unsigned long flags;
 
 	/*
 	 * Frames may be freed with interrupts disabled, where BH cannot be
-	 * disabled. A softirq in between would run as part of this section.
+	 * disabled. A softirq in between would run as part of this epoch.
 	 */
 	local_irq_save(flags);
-	hroce_section_begin();
+	hroce_epoch_begin();
 	if (atomic_xchg(reason, 0)) {
-		flow = rcu_dereference(queue->flow);
-		if (flow)
-			flow->wake(flow);
+		path = rcu_dereference(queue->path);
+		if (path)
+			path->wake(path);
 	}
-	hroce_section_end();
+	hroce_epoch_end();
 	local_irq_restore(flags);
 }
 
-static void flow_free_skb(struct sk_buff *skb)
+static void path_free_skb(struct sk_buff *skb)
 {
 	unsigned long arg = (unsigned long)skb_shinfo(skb)->destructor_arg;
 	enum queue_class class = arg >> QUEUE_CLASS & (QUEUE_NR_CLASSES - 1);
-	struct hroce_flow_queue *queue = queue_of(skb);
+	struct hroce_path_queue *queue = queue_of(skb);
 	int used;
 
 	rcu_read_lock();
-	/* Fully ordered: see hroce_flow_await_refs(). */
+	/* Fully ordered: see hroce_path_await_refs(). */
 	if (class != QUEUE_NONE && atomic_dec_and_test(&queue->refs[class]) &&
 	    atomic_read(&queue->awaited))
 		queue_wake(queue, &queue->awaited);
@@ -145,96 +145,96 @@ static void flow_free_skb(struct sk_buff *skb)
 }
 
 /* The destructor's identity marks skbs without an ICRC. */
-static void flow_free_elided_skb(struct sk_buff *skb)
+static void path_free_elided_skb(struct sk_buff *skb)
 {
-	flow_free_skb(skb);
+	path_free_skb(skb);
 }
 
-void hroce_flow_drain(void)
+void hroce_path_drain(void)
 {
 	/* Destructors are code of this module, so wait for them. */
-	while (!wait_var_event_timeout(&flow_queues, !atomic_read(&flow_queues),
+	while (!wait_var_event_timeout(&path_queues, !atomic_read(&path_queues),
 				       FLOW_DRAIN_NOTICE))
-		pr_warn("unloading waits for frames of %d flows that a qdisc, a netfilter queue or a device holds: remove the qdisc (tc qdisc del), end the program behind the queue, or set the device down\n",
-			atomic_read(&flow_queues));
+		pr_warn("unloading waits for frames of %d paths that a qdisc, a netfilter queue or a device holds: remove the qdisc (tc qdisc del), end the program behind the queue, or set the device down\n",
+			atomic_read(&path_queues));
 	/* The last destructor may not have returned yet. */
 	synchronize_rcu();
 }
 
-static struct hroce_flow_queue *queue_create(struct hroce_flow *flow,
+static struct hroce_path_queue *queue_create(struct hroce_path *path,
 					     gfp_t gfp)
 {
-	struct hroce_flow_queue *queue;
+	struct hroce_path_queue *queue;
 
 	BUILD_BUG_ON(!is_power_of_2(sizeof(*queue)));
 	queue = kzalloc(sizeof(*queue), gfp);
 	if (!queue)
 		return NULL;
-	atomic_inc(&flow_queues);
+	atomic_inc(&path_queues);
 	atomic_set(&queue->used, 1);
 	queue->phase = QUEUE_PHASE;
-	rcu_assign_pointer(queue->flow, flow);
+	rcu_assign_pointer(queue->path, path);
 	return queue;
 }
 
-int hroce_flow_init(struct hroce_flow *flow, struct hroce_port *port,
-		    const struct hroce_flow_key *key, bool cached, gfp_t gfp)
+int hroce_path_init(struct hroce_path *path, struct hroce_port *port,
+		    const struct hroce_path_key *key, bool cached, gfp_t gfp)
 {
-	struct hroce_flow_queue *queue;
+	struct hroce_path_queue *queue;
 	int err = 0;
 
 	if (ipv6_addr_v4mapped(&key->saddr) != ipv6_addr_v4mapped(&key->daddr))
 		return -EAFNOSUPPORT;
-	flow->queue = NULL;
-	if (flow->wake) {
-		queue = queue_create(flow, gfp);
+	path->queue = NULL;
+	if (path->wake) {
+		queue = queue_create(path, gfp);
 		if (!queue)
 			return -ENOMEM;
-		flow->queue = queue;
+		path->queue = queue;
 	}
 	if (cached)
-		err = dst_cache_init(&flow->dst, gfp);
+		err = dst_cache_init(&path->dst, gfp);
 	if (err) {
-		if (flow->queue)
-			queue_put(flow->queue, 1);
+		if (path->queue)
+			queue_put(path->queue, 1);
 		return err;
 	}
-	flow->port = port;
-	flow->key = *key;
-	atomic_set(&flow->ip_id, get_random_u32() & 0xffff);
+	path->port = port;
+	path->key = *key;
+	atomic_set(&path->ip_id, get_random_u32() & 0xffff);
 	return 0;
 }
 
-void hroce_flow_update(struct hroce_flow *flow,
-		       const struct hroce_flow_key *key)
+void hroce_path_update(struct hroce_path *path,
+		       const struct hroce_path_key *key)
 {
-	flow->key = *key;
-	dst_cache_reset(&flow->dst);
-	WRITE_ONCE(flow->queue->local, false);
+	path->key = *key;
+	dst_cache_reset(&path->dst);
+	WRITE_ONCE(path->queue->local, false);
 }
 
-void hroce_flow_fini(struct hroce_flow *flow)
+void hroce_path_fini(struct hroce_path *path)
 {
-	struct hroce_flow_queue *queue = flow->queue;
+	struct hroce_path_queue *queue = path->queue;
 
-	dst_cache_destroy(&flow->dst);
+	dst_cache_destroy(&path->dst);
 	if (!queue)
 		return;
-	RCU_INIT_POINTER(queue->flow, NULL);
+	RCU_INIT_POINTER(queue->path, NULL);
 	/*
 	 * A destructor keeps one unit until it has called wake; pairs with its
 	 * atomic_sub_return().
 	 */
 	smp_mb();
 	if (atomic_read(&queue->used) > 1)
-		hroce_section_wait();
-	flow->queue = NULL;
+		hroce_epoch_wait();
+	path->queue = NULL;
 	queue_put(queue, 1);
 }
 
-bool hroce_flow_full(struct hroce_flow *flow)
+bool hroce_path_full(struct hroce_path *path)
 {
-	struct hroce_flow_queue *queue = flow->queue;
+	struct hroce_path_queue *queue = path->queue;
 
 	if (atomic_read(&queue->used) <= QUEUE_HIGH)
 		return false;
@@ -243,18 +243,18 @@ bool hroce_flow_full(struct hroce_flow *flow)
 	smp_mb__after_atomic();
 	if (atomic_read(&queue->used) >= QUEUE_LOW)
 		return true;
-	/* If @full is already clear, a destructor wakes the flow. */
+	/* If @full is already clear, a destructor wakes the path. */
 	return !atomic_xchg(&queue->full, 0);
 }
 
-static u32 queue_other_phase(const struct hroce_flow_queue *queue)
+static u32 queue_other_phase(const struct hroce_path_queue *queue)
 {
 	return queue->phase ^ QUEUE_PHASE ^ QUEUE_PHASE_ODD;
 }
 
-void hroce_flow_refer(struct hroce_flow *flow, bool fresh, u32 mark)
+void hroce_path_refer(struct hroce_path *path, bool fresh, u32 mark)
 {
-	struct hroce_flow_queue *queue = flow->queue;
+	struct hroce_path_queue *queue = path->queue;
 	u32 other = queue_other_phase(queue);
 
 	if (!fresh || atomic_read_acquire(&queue->refs[other]))
@@ -264,9 +264,9 @@ void hroce_flow_refer(struct hroce_flow *flow, bool fresh, u32 mark)
 	WRITE_ONCE(queue->phase, other);
 }
 
-u32 hroce_flow_refs_begin(const struct hroce_flow *flow, bool open, u32 end)
+u32 hroce_path_refs_begin(const struct hroce_path *path, bool open, u32 end)
 {
-	const struct hroce_flow_queue *queue = flow->queue;
+	const struct hroce_path_queue *queue = path->queue;
 
 	if (atomic_read_acquire(&queue->refs[queue_other_phase(queue)]))
 		return queue->left;
@@ -275,25 +275,25 @@ u32 hroce_flow_refs_begin(const struct hroce_flow *flow, bool open, u32 end)
 	return end;
 }
 
-bool hroce_flow_has_refs(const struct hroce_flow *flow)
+bool hroce_path_has_refs(const struct hroce_path *path)
 {
-	const struct hroce_flow_queue *queue = flow->queue;
+	const struct hroce_path_queue *queue = path->queue;
 
 	return atomic_read_acquire(&queue->refs[QUEUE_ANSWER]) ||
 	       atomic_read_acquire(&queue->refs[QUEUE_PHASE]) ||
 	       atomic_read_acquire(&queue->refs[QUEUE_PHASE_ODD]);
 }
 
-void hroce_flow_await_refs(struct hroce_flow *flow)
+void hroce_path_await_refs(struct hroce_path *path)
 {
-	atomic_set(&flow->queue->awaited, 1);
+	atomic_set(&path->queue->awaited, 1);
 	/* Pairs with the atomic_dec_and_test() of destructors. */
 	smp_mb__after_atomic();
 }
 
-void hroce_flow_lost(struct hroce_flow *flow)
+void hroce_path_lost(struct hroce_path *path)
 {
-	struct hroce_flow_queue *queue = flow->queue;
+	struct hroce_path_queue *queue = path->queue;
 
 	if (!READ_ONCE(queue->local))
 		return;
@@ -302,42 +302,42 @@ void hroce_flow_lost(struct hroce_flow *flow)
 	WRITE_ONCE(queue->local, false);
 }
 
-bool hroce_flow_is_peer(const struct hroce_flow *flow,
+bool hroce_path_is_peer(const struct hroce_path *path,
 			const struct in6_addr *saddr,
 			const struct in6_addr *daddr)
 {
-	return ipv6_addr_equal(saddr, &flow->key.daddr) &&
-	       ipv6_addr_equal(daddr, &flow->key.saddr);
+	return ipv6_addr_equal(saddr, &path->key.daddr) &&
+	       ipv6_addr_equal(daddr, &path->key.saddr);
 }
 
-static u32 flow_hash(const struct in6_addr *daddr)
+static u32 path_hash(const struct in6_addr *daddr)
 {
 	return __ipv6_addr_jhash(daddr, 0);
 }
 
-bool hroce_flow_elides(const struct hroce_flow *flow,
+bool hroce_path_elides(const struct hroce_path *path,
 		       const struct in6_addr *daddr)
 {
-	const struct hroce_flow_queue *queue = flow->queue;
+	const struct hroce_path_queue *queue = path->queue;
 
-	return READ_ONCE(flow->port->elide_icrc) && READ_ONCE(queue->local) &&
+	return READ_ONCE(path->port->elide_icrc) && READ_ONCE(queue->local) &&
 	       time_before(jiffies, READ_ONCE(queue->local_until)) &&
-	       READ_ONCE(queue->local_hash) == flow_hash(daddr);
+	       READ_ONCE(queue->local_hash) == path_hash(daddr);
 }
 
-bool hroce_flow_is_idle(const struct hroce_flow *flow)
+bool hroce_path_is_idle(const struct hroce_path *path)
 {
-	return atomic_read_acquire(&flow->queue->used) == 1;
+	return atomic_read_acquire(&path->queue->used) == 1;
 }
 
-void hroce_flow_charge(struct hroce_flow *flow, struct sk_buff *skb,
+void hroce_path_charge(struct hroce_path *path, struct sk_buff *skb,
 		       bool elided, bool answer)
 {
 	/* One unit holds the queue until the destructor has finished. */
 	unsigned int units = 1 + clamp_t(unsigned int,
 					 skb->truesize / QUEUE_UNIT,
 					 1, QUEUE_UNITS - 1);
-	struct hroce_flow_queue *queue = flow->queue;
+	struct hroce_path_queue *queue = path->queue;
 	u32 class = QUEUE_NONE;
 
 	BUILD_BUG_ON(QUEUE_NR_CLASSES << QUEUE_CLASS > QUEUE_ALIGN);
@@ -348,13 +348,13 @@ void hroce_flow_charge(struct hroce_flow *flow, struct sk_buff *skb,
 	atomic_add(units, &queue->used);
 	skb_shinfo(skb)->destructor_arg = (void *)queue +
 					  (class << QUEUE_CLASS | units);
-	skb->destructor = elided ? flow_free_elided_skb : flow_free_skb;
+	skb->destructor = elided ? path_free_elided_skb : path_free_skb;
 	/* Make GRO call the destructor when it takes the frame apart. */
 	skb->slow_gro = 1;
 }
 
 /* Only super-packets count, as smaller frames may take other paths. */
-static void queue_heard(struct hroce_flow_queue *queue, u32 daddr_hash)
+static void queue_heard(struct hroce_path_queue *queue, u32 daddr_hash)
 {
 	unsigned long until = jiffies + FLOW_LOCAL_TIME;
 
@@ -372,15 +372,15 @@ static void queue_heard(struct hroce_flow_queue *queue, u32 daddr_hash)
 		WRITE_ONCE(queue->local, true);
 }
 
-bool hroce_flow_trusts(const struct sk_buff *skb,
+bool hroce_path_trusts(const struct sk_buff *skb,
 		       const struct in6_addr *daddr)
 {
-	bool elided = skb->destructor == flow_free_elided_skb;
+	bool elided = skb->destructor == path_free_elided_skb;
 
-	if ((!elided && skb->destructor != flow_free_skb) ||
+	if ((!elided && skb->destructor != path_free_skb) ||
 	    skb->ip_summed != CHECKSUM_PARTIAL)
 		return false;
 	if (skb_is_gso(skb))
-		queue_heard(queue_of(skb), flow_hash(daddr));
+		queue_heard(queue_of(skb), path_hash(daddr));
 	return elided;
 }

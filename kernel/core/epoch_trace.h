@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The tracepoint of sections; the others are in trace/trace.h. */
+/* The tracepoint of epochs; the others are in trace/trace.h. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM hroce
 
-#if !defined(HROCE_SECTION_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
-#define HROCE_SECTION_TRACE_H
+#if !defined(HROCE_EPOCH_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define HROCE_EPOCH_TRACE_H
 
 #include <linux/tracepoint.h>
 
-/* A section of the datapath ends. */
-TRACE_EVENT(hroce_section,
+/* An epoch of the datapath ends. */
+TRACE_EVENT(hroce_epoch,
 	TP_PROTO(int work, u64 ns),
 	TP_ARGS(work, ns),
 	TP_STRUCT__entry(
@@ -23,10 +23,10 @@ TRACE_EVENT(hroce_section,
 	TP_printk("work=%d ns=%llu", __entry->work, __entry->ns)
 );
 
-#endif /* HROCE_SECTION_TRACE_H */
+#endif /* HROCE_EPOCH_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH .
 #undef TRACE_INCLUDE_FILE
-#define TRACE_INCLUDE_FILE section_trace
+#define TRACE_INCLUDE_FILE epoch_trace
 #include <trace/define_trace.h>

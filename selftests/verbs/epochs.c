@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * However much a process asks for at once, no section of the datapath does more
+ * However much a process asks for at once, no epoch of the datapath does more
  * than a bounded part of it: the rest is left to further ones. Counted are the
- * events between the ends of two sections of a CPU.
+ * events between the ends of two epochs of a CPU.
  *
- * With HROCE_SECTIONS_TIMED=1 only sections are traced, which takes next to no
+ * With HROCE_EPOCHS_TIMED=1 only epochs are traced, which takes next to no
  * time: then the notes say how long they were.
  */
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #define NR_WRS		32768
 #define READ_LEN	(8ul << 20)
 
-/* HROCE_SECTION_WORK, a burst and what one call of the engine executes. */
+/* HROCE_EPOCH_WORK, a burst and what one call of the engine executes. */
 #define MAX_WORK	(256 + 64 + 16)
 /* What one response may complete: the window, and local operations behind. */
 #define MAX_BEHIND	(2048 + 1024 + MAX_WORK)
@@ -28,15 +28,15 @@
 #define MAX_MULTICAST	(1024 + NR_MEMBERS)
 
 /**
- * struct seen - the most that a section has done
- * @sections: how many there were
+ * struct seen - the most that an epoch has done
+ * @epochs: how many there were
  * @cqes: completions
  * @pkts: packets sent
  * @work: work that it was charged for
  * @ns: how long it took; tracing included
  */
 struct seen {
-	long long sections;
+	long long epochs;
 	long long cqes;
 	long long pkts;
 	long long work;
@@ -67,13 +67,13 @@ static void start_tracing(void)
 {
 	static int traced;
 
-	if (access(TRACING "events/hroce/hroce_section", F_OK))
+	if (access(TRACING "events/hroce/hroce_epoch", F_OK))
 		vt_skip("needs trace events of hroce");
 	put("buffer_size_kb", "40000");
 	put("trace", "");
 	vt_defer(stop_tracing, &traced, "tracing");
-	put("events/hroce/hroce_section/enable", "1");
-	if (getenv("HROCE_SECTIONS_TIMED"))
+	put("events/hroce/hroce_epoch/enable", "1");
+	if (getenv("HROCE_EPOCHS_TIMED"))
 		return;
 	put("events/hroce/hroce_complete/enable", "1");
 	put("events/hroce/hroce_tx/enable", "1");
@@ -85,16 +85,16 @@ static void raise_to(long long *most, long long value)
 		*most = value;
 }
 
-/* One line of the trace, for @open, the section that its CPU is in. */
+/* One line of the trace, for @open, the epoch that its CPU is in. */
 static void see_line(struct seen *seen, struct seen *open, const char *line)
 {
 	long long work, ns;
 	const char *at;
 
-	at = strstr(line, "hroce_section:");
-	if (at && sscanf(at, "hroce_section: work=%lld ns=%lld", &work,
+	at = strstr(line, "hroce_epoch:");
+	if (at && sscanf(at, "hroce_epoch: work=%lld ns=%lld", &work,
 			 &ns) == 2) {
-		seen->sections++;
+		seen->epochs++;
 		raise_to(&seen->cqes, open->cqes);
 		raise_to(&seen->pkts, open->pkts);
 		raise_to(&seen->work, work);
@@ -127,10 +127,10 @@ static struct seen end_tracing(void)
 		see_line(&seen, &open[cpu], at);
 	}
 	fclose(f);
-	vt_note("of %lld sections the largest: %lld completions, %lld packets, "
-		"work %lld, %lld us", seen.sections, seen.cqes, seen.pkts,
+	vt_note("of %lld epochs the largest: %lld completions, %lld packets, "
+		"work %lld, %lld us", seen.epochs, seen.cqes, seen.pkts,
 		seen.work, seen.ns / 1000);
-	VT_OK(seen.sections, "no sections");
+	VT_OK(seen.epochs, "no epochs");
 	VT_OK(seen.work <= MAX_WORK, "too much work");
 	VT_OK(seen.pkts <= MAX_WORK, "too many packets");
 	return seen;

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Path to one peer: addresses, route, header fields, back-pressure. */
+#ifndef HROCE_PATH_H
+#define HROCE_PATH_H
+
+#include <linux/atomic.h>
+#include <linux/in6.h>
+#include <net/dst_cache.h>
+
+struct hroce_path_queue;
+struct hroce_port;
+struct sk_buff;
+
+/**
+ * struct hroce_path_key - address vector
+ * @saddr: source, IPv4 mapped
+ * @daddr: destination, IPv4 mapped; may be multicast
+ * @flow_label: 20 bits (IPv6)
+ * @sport: UDP source port
+ * @tclass: TOS or traffic class, ECN bits included
+ * @hop_limit: TTL or hop limit; 0 means the default
+ * @sl: service level, limited to those the owner may use; becomes skb->priority
+ */
+struct hroce_path_key {
+	struct in6_addr saddr;
+	struct in6_addr daddr;
+	u32 flow_label;
+	u16 sport;
+	u8 tclass;
+	u8 hop_limit;
+	u8 sl;
+};
+
+/**
+ * struct hroce_path - path to one peer
+ * @port: port of the link
+ * @key: addresses and header fields
+ * @dst: cached route, per CPU; always empty if the path does not cache it
+ * @ip_id: next IPv4 identification; each packet of a super-packet takes one
+ * @queue: accounts queued frames, which refer to it and may outlive the path;
+ *	NULL if no frame is charged to this path
+ * @wake: called in any context but hard interrupt, under RCU, when enough
+ *	queued frames have been freed after hroce_path_full() returned true, or
+ *	as requested by hroce_path_await_refs(); NULL if no frame is charged to
+ *	this path
+ */
+struct hroce_path {
+	struct hroce_port *port;
+	struct hroce_path_key key;
+	struct dst_cache dst;
+	atomic_t ip_id;
+	struct hroce_path_queue *queue;
+	void (*wake)(struct hroce_path *path);
+};
+
+/**
+ * hroce_path_init - initialise a path
+ * @path: zeroed, except @path->wake
+ * @port: link
+ * @key: address vector
+ * @cached: cache the route; else look it up for each frame
+ * @gfp: allocation flags; address handles may be created in atomic context
+ *
+ * The first transmission looks the route up. A cache takes per-CPU memory,
+ * which is scarce for atomic allocations.
+ * Context: as @gfp allows.
+ * Return: 0, -ENOMEM, -EAFNOSUPPORT.
+ */
+int hroce_path_init(struct hroce_path *path, struct hroce_port *port,
+		    const struct hroce_path_key *key, bool cached, gfp_t gfp);
+
+/**
+ * hroce_path_update - change the address vector (path migration, modify AH)
+ * @path: initialised, not in use by a transmitter
+ * @key: new address vector
+ */
+void hroce_path_update(struct hroce_path *path,
+		       const struct hroce_path_key *key);
+
+/**
+ * hroce_path_fini - counterpart of hroce_path_init()
+ * @path: no transmitter uses it any more
+ *
+ * Does not wait for frames that are still queued. After return @path->wake is
+ * not running and will not be called.
+ * Context: process, may sleep.
+ */
+void hroce_path_fini(struct hroce_path *path);
+
+/**
+ * hroce_path_full - should the sender pause?
+ * @path: path
+ *
+ * Return: true if enough bytes are queued below this layer; @path->wake is then
+ * called once later.
+ */
+bool hroce_path_full(struct hroce_path *path);
+
+/**
+ * hroce_path_lost - the requester retransmits
+ * @path: path
+ *
+ * For FLOW_LOST_TIME, frames have an ICRC even if they seem to stay on this
+ * host.
+ * Context: any.
+ */
+void hroce_path_lost(struct hroce_path *path);
+
+/**
+ * hroce_path_is_peer - does a packet come from the peer of a path?
+ * @path: path
+ * @saddr: source of the packet, IPv4 mapped
+ * @daddr: its destination, IPv4 mapped
+ *
+ * Return: true if it does.
+ */
+bool hroce_path_is_peer(const struct hroce_path *path,
+			const struct in6_addr *saddr,
+			const struct in6_addr *daddr);
+
+/**
+ * hroce_path_refer - announce requests that refer to memory
+ * @path: path that frames are charged to
+ * @fresh: no frame is open
+ * @mark: position of the requests, opaque to the path
+ *
+ * Frames of requests that refer to memory are counted in two alternating
+ * phases. A new phase begins here if all frames of the phase before the current
+ * one have been freed.
+ *
+ * Context: only sender of requests, not concurrent with
+ * hroce_path_refs_begin().
+ */
+void hroce_path_refer(struct hroce_path *path, bool fresh, u32 mark);
+
+/**
+ * hroce_path_refs_begin - find the oldest requests that frames refer to
+ * @path: path that frames are charged to
+ * @open: requests of the last hroce_path_refer() may not be in a frame yet
+ * @end: mark behind all requests
+ *
+ * Return: mark at the start of the oldest phase that still has frames, else
+ * @end. No frame refers to memory of requests before the mark.
+ */
+u32 hroce_path_refs_begin(const struct hroce_path *path, bool open, u32 end);
+
+/**
+ * hroce_path_has_refs - does a frame refer to memory of a region?
+ * @path: path that frames are charged to
+ *
+ * Return: true if one does, for a request or a READ response.
+ */
+bool hroce_path_has_refs(const struct hroce_path *path);
+
+/**
+ * hroce_path_await_refs - request a wake-up when frames are freed
+ * @path: path that frames are charged to
+ *
+ * Calls @path->wake once, when the last frame of a phase is freed. The caller
+ * must check again after this call: either it sees that, or the destructor sees
+ * the request.
+ */
+void hroce_path_await_refs(struct hroce_path *path);
+
+/* The rest is for net/ only. */
+
+/**
+ * hroce_path_elides - may the next frame omit the ICRC?
+ * @path: path that frames are charged to
+ * @daddr: destination of the frame
+ *
+ * Return: true if the link allows it and frames of this path recently arrived
+ * on this host.
+ */
+bool hroce_path_elides(const struct hroce_path *path,
+		       const struct in6_addr *daddr);
+
+/**
+ * hroce_path_is_idle - have all its frames been freed?
+ * @path: path
+ *
+ * Return: true if so; frames to this host have then been received.
+ */
+bool hroce_path_is_idle(const struct hroce_path *path);
+
+/**
+ * hroce_path_charge - account a frame until it is freed
+ * @path: path
+ * @skb: complete frame
+ * @elided: it has no ICRC; its ip_summed must be CHECKSUM_PARTIAL
+ * @answer: count its references to memory as those of READ responses
+ */
+void hroce_path_charge(struct hroce_path *path, struct sk_buff *skb,
+		       bool elided, bool answer);
+
+/**
+ * hroce_path_trusts - was a received frame sent on this host without ICRC?
+ * @skb: frame
+ * @daddr: its destination, IPv4 mapped
+ *
+ * If the frame was sent on this host, also marks the sender's path as local.
+ * Return: true if it was, and the frame is known to be unmodified.
+ */
+bool hroce_path_trusts(const struct sk_buff *skb,
+		       const struct in6_addr *daddr);
+
+/* Wait until no frame refers to this module. Context: process, sleeps. */
+void hroce_path_drain(void);
+
+#endif /* HROCE_PATH_H */
