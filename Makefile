@@ -5,9 +5,9 @@
 
 SHELL := /bin/bash
 
-# The kernel to build for: the running one if its headers are here, else the newest that has some.
-KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) \
-	$(shell ls -d /lib/modules/*/build 2>/dev/null | sort -rV))
+# Headers of the kernel to build for: the running one. None other is taken by itself, as its module would not load.
+running := $(shell uname -r)
+KDIR ?= /lib/modules/$(running)/build
 KVER = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 
 tree := $(CURDIR)
@@ -58,7 +58,8 @@ kernel-sources = Kbuild $(shell find kernel include selftests/atomics selftests/
 	\( -name '*.[chS]' -o -name 'Kbuild*' -o -name 'Makefile*' -o -name 'Kconfig*' -o -name '*.sh' \))
 
 mirror:
-	@test -n "$(KVER)" || { echo "no kernel headers in KDIR=$(KDIR)" >&2; exit 1; }
+	@test -n "$(KVER)" || { echo "no kernel headers in $(KDIR): 'apt install linux-headers-$(running)' or" \
+		"'dnf install kernel-devel-$(running)', or name those of another kernel by KDIR=DIRECTORY" >&2; exit 1; }
 	@mkdir -p $(kbuild) && cd $(kbuild) && \
 	find . -xtype l -delete && \
 	for file in $(kernel-sources); do \
