@@ -69,6 +69,7 @@ static __always_inline target_128 u32 reduce(const V128 *lanes, size_t nr)
 }
 
 #define SUM		hroce_crc_pclmul
+#define SHORT		sizeof(V128)
 #define NARROW		hroce_crc_table
 #define VEC		V128
 #define WIDTH(name)	name##_128
@@ -80,6 +81,7 @@ static __always_inline target_128 u32 reduce(const V128 *lanes, size_t nr)
 #include "crc_x86_fold.h"
 
 #define SUM		hroce_crc_avx2
+#define SHORT		(4 * sizeof(V256))
 #define NARROW		hroce_crc_pclmul
 #define VEC		V256
 #define WIDTH(name)	name##_256
@@ -91,7 +93,8 @@ static __always_inline target_128 u32 reduce(const V128 *lanes, size_t nr)
 #include "crc_x86_fold.h"
 
 #define SUM		hroce_crc_avx512
-#define NARROW		hroce_crc_pclmul
+#define SHORT		(4 * sizeof(V512))
+#define NARROW		hroce_crc_avx2
 #define VEC		V512
 #define WIDTH(name)	name##_512
 #define TARGET		target_512

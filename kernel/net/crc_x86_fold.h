@@ -4,7 +4,8 @@
  * each width, with these defined:
  *
  *	SUM			name of the function
- *	NARROW			function for fewer bytes than a register has
+ *	SHORT			fewer bytes are left to NARROW; at least a register
+ *	NARROW			function for these, and for the rest
  *	VEC			the register, a vector of long long
  *	WIDTH(name)		name for this width
  *	TARGET			attribute of functions that use it
@@ -77,7 +78,7 @@ u32 TARGET SUM(u32 state, void *dst, const void *src, size_t len)
 	} acc;
 	size_t folded = len & -sizeof(VEC);
 
-	if (len < sizeof(VEC))
+	if (len < SHORT)
 		return NARROW(state, dst, src, len);
 	if (dst) {
 		acc.all = WIDTH(fold_all)(true, state, dst, src, len);
@@ -92,6 +93,7 @@ u32 TARGET SUM(u32 state, void *dst, const void *src, size_t len)
 }
 
 #undef SUM
+#undef SHORT
 #undef NARROW
 #undef VEC
 #undef WIDTH
