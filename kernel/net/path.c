@@ -34,12 +34,12 @@
 #define QUEUE_LOW	512	/* units: no longer full below this */
 
 /* Elide the ICRC for this long after a local delivery. */
-#define FLOW_LOCAL_TIME	(HZ / 20 + 1)
+#define PATH_LOCAL_TIME	(HZ / 20 + 1)
 /* Do not elide the ICRC for this long after a loss. */
-#define FLOW_LOST_TIME	HZ
+#define PATH_LOST_TIME	HZ
 
 /* Interval of messages while hroce_path_drain() waits. */
-#define FLOW_DRAIN_NOTICE	(5 * HZ)
+#define PATH_DRAIN_NOTICE	(5 * HZ)
 
 /* Whether a frame refers to memory of a region, and for which side. */
 enum queue_class {
@@ -154,7 +154,7 @@ void hroce_path_drain(void)
 {
 	/* Destructors are code of this module, so wait for them. */
 	while (!wait_var_event_timeout(&path_queues, !atomic_read(&path_queues),
-				       FLOW_DRAIN_NOTICE))
+				       PATH_DRAIN_NOTICE))
 		pr_warn("unloading waits for frames of %d paths that a qdisc, a netfilter queue or a device holds: remove the qdisc (tc qdisc del), end the program behind the queue, or set the device down\n",
 			atomic_read(&path_queues));
 	/* The last destructor may not have returned yet. */
@@ -297,17 +297,9 @@ void hroce_path_lost(struct hroce_path *path)
 
 	if (!READ_ONCE(queue->local))
 		return;
-	WRITE_ONCE(queue->lost_until, jiffies + FLOW_LOST_TIME);
+	WRITE_ONCE(queue->lost_until, jiffies + PATH_LOST_TIME);
 	WRITE_ONCE(queue->lost, true);
 	WRITE_ONCE(queue->local, false);
-}
-
-bool hroce_path_is_peer(const struct hroce_path *path,
-			const struct in6_addr *saddr,
-			const struct in6_addr *daddr)
-{
-	return ipv6_addr_equal(saddr, &path->key.daddr) &&
-	       ipv6_addr_equal(daddr, &path->key.saddr);
 }
 
 static u32 path_hash(const struct in6_addr *daddr)
@@ -356,7 +348,7 @@ void hroce_path_charge(struct hroce_path *path, struct sk_buff *skb,
 /* Only super-packets count, as smaller frames may take other paths. */
 static void queue_heard(struct hroce_path_queue *queue, u32 daddr_hash)
 {
-	unsigned long until = jiffies + FLOW_LOCAL_TIME;
+	unsigned long until = jiffies + PATH_LOCAL_TIME;
 
 	if (READ_ONCE(queue->lost)) {
 		if (time_before(jiffies, READ_ONCE(queue->lost_until)))

@@ -6,6 +6,7 @@
 #include <linux/atomic.h>
 #include <linux/in6.h>
 #include <net/dst_cache.h>
+#include <net/ipv6.h>
 
 struct hroce_path_queue;
 struct hroce_port;
@@ -100,7 +101,7 @@ bool hroce_path_full(struct hroce_path *path);
  * hroce_path_lost - the requester retransmits
  * @path: path
  *
- * For FLOW_LOST_TIME, frames have an ICRC even if they seem to stay on this
+ * For PATH_LOST_TIME, frames have an ICRC even if they seem to stay on this
  * host.
  * Context: any.
  */
@@ -114,9 +115,13 @@ void hroce_path_lost(struct hroce_path *path);
  *
  * Return: true if it does.
  */
-bool hroce_path_is_peer(const struct hroce_path *path,
-			const struct in6_addr *saddr,
-			const struct in6_addr *daddr);
+static inline bool hroce_path_is_peer(const struct hroce_path *path,
+				      const struct in6_addr *saddr,
+				      const struct in6_addr *daddr)
+{
+	return ipv6_addr_equal(saddr, &path->key.daddr) &&
+	       ipv6_addr_equal(daddr, &path->key.saddr);
+}
 
 /**
  * hroce_path_refer - announce requests that refer to memory
