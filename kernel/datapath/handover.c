@@ -15,8 +15,8 @@
 #include <linux/sched/stat.h>
 #include <linux/sched/task.h>
 #include "cq.h"
-#include "qp.h"
 #include "handover.h"
+#include "qp.h"
 
 /*
  * Much longer than two context switches and a reply. A shorter time would need

@@ -13,12 +13,12 @@
 #include "../proto/resp.h"
 #include "../trace/trace.h"
 #include "fault.h"
+#include "handover.h"
 #include "mcast.h"
 #include "pkey.h"
 #include "qp.h"
 #include "recv.h"
 #include "srq.h"
-#include "handover.h"
 #include "xrc.h"
 
 #define QPN_MULTICAST	0xffffff

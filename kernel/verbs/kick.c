@@ -11,8 +11,8 @@
 #include <linux/fs.h>
 #include <rdma/uverbs_std_types.h>
 #include "../core/epoch.h"
-#include "../datapath/qp.h"
 #include "../datapath/handover.h"
+#include "../datapath/qp.h"
 #include "../trace/trace.h"
 #include "device.h"
 #include "kick.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Attributes of the device and its port. Each is a constant or the current
- * state of the netdev. Nothing is advertised that is not implemented.
+ * state of the netdev. Only what works is advertised.
  */
 #include <linux/if_vlan.h>
 #include <linux/inetdevice.h>
