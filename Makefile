@@ -10,6 +10,9 @@ running := $(shell uname -r)
 KDIR ?= /lib/modules/$(running)/build
 KVER = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 
+# Its one place is dkms.conf.
+version := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"$$/\1/p' dkms.conf)
+
 tree := $(CURDIR)
 HROCE_BUILD ?= $(tree)/build
 kbuild = $(HROCE_BUILD)/kernel-$(KVER)
@@ -28,6 +31,7 @@ all: modules user
 help:
 	@echo 'make                    the module for $$(KDIR), and the provider'
 	@echo 'make install            install both, and the man pages (DESTDIR is honoured)'
+	@echo 'make install-dkms       install the sources that DKMS builds the module from'
 	@echo 'make uninstall          take them away again'
 	@echo 'make modules-stock      the module for the stock kernels that the tests boot; tests build it themselves'
 	@echo 'make prepare            install and fetch what building and testing needs'
@@ -53,7 +57,7 @@ help:
 
 # Kbuild leaves its output beside the sources. So that several kernels do not share it, each gets a directory of
 # links to the sources.
-kernel-sources = Kbuild $(shell find kernel include selftests/atomics selftests/connects selftests/exporter selftests/lib \
+kernel-sources = Kbuild dkms.conf $(shell find kernel include selftests/atomics selftests/connects selftests/exporter selftests/lib \
 	selftests/frames -type f \
 	\( -name '*.[chS]' -o -name 'Kbuild*' -o -name 'Makefile*' -o -name 'Kconfig*' -o -name '*.sh' \))
 
@@ -103,6 +107,13 @@ uninstall:
 	rm -f $(module-dir)/hroce.ko
 	$(if $(DESTDIR),,depmod -a $(KVER))
 	+$(MAKE) -C user BUILD=$(HROCE_BUILD)/user DESTDIR=$(DESTDIR) uninstall
+
+# The sources that DKMS builds the module from. It is then told: dkms install hroce/VERSION.
+dkms-sources = $(filter-out selftests/%,$(kernel-sources)) COPYING
+dkms-dir = $(DESTDIR)/usr/src/hroce-$(version)
+
+install-dkms:
+	for file in $(dkms-sources); do install -D -m 644 $$file $(dkms-dir)/$$file || exit 1; done
 
 prepare:
 	@selftests/vm/prepare
@@ -164,5 +175,5 @@ clean:
 	rm -rf $(HROCE_BUILD)
 
 .PHONY: all help mirror modules user modules-stock modules-6.12 modules-6.1 modules-uml modules-debug modules-smp-debug \
-	modules-kcsan install uninstall prepare check quick kselftest check-debug \
+	modules-kcsan install install-dkms uninstall prepare check quick kselftest check-debug \
 	check-smp fuzz check-vectors check-verbs check-offload check-switches check-hw style docs demo bench vm clean

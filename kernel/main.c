@@ -61,5 +61,6 @@ module_exit(hroce_exit);
 MODULE_AUTHOR("The hroce developers");
 MODULE_DESCRIPTION("RDMA over Converged Ethernet, version 2, in software");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(HROCE_VERSION);
 MODULE_IMPORT_NS(DMA_BUF);
 MODULE_ALIAS_RDMA_LINK("hroce");

@@ -273,7 +273,8 @@ static bool match_device(struct verbs_sysfs_dev *sysfs_dev)
 	if (sysfs_dev->abi_ver == HROCE_UVERBS_ABI_VERSION)
 		return true;
 	fprintf(stderr,
-		"libhroce: the module behind %s speaks ABI %u, this library %u: install module and library of the same hroce release\n",
+		"libhroce " HROCE_VERSION
+		": the module behind %s speaks ABI %u, this library %u: install module and library of the same hroce release\n",
 		sysfs_dev->ibdev_name, sysfs_dev->abi_ver,
 		HROCE_UVERBS_ABI_VERSION);
 	return false;

@@ -16,9 +16,6 @@
 #include "port.h"
 #include "ucontext.h"
 
-#define FW_VERSION_MAJOR	0
-#define FW_VERSION_MINOR	1
-
 /* vendor_id is an OUI; no vendor has this one. */
 #define VENDOR_NONE		0xffffff
 
@@ -79,7 +76,8 @@ int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
 		return err;
 
 	memset(attr, 0, sizeof(*attr));
-	attr->fw_ver = (u64)FW_VERSION_MAJOR << 32 | FW_VERSION_MINOR << 16;
+	attr->fw_ver = (u64)HROCE_VERSION_MAJOR << 32 |
+		       HROCE_VERSION_MINOR << 16 | HROCE_VERSION_PATCH;
 	addrconf_addr_eui48((u8 *)&attr->sys_image_guid,
 			    dev->port.dev->dev_addr);
 	attr->vendor_id = VENDOR_NONE;
@@ -145,8 +143,7 @@ int hroce_device_modify(struct ib_device *ibdev, int mask,
 
 void hroce_device_fw_str(struct ib_device *ibdev, char *str)
 {
-	snprintf(str, IB_FW_VERSION_NAME_MAX, "%d.%d", FW_VERSION_MAJOR,
-		 FW_VERSION_MINOR);
+	strscpy(str, HROCE_VERSION, IB_FW_VERSION_NAME_MAX);
 }
 
 void hroce_port_describe(struct ib_device *ibdev,

@@ -23,6 +23,15 @@ preload=/usr/lib/x86_64-linux-gnu/rsocket/librspreload.so
 
 joined() { ip maddr show | grep -w "$group"; }
 
+# The firmware of the device has the version of the module, in sysfs and in what the library makes of the number.
+version() {
+	local version
+
+	version=$(cat /sys/module/hroce/version) && cat "/sys/class/infiniband/$link/fw_ver" &&
+		[ "$(cat "/sys/class/infiniband/$link/fw_ver")" = "$version" ] &&
+		ibv_devinfo -d "$link" | grep -P "fw_ver:\s+\Q$version\E$"
+}
+
 # usage: wanted NAME
 wanted() { is_wanted "$1" "${patterns[@]}"; }
 
@@ -101,6 +110,7 @@ ls -d /sys/class/infiniband/"$link" >/dev/null || exit
 
 ! wanted ibv_devices || tap_case utils.ibv_devices eval "ibv_devices | grep -w '$link'"
 ! wanted ibv_devinfo || tap_case utils.ibv_devinfo eval "ibv_devinfo -v -d '$link' | grep -w PORT_ACTIVE"
+! wanted version || tap_case utils.version version
 ! wanted rdma_link || tap_case utils.rdma_link eval "rdma link show '$link/1' | grep -w ACTIVE"
 
 for kind in rc uc ud srq; do
