@@ -15,6 +15,10 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#ifdef CONFIG_X86_64
+#include <asm/cpufeature.h>
+#include <asm/fpu/api.h>
+#endif
 
 #include "crc.h"
 
@@ -29,13 +33,13 @@
  * struct crc_method - one way to compute the CRC
  * @name: for debugfs and the log
  * @sum: see hroce_crc_table()
- * @usable: has this CPU the vector registers and instructions of the method?
- *	NULL: it needs none
+ * @on_this_cpu: of a method that uses vector registers: does this CPU have
+ *	those, and the instructions? NULL: a scalar method
  */
 struct crc_method {
 	const char *name;
 	u32 (*sum)(u32 state, void *dst, const void *src, size_t len);
-	bool (*usable)(void);
+	bool (*on_this_cpu)(void);
 };
 
 static u32 crc_library(u32 state, void *dst, const void *src, size_t len)
@@ -46,9 +50,6 @@ static u32 crc_library(u32 state, void *dst, const void *src, size_t len)
 }
 
 #ifdef CONFIG_X86_64
-#include <asm/cpufeature.h>
-#include <asm/fpu/api.h>
-
 static bool crc_has_pclmul(void)
 {
 	return boot_cpu_has(X86_FEATURE_PCLMULQDQ) &&
@@ -106,6 +107,16 @@ void hroce_crc_end(bool vector)
 		kernel_fpu_end();
 }
 
+static bool crc_is_vector(const struct crc_method *m)
+{
+	return m->on_this_cpu;
+}
+
+static bool crc_usable(const struct crc_method *m)
+{
+	return !crc_is_vector(m) || m->on_this_cpu();
+}
+
 /* Return: time that the method takes, sections included, in ns. */
 static u64 __init crc_time(const struct crc_method *m, void *dst,
 			   const void *src)
@@ -118,20 +129,15 @@ static u64 __init crc_time(const struct crc_method *m, void *dst,
 		u64 begin_ns = ktime_get_ns();
 
 		for (i = 0; i < CRC_TEST_REPEAT; i++) {
-			if (m->usable)
+			if (crc_is_vector(m))
 				kernel_fpu_begin();
 			state = m->sum(state, dst, src, CRC_TEST_LEN);
-			if (m->usable)
+			if (crc_is_vector(m))
 				kernel_fpu_end();
 		}
 		best_ns = min(best_ns, ktime_get_ns() - begin_ns);
 	}
 	return best_ns;
-}
-
-static bool crc_usable(const struct crc_method *m)
-{
-	return !m->usable || m->usable();
 }
 
 /*
@@ -142,7 +148,7 @@ static void crc_use(const struct crc_method *m)
 {
 	mutex_lock(&crc_mutex);
 	crc_chosen = m;
-	if (m->usable) {
+	if (crc_is_vector(m)) {
 		static_call_update(hroce_crc_vector, m->sum);
 		static_branch_enable(&crc_vector);
 		/* For short lengths, and where vectors cannot be used. */
