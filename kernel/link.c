@@ -420,7 +420,7 @@ static bool bond_is_lower(struct net_device *ndev)
 	rtnl_unlock();
 	found = bond && hroce_lower_find(bond, NULL, &lower);
 	if (found)
-		pr_warn("%s is a port of %s, which belongs to %s: make the link there\n",
+		pr_warn("no link on %s: it is a port of %s, which belongs to %s; make the link there\n",
 			ndev->name, bond->name, lower.name);
 	dev_put(bond);
 	return found;
@@ -477,13 +477,21 @@ static bool link_claim(struct hroce_link *link)
 	return ok;
 }
 
+/* "rdma link add" prints the error number only. Return: @err. */
+static int link_refused(const struct net_device *ndev, int err, const char *why)
+{
+	pr_notice_ratelimited("no link on %s: %s\n", ndev->name, why);
+	return err;
+}
+
 static int link_new(const char *name, struct net_device *ndev)
 {
 	struct hroce_link *link;
 	int err;
 
 	if (ndev->type != ARPHRD_ETHER && !hroce_netdev_is_bare(ndev))
-		return -EOPNOTSUPP;
+		return link_refused(ndev, -EOPNOTSUPP,
+				    "it carries neither Ethernet frames nor bare IP packets");
 	if (bond_is_lower(ndev))
 		return -EBUSY;
 	link = link_alloc(name, ndev);
@@ -492,10 +500,14 @@ static int link_new(const char *name, struct net_device *ndev)
 	hroce_choice_make(&link->choice, ndev);
 	if (!link_claim(link)) {
 		link_put(link);
-		return -EEXIST;
+		return link_refused(ndev, -EEXIST, "it has a link already");
 	}
 	link_net_get(link, &ndev->nd_net);
 	err = link_register(link);
+	/* So ib_core says that the name is taken. */
+	if (err == -ENFILE)
+		err = link_refused(ndev, -EEXIST,
+				   "another RDMA device has this name");
 	if (err)
 		link->gone = true;
 	else

@@ -42,6 +42,23 @@ mtu_changes_while_added() {
 	ip -n "$nsA" link set ea mtu 4200
 }
 
+# usage: refused_as TEXT WHY NAMESPACE NAME NETDEV: the command prints TEXT, the kernel says WHY
+refused_as() {
+	local said
+
+	mark_log "$2"
+	! said=$(ip netns exec "$3" rdma link add "$4" type hroce netdev "$5" 2>&1) || { echo "$5 taken"; return 1; }
+	[[ $said = *"$1"* ]] && log_since "$2" | grep "hroce: no link on $5: $2" || { echo "$5: $said"; dmesg | tail -3; return 1; }
+}
+
+refused_with_reason() {
+	add_link "$nsA" nla ea || return
+	refused_as 'File exists' 'another RDMA device has this name' "$nsB" nla eb &&
+		refused_as 'File exists' 'it has a link already' "$nsA" nlx ea &&
+		refused_as 'not supported' 'it carries neither' "$nsA" nlx lo &&
+		rdma link del nla
+}
+
 refused() {
 	add_link "$nsA" nla ea || return
 	! ip netns exec "$nsB" rdma link add nla type hroce netdev eb || { echo "same name twice"; return 1; }
@@ -241,6 +258,7 @@ two_ends 4200 bare || { tap_case lifecycle.topology false; tap_done; exit 1; }
 tap_case lifecycle.add_and_delete add_and_delete
 tap_case lifecycle.mtu_changes_while_added mtu_changes_while_added
 tap_case lifecycle.refused refused
+tap_case lifecycle.refused_with_reason refused_with_reason
 tap_case lifecycle.delete_link_under_traffic delete_link_under_traffic
 tap_case lifecycle.delete_netdev_under_traffic delete_netdev_under_traffic
 tap_case lifecycle.delete_namespace_under_traffic delete_namespace_under_traffic

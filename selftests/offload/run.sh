@@ -126,7 +126,7 @@ bond() {
 	wait_for 10 bash -c "ibv_devinfo -v -d ofbx | grep -q 10.95.0.1" || return
 	mark_log offload
 	! rdma link add ofc type hroce netdev ic || { echo "a port of the bond was taken"; return 1; }
-	says "ic is a port of ofbond, which belongs to ofbx: make the link there" || return
+	says "no link on ic: it is a port of ofbond, which belongs to ofbx; make the link there" || return
 	rdma link add ofc type hroce netdev ofbond &&
 		[ "$(cat /sys/class/infiniband/ofc/offload/lower)" = ofbx/1 ] || return
 	rdma link del ofc && rdma link del ofbx && ip link del ofbond && ip link del ic
