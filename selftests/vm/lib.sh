@@ -23,6 +23,15 @@ lock_cache() {
 	say "waited for it"
 }
 
+# Where this machine takes Debian's packages from.
+debian_mirror() {
+	local found
+
+	# shellcheck disable=SC2016 # apt's variables
+	found=$(apt-get indextargets --format '$(ORIGIN) $(LABEL) $(REPO_URI)' | sed -n 's/^Debian Debian //p' | head -n 1)
+	echo "${found:-http://deb.debian.org/debian/}"
+}
+
 # The files with the options of a kernel that build-kernel builds; what comes later counts.
 kernel_configs() {
 	case $1 in

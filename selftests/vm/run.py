@@ -10,6 +10,7 @@ status and kernel log on the way out; "out" for whatever the command wants to le
 import argparse
 import ctypes
 import fcntl
+import glob
 import os
 import re
 import selectors
@@ -33,7 +34,7 @@ import tap
 
 # Where a guest has the host's files as they are, even those that a tmpfs hides.
 HOST = "/run/vm/host"
-PROVIDER = "libhroce-rdmav34.so"
+PROVIDER = "libhroce-rdmav*.so"
 PROVIDER_DIR = "/usr/lib/x86_64-linux-gnu/libibverbs"
 
 # TCG emulates these instructions several times slower than the plain code that is used without them, which
@@ -160,6 +161,8 @@ class Guest:
 
     def command_line(self):
         words = f"vm.node={self.node} vm.init={VM_DIR}/guest/init panic=-1 rdinit=/init loglevel=5 audit=0"
+        if self.run.root:
+            words += f" vm.root={self.run.root} vm.tree={TREE}"
         if self.run.kernel.uml:
             return (f"{words} vm.fs=hostfs vm.sync={self.run.sync} vm.out={self.run.out}"
                     " bonding.max_bonds=0 dummy.numdummies=0 ifb.numifbs=0")
@@ -351,6 +354,7 @@ class Run:
         if self.kernel.uml and args.nodes > 2:
             fail("user-mode Linux has a wire, but no hub: two nodes at most")
         self.initrd = self.kernel.initrd()
+        self.root = root_of(args.suite) if args.suite else ""
         self.directory = tempfile.mkdtemp(prefix="hroce-vm-")
         self.sync = os.path.join(self.directory, "sync")
         self.out = os.path.realpath(os.environ.get("VM_OUT") or os.path.join(self.directory, "out"))
@@ -372,7 +376,10 @@ class Run:
         return os.path.realpath(path), depends.replace(",", " ")
 
     def provider(self):
-        path = os.environ.get("HROCE_PROVIDER") or os.path.join(BUILD, "user", PROVIDER)
+        path = os.environ.get("HROCE_PROVIDER")
+        if not path:
+            found = glob.glob(os.path.join(BUILD, user_target(self.args.suite), PROVIDER))
+            path = found[0] if len(found) == 1 else ""
         return os.path.realpath(path) if os.path.exists(path) else ""
 
     def write_config(self):
@@ -558,9 +565,10 @@ class Run:
 
 def parse_arguments():
     parser = argparse.ArgumentParser(prog="run", usage="run [-n NODES] [-k 6.12|6.1|uml|debug|smp-debug|kcsan|PATH] [-c CPUS] "
-                                     "[-t SECONDS] [-e NAME=VALUE] [--no-load] [-i] -- COMMAND...")
+                                     "[-r SUITE] [-t SECONDS] [-e NAME=VALUE] [--no-load] [-i] -- COMMAND...")
     parser.add_argument("-n", dest="nodes", type=int, default=1, metavar="NODES")
     parser.add_argument("-k", dest="kernel", default=os.environ.get("VM_KERNEL") or "6.12", metavar="KERNEL")
+    parser.add_argument("-r", dest="suite", default="", metavar="SUITE")
     parser.add_argument("-c", dest="cpus", type=int, default=2, metavar="CPUS")
     parser.add_argument("-t", dest="time", type=int, default=120, metavar="SECONDS")
     parser.add_argument("-e", dest="env", action="append", default=[], metavar="NAME=VALUE")
@@ -577,12 +585,26 @@ def parse_arguments():
     return args
 
 
-def build(kernel):
+def root_of(suite):
+    """The root file system of a suite of Debian."""
+    path = subprocess.run([os.path.join(VM_DIR, "root"), suite], stdout=subprocess.PIPE, text=True,
+                          check=False).stdout.strip()
+    if not path:
+        fail(f"there is no root file system of {suite}")
+    return path
+
+
+def user_target(suite):
+    """What selftests/lib/need calls the provider for a suite: also the name of its directory."""
+    return f"user-{suite}" if suite else "user"
+
+
+def build(kernel, suite):
     """Build module and provider if they are missing or older than their sources, unless the caller has taken care of it."""
     if kernel not in BUILT or any(os.environ.get(name) for name in ("VM_PREPARED", "HROCE_KO", "HROCE_BUILD")):
         return
     need = os.path.join(TREE, "selftests/lib/need")
-    if subprocess.run([need, kernel, "user"], stdin=subprocess.DEVNULL, check=False).returncode:
+    if subprocess.run([need, kernel, user_target(suite)], stdin=subprocess.DEVNULL, check=False).returncode:
         fail("cannot build what the guests need")
 
 
@@ -609,7 +631,7 @@ def main():
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     args = parse_arguments()
-    build(args.kernel)
+    build(args.kernel, args.suite)
     slot = None if args.interactive else take_slot()
     terminal = termios.tcgetattr(0) if args.interactive and os.isatty(0) else None
     run = Run(args)
