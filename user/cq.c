@@ -58,8 +58,8 @@ static struct hroce_cq *cq_create(struct ibv_context *context,
 	if (!cq)
 		return NULL;
 
-	ret = ibv_cmd_create_cq_ex(context, attr, &cq->vcq, &cmd, sizeof(cmd),
-				   &resp.core, sizeof(resp), 0);
+	ret = ibv_cmd_create_cq_ex(context, attr, NULL, &cq->vcq, &cmd,
+				   sizeof(cmd), &resp.core, sizeof(resp), 0);
 	if (ret)
 		goto free_cq;
 

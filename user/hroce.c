@@ -172,7 +172,7 @@ static int context_connect(struct hroce_context *ctx,
 	struct hroce_cmd_get_context cmd = {};
 	int ret;
 
-	ret = ibv_cmd_get_context(&ctx->vctx, &cmd.core, sizeof(cmd),
+	ret = ibv_cmd_get_context(&ctx->vctx, &cmd.core, sizeof(cmd), NULL,
 				  &resp.core, sizeof(resp));
 	*answer = resp.drv;
 	if (ret == ENODEV)
@@ -267,7 +267,8 @@ static const struct verbs_match_ent match_table[] = {
 /* Called for every RDMA device; prints only for devices of hroce.ko. */
 static bool match_device(struct verbs_sysfs_dev *sysfs_dev)
 {
-	if (!sysfs_dev->match || !hroce_layout_check_qp())
+	if (!sysfs_dev->match || !hroce_layout_check_release() ||
+	    !hroce_layout_check_qp())
 		return false;
 
 	if (sysfs_dev->abi_ver == HROCE_UVERBS_ABI_VERSION)

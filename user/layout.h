@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Check that the running libibverbs matches the one used for the build.
- *
- * The private ABI number alone is not enough: 34 covers rdma-core 34 to 56, in
- * which structures grew in the middle.
+ * Check that the running libibverbs matches the one used for the build
+ * (private-abi/release.h).
  */
 #ifndef HROCE_LAYOUT_H
 #define HROCE_LAYOUT_H
 
 #include <stdbool.h>
 #include <infiniband/driver.h>
+
+/**
+ * hroce_layout_check_release - compare the release of the running library
+ *
+ * Prints to standard error, once, if its private interface is another one, or
+ * unknown.
+ * Return: true if it is the one that libhroce was built for.
+ */
+bool hroce_layout_check_release(void);
 
 /**
  * hroce_layout_check_qp - compare struct verbs_qp with the running library's

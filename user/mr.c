@@ -63,7 +63,8 @@ struct ibv_mr *hroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 	if (!vmr)
 		return NULL;
 
-	ret = ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, vmr);
+	ret = ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, vmr,
+				    NULL);
 	if (ret) {
 		free(vmr);
 		errno = ret;

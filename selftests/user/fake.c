@@ -8,8 +8,9 @@
 
 #include "fake.h"
 #include "kick.h"
+#include "library.h"
 
-struct fake fake;
+struct fake fake = { .library = FAKE_LIBRARY(HROCE_RDMA_CORE) };
 
 static struct ibv_device *device;
 static off_t next_offset;
@@ -102,7 +103,10 @@ void fake_close(struct ibv_context *context)
 	const struct verbs_device_ops *ops = fake.ops;
 
 	vctx->priv->ops.free_context(context);
-	fake = (struct fake) { .ops = ops };
+	fake = (struct fake) {
+		.ops = ops,
+		.library = FAKE_LIBRARY(HROCE_RDMA_CORE),
+	};
 }
 
 int hroce_kick_open(int cmd_fd)
@@ -119,7 +123,7 @@ void hroce_kick(int kick_fd, uint32_t qpn)
 		fake.kicked(qpn);
 }
 
-void verbs_register_driver_34(const struct verbs_device_ops *ops)
+void verbs_register_driver(const struct verbs_device_ops *ops)
 {
 	fake.ops = ops;
 }
@@ -185,14 +189,25 @@ void verbs_set_ops(struct verbs_context *vctx,
 	pub->req_notify_cq = ops->req_notify_cq;
 }
 
-int ibv_cmd_get_context(struct verbs_context *vctx,
+char *hroce_library_file(void)
+{
+	return fake.library ? strdup(fake.library) : NULL;
+}
+
+int (ibv_cmd_get_context)(struct verbs_context *vctx,
 			struct ibv_get_context *cmd, size_t cmd_size,
+#if HROCE_RDMA_CORE >= 57
+			struct ibv_fd_arr *fds,
+#endif
 			struct ib_uverbs_get_context_resp *resp,
 			size_t resp_size)
 {
 	struct hroce_alloc_ucontext_resp *drv = (void *)(resp + 1);
 
 	(void)vctx;
+#if HROCE_RDMA_CORE >= 57
+	(void)fds;
+#endif
 	if (cmd_size != sizeof(*cmd) + sizeof(struct hroce_alloc_ucontext_req) ||
 	    resp_size != sizeof(*resp) + sizeof(*drv))
 		return EINVAL;
@@ -202,8 +217,11 @@ int ibv_cmd_get_context(struct verbs_context *vctx,
 	return fake.connect_err;
 }
 
-int ibv_cmd_create_cq_ex(struct ibv_context *context,
+int (ibv_cmd_create_cq_ex)(struct ibv_context *context,
 			 const struct ibv_cq_init_attr_ex *attr,
+#if HROCE_RDMA_CORE >= 59
+			 struct verbs_create_cq_prov_attr *prov_attr,
+#endif
 			 struct verbs_cq *cq, struct ibv_create_cq_ex *cmd,
 			 size_t cmd_size,
 			 struct ib_uverbs_ex_create_cq_resp *resp,
@@ -211,6 +229,10 @@ int ibv_cmd_create_cq_ex(struct ibv_context *context,
 {
 	struct hroce_create_cq_resp *drv = (void *)(resp + 1);
 
+#if HROCE_RDMA_CORE >= 59
+	if (prov_attr)
+		return EOPNOTSUPP;
+#endif
 	(void)cmd_flags;
 	if (cmd_size != sizeof(*cmd) || resp_size != sizeof(*resp) + sizeof(*drv))
 		return EINVAL;

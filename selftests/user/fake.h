@@ -61,6 +61,7 @@ struct fake_rate {
  * @connect_err: errno value of alloc_ucontext
  * @lower: what becomes of the lower device, see fake_lower.c
  * @rate: see fake_rate.c
+ * @library: path of the running libibverbs, NULL: unknown
  * @layout_shift: bytes by which the library's struct verbs_qp is larger
  * @skip_ops: the library's verbs table has other offsets: it copies nothing
  * @spoil: changes the answer to a creation before the provider sees it
@@ -83,6 +84,7 @@ struct fake {
 	int connect_err;
 	struct fake_lower lower;
 	struct fake_rate rate;
+	const char *library;
 	size_t layout_shift;
 	bool skip_ops;
 	void (*spoil)(struct hroce_ring_info *info);
@@ -101,6 +103,10 @@ struct fake {
 };
 
 extern struct fake fake;
+
+/* The file of libibverbs, as rdma-core names it. */
+#define FAKE_LIBRARY(release)	FAKE_LIBRARY_(release)
+#define FAKE_LIBRARY_(release)	"/usr/lib/libibverbs.so.1.14." #release ".0"
 
 /**
  * fake_open - open the device

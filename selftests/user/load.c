@@ -16,7 +16,7 @@
 
 static const struct verbs_device_ops *registered;
 
-void verbs_register_driver_34(const struct verbs_device_ops *ops)
+void verbs_register_driver(const struct verbs_device_ops *ops)
 {
 	registered = ops;
 }

@@ -6,10 +6,20 @@
 
 PROVIDER_FIXTURE(unit_open)
 
+/* The value for rdma-core 44 to 58, 59 to 61, 62 and 63, 64, 65. */
+#define BY_RELEASE(to58, to61, to63, to64, to65)	\
+	(HROCE_RDMA_CORE < 59 ? (to58) :		\
+	 HROCE_RDMA_CORE < 62 ? (to61) :		\
+	 HROCE_RDMA_CORE < 64 ? (to63) :		\
+	 HROCE_RDMA_CORE < 65 ? (to64) : (to65))
+/* The same for verbs, and in bytes. */
+#define VERBS(...)	(8 * BY_RELEASE(__VA_ARGS__))
+
 /* Sizes measured on builds of rdma-core, typed a second time. */
 TEST_F(unit_open, layout_sizes)
 {
-	EXPECT_EQ(608, sizeof(struct verbs_context_ops));
+	EXPECT_EQ(BY_RELEASE(608, 632, 648, 664, 744),
+		  sizeof(struct verbs_context_ops));
 	EXPECT_EQ(992, sizeof(struct verbs_sysfs_dev));
 	EXPECT_EQ(72, sizeof(struct verbs_device_ops));
 	EXPECT_EQ(24, sizeof(struct verbs_match_ent));
@@ -17,28 +27,42 @@ TEST_F(unit_open, layout_sizes)
 	EXPECT_EQ(288, sizeof(struct verbs_cq));
 	EXPECT_EQ(160, sizeof(struct verbs_srq));
 	EXPECT_EQ(56, sizeof(struct verbs_mr));
-	EXPECT_EQ(648, sizeof(struct verbs_context));
+	EXPECT_EQ(BY_RELEASE(648, 672, 680, 696, 696),
+		  sizeof(struct verbs_context));
 	EXPECT_EQ(328, sizeof(struct ibv_context));
 	EXPECT_EQ(64, sizeof(struct ibv_create_qp));
 	EXPECT_EQ(48, sizeof(struct ibv_reg_mr));
 	/* grew in 44 and again in 45 */
-	if (RDMA_CORE_RELEASE == 44)
-		EXPECT_EQ(368, sizeof(struct verbs_qp));
+	EXPECT_EQ(HROCE_RDMA_CORE == 44 ? 368 : 376, sizeof(struct verbs_qp));
 }
 
 /* Offsets within the verbs table, counted in the published order. */
 TEST_F(unit_open, layout_verbs_table)
 {
-	EXPECT_EQ(5 * 8, offsetof(struct verbs_context_ops, alloc_pd));
-	EXPECT_EQ(9 * 8, offsetof(struct verbs_context_ops, attach_mcast));
-	EXPECT_EQ(15 * 8, offsetof(struct verbs_context_ops, create_cq));
-	EXPECT_EQ(20 * 8, offsetof(struct verbs_context_ops, create_qp_ex));
-	EXPECT_EQ(34 * 8, offsetof(struct verbs_context_ops, destroy_qp));
-	EXPECT_EQ(39 * 8, offsetof(struct verbs_context_ops, free_context));
-	EXPECT_EQ(53 * 8, offsetof(struct verbs_context_ops, poll_cq));
-	EXPECT_EQ(55 * 8, offsetof(struct verbs_context_ops, post_send));
-	EXPECT_EQ(58 * 8, offsetof(struct verbs_context_ops, query_device_ex));
-	EXPECT_EQ(69 * 8, offsetof(struct verbs_context_ops, req_notify_cq));
+	EXPECT_EQ(VERBS(5, 6, 6, 7, 7),
+		  offsetof(struct verbs_context_ops, alloc_pd));
+	EXPECT_EQ(VERBS(9, 10, 10, 11, 11),
+		  offsetof(struct verbs_context_ops, attach_mcast));
+	EXPECT_EQ(VERBS(15, 16, 16, 17, 18),
+		  offsetof(struct verbs_context_ops, create_cq));
+	EXPECT_EQ(VERBS(20, 21, 21, 22, 23),
+		  offsetof(struct verbs_context_ops, create_qp_ex));
+	EXPECT_EQ(VERBS(34, 36, 36, 37, 39),
+		  offsetof(struct verbs_context_ops, destroy_qp));
+	EXPECT_EQ(VERBS(39, 41, 42, 44, 46),
+		  offsetof(struct verbs_context_ops, free_context));
+	EXPECT_EQ(VERBS(53, 55, 56, 58, 62),
+		  offsetof(struct verbs_context_ops, poll_cq));
+	EXPECT_EQ(VERBS(55, 57, 58, 60, 64),
+		  offsetof(struct verbs_context_ops, post_send));
+	EXPECT_EQ(VERBS(58, 60, 61, 63, 69),
+		  offsetof(struct verbs_context_ops, query_device_ex));
+	EXPECT_EQ(VERBS(67, 69, 71, 73, 81),
+		  offsetof(struct verbs_context_ops, reg_dmabuf_mr));
+	EXPECT_EQ(VERBS(69, 72, 74, 76, 84),
+		  offsetof(struct verbs_context_ops, req_notify_cq));
+	EXPECT_EQ(VERBS(75, 78, 80, 82, 92),
+		  offsetof(struct verbs_context_ops, unimport_pd));
 }
 
 /* What the kernel and the library lay out together. */
@@ -94,6 +118,54 @@ TEST_F(unit_open, match_refuses_other_library)
 	EXPECT_TRUE(!fake.ops->match_device(&dev));
 	fake.layout_shift = 0;
 	EXPECT_TRUE(fake.ops->match_device(&dev));
+}
+
+/* Is the library in this file one that libhroce was built for? */
+static bool matches(const char *file)
+{
+	struct verbs_sysfs_dev dev = {
+		.abi_ver = 72,
+		.match = fake.ops->match_table,
+	};
+
+	fake.library = file;
+	return fake.ops->match_device(&dev);
+}
+
+/* Only the name of the file tells some of these from the right one. */
+TEST_F(unit_open, match_refuses_other_release)
+{
+	static const char * const released[] = {
+		"/lib/libibverbs.so.1.14.43.0", "/lib/libibverbs.so.1.14.44.0",
+		"/lib/libibverbs.so.1.14.53.0", "/lib/libibverbs.so.1.14.56.1",
+		"/lib/libibverbs.so.1.14.57.0", "/lib/libibverbs.so.1.15.61.0",
+		"/lib/libibverbs.so.1.16.62.0", "/lib/libibverbs.so.1.17.64.0",
+		"/lib/libibverbs.so.1.18.65.0", "/lib/libibverbs.so.1.18.66.0",
+	};
+	/* The first release with the same interface, for each of them. */
+	static const int since[] = { 0, 44, 45, 54, 57, 59, 62, 64, 65, 0 };
+	int mine = HROCE_RDMA_CORE;
+	int next;
+	size_t i;
+
+	for (i = 0; i < 10; i++) {
+		next = i < 8 ? since[i + 1] : 66;
+		EXPECT_EQ(since[i] && mine >= since[i] && mine < next,
+			  matches(released[i])) {
+			TH_LOG("%s", released[i]);
+		}
+	}
+}
+
+TEST_F(unit_open, match_refuses_unknown_file)
+{
+	EXPECT_TRUE(matches(FAKE_LIBRARY(HROCE_RDMA_CORE)));
+	EXPECT_FALSE(matches(NULL));
+	EXPECT_FALSE(matches("/lib/libibverbs.so.1"));
+	EXPECT_FALSE(matches("/lib/libibverbs-1b2c3d.so.1.14.0"));
+	EXPECT_FALSE(matches("libibverbs.so"));
+	EXPECT_FALSE(matches(""));
+	fake.library = FAKE_LIBRARY(HROCE_RDMA_CORE);
 }
 
 TEST_F(unit_open, open_refuses_other_verbs_table)

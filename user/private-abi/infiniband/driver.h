@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Interface between provider plugins and libibverbs with private ABI 34.
+ * Interface between provider plugins and libibverbs, for rdma-core 44 to 65.
  *
  * Distributions ship verbs.h, but not the header that providers are built
  * against. This file declares the part that libhroce uses, with the names of
  * the rdma-core tree, so that the same sources build in either place: here this
- * directory comes first in the include path; there it does not exist.
+ * directory comes first in the include path; there it does not exist. Sources
+ * call functions as rdma-core 65 declares them; macros drop the arguments that
+ * older releases do not have.
  *
- * Sizes are asserted at the end. They hold for rdma-core 36 to 56, except that
- * of struct verbs_qp, which follows the installed verbs.h (368 bytes in 44);
- * hroce_layout_check_*() compare with the running library.
+ * Sizes are asserted at the end. selftests/private compares everything here
+ * with the header of rdma-core; hroce_layout_check_*() compare with the running
+ * library.
  */
 #ifndef HROCE_PRIVATE_DRIVER_H
 #define HROCE_PRIVATE_DRIVER_H
@@ -26,7 +28,7 @@
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 
-#define IBVERBS_PABI_VERSION 34
+#include <release.h>
 
 #ifndef container_of
 #define container_of(ptr, type, member)					\
@@ -161,7 +163,13 @@ struct verbs_context_ops {
 	int (*advise_mr)(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
 			 uint32_t flags, struct ibv_sge *sges,
 			 uint32_t num_sges);
+#if HROCE_RDMA_CORE >= 64
+	void (*alloc_buf)(void);
+#endif
 	void (*alloc_dm)(void);
+#if HROCE_RDMA_CORE >= 59
+	void (*alloc_dmah)(void);
+#endif
 	struct ibv_mw *(*alloc_mw)(struct ibv_pd *pd, enum ibv_mw_type type);
 	struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *pd);
 	struct ibv_pd *
@@ -180,6 +188,9 @@ struct verbs_context_ops {
 	void (*cq_event)(void);
 	struct ibv_ah *(*create_ah)(struct ibv_pd *pd,
 				    struct ibv_ah_attr *attr);
+#if HROCE_RDMA_CORE >= 65
+	void (*create_comp_cntr)(void);
+#endif
 	void (*create_counters)(void);
 	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe,
 				    struct ibv_comp_channel *channel,
@@ -198,11 +209,17 @@ struct verbs_context_ops {
 	struct ibv_srq *(*create_srq_ex)(struct ibv_context *context,
 					 struct ibv_srq_init_attr_ex *attr);
 	void (*create_wq)(void);
+#if HROCE_RDMA_CORE >= 59
+	void (*dealloc_dmah)(void);
+#endif
 	int (*dealloc_mw)(struct ibv_mw *mw);
 	int (*dealloc_pd)(struct ibv_pd *pd);
 	int (*dealloc_td)(struct ibv_td *td);
 	int (*dereg_mr)(struct verbs_mr *vmr);
 	int (*destroy_ah)(struct ibv_ah *ah);
+#if HROCE_RDMA_CORE >= 65
+	void (*destroy_comp_cntr)(void);
+#endif
 	void (*destroy_counters)(void);
 	int (*destroy_cq)(struct ibv_cq *cq);
 	void (*destroy_flow)(void);
@@ -213,6 +230,12 @@ struct verbs_context_ops {
 	void (*destroy_wq)(void);
 	int (*detach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
 			    uint16_t lid);
+#if HROCE_RDMA_CORE >= 62
+	void (*dm_export_dmabuf_fd)(void);
+#endif
+#if HROCE_RDMA_CORE >= 64
+	void (*free_buf)(void);
+#endif
 	void (*free_context)(struct ibv_context *context);
 	void (*free_dm)(void);
 	int (*get_srq_num)(struct ibv_srq *srq, uint32_t *srq_num);
@@ -220,6 +243,10 @@ struct verbs_context_ops {
 	struct ibv_mr *(*import_mr)(struct ibv_pd *pd, uint32_t mr_handle);
 	struct ibv_pd *(*import_pd)(struct ibv_context *context,
 				    uint32_t pd_handle);
+#if HROCE_RDMA_CORE >= 65
+	void (*inc_comp_cntr)(void);
+	void (*inc_err_comp_cntr)(void);
+#endif
 	int (*modify_cq)(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 	void (*modify_flow_action_esp)(void);
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
@@ -241,6 +268,10 @@ struct verbs_context_ops {
 	void (*post_srq_ops)(void);
 	int (*post_srq_recv)(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 			     struct ibv_recv_wr **bad_wr);
+#if HROCE_RDMA_CORE >= 65
+	void (*qp_attach_comp_cntr)(void);
+	void (*query_comp_cntr_caps)(void);
+#endif
 	int (*query_device_ex)(struct ibv_context *context,
 			       const struct ibv_query_device_ex_input *input,
 			       struct ibv_device_attr_ex *attr,
@@ -248,24 +279,42 @@ struct verbs_context_ops {
 	void (*query_ece)(void);
 	int (*query_port)(struct ibv_context *context, uint8_t port_num,
 			  struct ibv_port_attr *attr);
+#if HROCE_RDMA_CORE >= 62
+	void (*query_port_speed)(void);
+#endif
 	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			int attr_mask, struct ibv_qp_init_attr *init_attr);
 	void (*query_qp_data_in_order)(void);
 	int (*query_rt_values)(struct ibv_context *context,
 			       struct ibv_values_ex *values);
 	int (*query_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr);
+#if HROCE_RDMA_CORE >= 65
+	void (*read_comp_cntr)(void);
+#endif
 	void (*read_counters)(void);
+#if HROCE_RDMA_CORE >= 65
+	void (*read_err_comp_cntr)(void);
+#endif
 	void (*reg_dm_mr)(void);
 	struct ibv_mr *(*reg_dmabuf_mr)(struct ibv_pd *pd, uint64_t offset,
 					size_t length, uint64_t iova, int fd,
 					int access);
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length,
 				 uint64_t iova, int access);
+#if HROCE_RDMA_CORE >= 59
+	void (*reg_mr_ex)(void);
+#endif
 	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
 	int (*rereg_mr)(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 			void *addr, size_t length, int access);
 	int (*resize_cq)(struct ibv_cq *cq, int cqe);
+#if HROCE_RDMA_CORE >= 65
+	void (*set_comp_cntr)(void);
+#endif
 	void (*set_ece)(void);
+#if HROCE_RDMA_CORE >= 65
+	void (*set_err_comp_cntr)(void);
+#endif
 	void (*unimport_dm)(void);
 	void (*unimport_mr)(struct ibv_mr *mr);
 	void (*unimport_pd)(struct ibv_pd *pd);
@@ -306,34 +355,41 @@ HROCE_DECLARE_CORE_CMD(open_qp);
 HROCE_DECLARE_CORE_CMD(open_xrcd);
 HROCE_DECLARE_CORE_CMD(query_qp);
 
-struct ibv_create_cq_ex {
+struct ex_hdr {
 	struct ib_uverbs_cmd_hdr hdr;
 	struct ib_uverbs_ex_cmd_hdr ex_hdr;
+};
+
+struct ibv_create_cq_ex {
+	struct ex_hdr hdr;
 	struct ib_uverbs_ex_create_cq core_payload;
 };
 
 struct ibv_modify_qp_ex {
-	struct ib_uverbs_cmd_hdr hdr;
-	struct ib_uverbs_ex_cmd_hdr ex_hdr;
+	struct ex_hdr hdr;
 	struct ib_uverbs_ex_modify_qp core_payload;
 };
 
 struct ibv_modify_cq {
-	struct ib_uverbs_cmd_hdr hdr;
-	struct ib_uverbs_ex_cmd_hdr ex_hdr;
+	struct ex_hdr hdr;
 	struct ib_uverbs_ex_modify_cq core_payload;
 };
 
 /* Initialization and release of providers and contexts */
-void verbs_register_driver_34(const struct verbs_device_ops *ops);
+#define HROCE_PASTE(name, number)	name##number
+#define HROCE_WITH_NUMBER(name, number)	HROCE_PASTE(name, number)
+#define verbs_register_driver						\
+	HROCE_WITH_NUMBER(verbs_register_driver_, IBVERBS_PABI_VERSION)
+
+void verbs_register_driver(const struct verbs_device_ops *ops);
 
 #define PROVIDER_DRIVER(provider, ops)					\
 	static __attribute__((constructor)) void			\
 	provider##_register_driver(void)				\
 	{								\
-		verbs_register_driver_34(&(ops));			\
+		verbs_register_driver(&(ops));				\
 	}								\
-	static_assert(IBVERBS_PABI_VERSION == 34, "symbol name")
+	static_assert(true, "for the semicolon behind it")
 
 void *_verbs_init_and_alloc_context(struct ibv_device *device, int cmd_fd,
 				    size_t alloc_size,
@@ -352,10 +408,21 @@ void verbs_set_ops(struct verbs_context *context,
 		   const struct verbs_context_ops *ops);
 
 /* Commands to the kernel: 0 or an errno value */
+struct ibv_fd_arr;
+#if HROCE_RDMA_CORE >= 57
+int ibv_cmd_get_context(struct verbs_context *context,
+			struct ibv_get_context *cmd, size_t cmd_size,
+			struct ibv_fd_arr *fds,
+			struct ib_uverbs_get_context_resp *resp,
+			size_t resp_size);
+#else
 int ibv_cmd_get_context(struct verbs_context *context,
 			struct ibv_get_context *cmd, size_t cmd_size,
 			struct ib_uverbs_get_context_resp *resp,
 			size_t resp_size);
+#define ibv_cmd_get_context(context, cmd, cmd_size, fds, resp, resp_size) \
+	(ibv_cmd_get_context)(context, cmd, cmd_size, resp, resp_size)
+#endif
 int ibv_cmd_query_device_any(struct ibv_context *context,
 			     const struct ibv_query_device_ex_input *input,
 			     struct ibv_device_attr_ex *attr, size_t attr_size,
@@ -380,9 +447,19 @@ int ibv_cmd_reg_mr(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
 		   int access, struct verbs_mr *vmr,
 		   struct ibv_reg_mr *cmd, size_t cmd_size,
 		   struct ib_uverbs_reg_mr_resp *resp, size_t resp_size);
+#if HROCE_RDMA_CORE >= 54
+int ibv_cmd_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length,
+			  uint64_t iova, int fd, int access,
+			  struct verbs_mr *vmr,
+			  struct ibv_command_buffer *driver);
+#else
 int ibv_cmd_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length,
 			  uint64_t iova, int fd, int access,
 			  struct verbs_mr *vmr);
+#define ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, vmr,   \
+			      driver)					   \
+	(ibv_cmd_reg_dmabuf_mr)(pd, offset, length, iova, fd, access, vmr)
+#endif
 int ibv_cmd_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
 		      uint32_t flags, struct ibv_sge *sges, uint32_t num_sges);
 int ibv_cmd_rereg_mr(struct verbs_mr *vmr, uint32_t flags, void *addr,
@@ -402,12 +479,27 @@ int ibv_cmd_create_ah(struct ibv_pd *pd, struct ibv_ah *ah,
 		      struct ibv_ah_attr *attr,
 		      struct ib_uverbs_create_ah_resp *resp, size_t resp_size);
 int ibv_cmd_destroy_ah(struct ibv_ah *ah);
+struct verbs_create_cq_prov_attr;
+#if HROCE_RDMA_CORE >= 59
+int ibv_cmd_create_cq_ex(struct ibv_context *context,
+			 const struct ibv_cq_init_attr_ex *attr,
+			 struct verbs_create_cq_prov_attr *prov_attr,
+			 struct verbs_cq *cq,
+			 struct ibv_create_cq_ex *cmd, size_t cmd_size,
+			 struct ib_uverbs_ex_create_cq_resp *resp,
+			 size_t resp_size, uint32_t cmd_flags);
+#else
 int ibv_cmd_create_cq_ex(struct ibv_context *context,
 			 const struct ibv_cq_init_attr_ex *attr,
 			 struct verbs_cq *cq,
 			 struct ibv_create_cq_ex *cmd, size_t cmd_size,
 			 struct ib_uverbs_ex_create_cq_resp *resp,
 			 size_t resp_size, uint32_t cmd_flags);
+#define ibv_cmd_create_cq_ex(context, attr, prov_attr, cq, cmd, cmd_size,    \
+			     resp, resp_size, cmd_flags)		     \
+	(ibv_cmd_create_cq_ex)(context, attr, cq, cmd, cmd_size, resp,	     \
+			       resp_size, cmd_flags)
+#endif
 int ibv_cmd_destroy_cq(struct ibv_cq *cq);
 int ibv_cmd_req_notify_cq(struct ibv_cq *ibcq, int solicited_only);
 int ibv_cmd_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr,
@@ -457,23 +549,39 @@ int ibv_cmd_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 int ibv_cmd_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 			 uint16_t lid);
 
-/* Layouts, measured on builds of rdma-core 44 for 64-bit machines */
+/* Layouts, measured on builds of rdma-core for 64-bit machines */
 static_assert(sizeof(void *) == 8, "libhroce is for 64-bit machines");
-static_assert(sizeof(struct verbs_context_ops) == 608, "private ABI 34");
-static_assert(sizeof(struct verbs_match_ent) == 24, "private ABI 34");
-static_assert(sizeof(struct verbs_sysfs_dev) == 992, "private ABI 34");
-static_assert(sizeof(struct verbs_device_ops) == 72, "private ABI 34");
-static_assert(sizeof(struct verbs_device) == 712, "private ABI 34");
-static_assert(sizeof(struct verbs_context) == 648, "private ABI 34");
-static_assert(offsetof(struct verbs_ex_private, ops) == 24, "private ABI 34");
-static_assert(sizeof(struct verbs_cq) == 288, "private ABI 34");
-static_assert(sizeof(struct verbs_srq) == 160, "private ABI 34");
-static_assert(sizeof(struct verbs_xrcd) == 16, "private ABI 34");
-static_assert(sizeof(struct verbs_mr) == 56, "private ABI 34");
+#if HROCE_RDMA_CORE >= 65
+static_assert(sizeof(struct verbs_context_ops) == 744, "private ABI 65");
+static_assert(sizeof(struct verbs_context) == 696, "private ABI 65");
+#elif HROCE_RDMA_CORE >= 64
+static_assert(sizeof(struct verbs_context_ops) == 664, "private ABI 64");
+static_assert(sizeof(struct verbs_context) == 696, "private ABI 64");
+#elif HROCE_RDMA_CORE >= 62
+static_assert(sizeof(struct verbs_context_ops) == 648, "rdma-core 62");
+static_assert(sizeof(struct verbs_context) == 680, "rdma-core 62");
+#elif HROCE_RDMA_CORE >= 59
+static_assert(sizeof(struct verbs_context_ops) == 632, "private ABI 59");
+static_assert(sizeof(struct verbs_context) == 672, "private ABI 59");
+#else
+static_assert(sizeof(struct verbs_context_ops) == 608, "private ABI 34, 57");
+static_assert(sizeof(struct verbs_context) == 648, "private ABI 34, 57");
+#endif
+static_assert(sizeof(struct verbs_match_ent) == 24, "private ABI");
+static_assert(sizeof(struct verbs_sysfs_dev) == 992, "private ABI");
+static_assert(sizeof(struct verbs_device_ops) == 72, "private ABI");
+static_assert(sizeof(struct verbs_device) == 712, "private ABI");
+static_assert(offsetof(struct verbs_ex_private, ops) == 24, "private ABI");
+static_assert(sizeof(struct verbs_cq) == 288, "private ABI");
+static_assert(sizeof(struct verbs_srq) == 160, "private ABI");
+static_assert(sizeof(struct verbs_xrcd) == 16, "private ABI");
+static_assert(sizeof(struct verbs_mr) == 56, "private ABI");
 static_assert(offsetof(struct verbs_qp, comp_mask) == sizeof(struct ibv_qp_ex),
-	      "private ABI 34");
+	      "private ABI");
 static_assert(sizeof(struct verbs_qp) == sizeof(struct ibv_qp_ex) + 16,
-	      "private ABI 34");
+	      "private ABI");
+static_assert(sizeof(struct verbs_qp) == (HROCE_RDMA_CORE >= 45 ? 376 : 368),
+	      "private ABI");
 static_assert(sizeof(struct ibv_context) == 328, "libibverbs ABI");
 static_assert(sizeof(struct ibv_create_qp) == 64, "kernel ABI");
 static_assert(sizeof(struct ibv_modify_qp_ex) == 144, "kernel ABI");
