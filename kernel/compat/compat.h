@@ -22,46 +22,39 @@
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
+#include <linux/module.h>
 #include <linux/version.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 #include "host.h"
 
-#ifdef HROCE_HAVE_CREATE_CQ_ATTRS
-#define HROCE_CREATE_CQ_OP(fn)	fn
-#define HROCE_CREATE_CQ_COMPAT(fn)
-#else
-/* Before 6.11 create_cq got the bundle's driver_udata instead of the bundle. */
-#define HROCE_CREATE_CQ_OP(fn)	fn##_compat
-#define HROCE_CREATE_CQ_COMPAT(fn)					\
-static int fn##_compat(struct ib_cq *cq,				\
-		       const struct ib_cq_init_attr *attr,		\
-		       struct ib_udata *udata)				\
-{									\
-	struct uverbs_attr_bundle *attrs = NULL;			\
-									\
-	if (udata)							\
-		attrs = container_of(udata, struct uverbs_attr_bundle,	\
-				     driver_udata);			\
-	return fn(cq, attr, attrs);					\
-}
+/* Before 6.13 it took the bare word. */
+#ifndef HROCE_HAVE_IMPORT_NS_STRING
+#undef MODULE_IMPORT_NS
+#define MODULE_IMPORT_NS(ns)	MODULE_INFO(import_ns, ns)
 #endif
 
-#ifdef HROCE_HAVE_REG_DMABUF_ATTRS
-#define HROCE_REG_DMABUF_OP(fn)	fn
-#define HROCE_REG_DMABUF_COMPAT(fn)
-#else
-/* Before 6.12 reg_user_mr_dmabuf got the bundle's driver_udata. */
-#define HROCE_REG_DMABUF_OP(fn)	fn##_compat
-#define HROCE_REG_DMABUF_COMPAT(fn)					\
-static struct ib_mr *fn##_compat(struct ib_pd *pd, u64 offset,		\
-				 u64 length, u64 iova, int fd,		\
-				 int access, struct ib_udata *udata)	\
-{									\
-	return fn(pd, offset, length, iova, fd, access,			\
-		  container_of(udata, struct uverbs_attr_bundle,	\
-			       driver_udata));				\
-}
+/* Up to 6.12; 7.2 has it. */
+#ifndef HROCE_HAVE_UMEM_GET_VA
+#define ib_umem_get_va	ib_umem_get
+#endif
+
+/* Before 6.18 a workqueue that was not unbound was per CPU. */
+#ifndef HROCE_HAVE_WQ_KINDS
+#define WQ_PERCPU	0
+#define system_dfl_wq	system_unbound_wq
+#endif
+
+/* Before 6.17. */
+#ifndef HROCE_HAVE_REG_MR_DMAH
+struct ib_dmah;
+#endif
+
+/* Up to 6.12; 7.2 has these names. */
+#ifndef HROCE_HAVE_INVALIDATE_MAPPINGS
+#define invalidate_mappings	move_notify
+#define dma_buf_invalidate_mappings	dma_buf_move_notify
 #endif
 
 /*

@@ -136,7 +136,7 @@ static bool chunk_invalidate(struct mmu_interval_notifier *notifier,
 	    (range->event == MMU_NOTIFY_UNMAP ||
 	     range->event == MMU_NOTIFY_RELEASE)) {
 		list_add_tail(&chunk->idle, &p->idle);
-		queue_work(system_unbound_wq, &p->reap);
+		queue_work(system_dfl_wq, &p->reap);
 	}
 	write_unlock_bh(p->lock);
 	atomic64_add(taken, &p->invalidated);

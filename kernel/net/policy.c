@@ -9,11 +9,11 @@
 #include <linux/netfilter.h>
 #include <linux/netfilter_ipv4.h>
 #include <net/ipv6.h>
-#include <net/ipv6_stubs.h>
 #include <net/l3mdev.h>
 #include <net/net_namespace.h>
 #include <net/route.h>
 
+#include "../compat/net.h"
 #include "policy.h"
 #include "port.h"
 
@@ -63,12 +63,12 @@ static bool policy_is_own6(struct net_device *dev, const struct in6_addr *addr)
 {
 	struct net *net = dev_net(dev);
 
-	if (!IS_ERR_OR_NULL(ipv6_stub->ipv6_dev_find(net, addr, dev)))
+	if (!IS_ERR_OR_NULL(ipv6_dev_find(net, addr, dev)))
 		return true;
 	/* Without a netdev, this searches all netdevs outside of VRFs. */
 	return !l3mdev_master_dev_rcu(dev) &&
 	       !(ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL) &&
-	       !IS_ERR_OR_NULL(ipv6_stub->ipv6_dev_find(net, addr, NULL));
+	       !IS_ERR_OR_NULL(ipv6_dev_find(net, addr, NULL));
 }
 
 bool hroce_policy_source_ok(struct net_device *dev,

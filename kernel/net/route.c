@@ -18,11 +18,11 @@
 #include <net/ip.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
-#include <net/ipv6_stubs.h>
 #include <net/l3mdev.h>
 #include <net/ndisc.h>
 #include <net/route.h>
 
+#include "../compat/net.h"
 #include "../proto/wire.h"
 #include "path.h"
 #include "policy.h"
@@ -35,7 +35,7 @@ static struct dst_entry *route_lookup4(struct hroce_path *path)
 	struct net_device *dev = path->port->dev;
 	struct flowi4 fl4 = {
 		.flowi4_oif = dev->ifindex,
-		.flowi4_tos = RT_TOS(key->tclass),
+		.flowi4_dscp = inet_dsfield_to_dscp(key->tclass),
 		.flowi4_proto = IPPROTO_UDP,
 		.saddr = key->saddr.s6_addr32[3],
 		.daddr = key->daddr.s6_addr32[3],
@@ -69,8 +69,7 @@ static struct dst_entry *route_ask6(struct hroce_path *path, int oif)
 		.fl6_dport = htons(HRW_UDP_PORT),
 	};
 
-	return ipv6_stub->ipv6_dst_lookup_flow(path->port->net, NULL, &fl6,
-					       NULL);
+	return ip6_dst_lookup_flow(path->port->net, NULL, &fl6, NULL);
 }
 
 static bool route_is_local6(struct dst_entry *dst)

@@ -5,6 +5,7 @@
 #include <linux/wait_bit.h>
 #include <net/udp_tunnel.h>
 
+#include "../compat/net.h"
 #include "../proto/wire.h"
 #include "rx.h"
 #include "sock.h"
@@ -33,7 +34,7 @@ static int sock_open(struct net *net, int family, struct socket **sockp)
 	err = udp_sock_create(net, &cfg, sockp);
 	switch (err) {
 	case 0:
-		setup_udp_tunnel_sock(net, *sockp, &tunnel);
+		setup_udp_tunnel_sock(net, (*sockp)->sk, &tunnel);
 		return 0;
 	case -EADDRINUSE:
 		pr_info("UDP port %u (IPv%c) is in use: fragmented packets are dropped, and all packets while netfilter has rules or IPsec has policies\n",
@@ -50,7 +51,7 @@ static int sock_open(struct net *net, int family, struct socket **sockp)
 static void sock_close(struct socket **sockp)
 {
 	if (*sockp)
-		udp_tunnel_sock_release(*sockp);
+		udp_tunnel_sock_release((*sockp)->sk);
 	*sockp = NULL;
 }
 

@@ -20,7 +20,7 @@ static struct workqueue_struct *ah_wq;
 
 int hroce_ah_init(void)
 {
-	ah_wq = alloc_workqueue("hroce_ah", 0, 0);
+	ah_wq = alloc_workqueue("hroce_ah", WQ_PERCPU, 0);
 	return ah_wq ? 0 : -ENOMEM;
 }
 

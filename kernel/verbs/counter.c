@@ -42,11 +42,25 @@ static bool counter_is_offered(enum hroce_stat stat)
 	}
 }
 
+/*
+ * How the set of a counter is kept in the XArray. Through an integer, as per-CPU
+ * memory may be an address space of its own.
+ */
+static void *counter_pack(struct hroce_stats __percpu *stats)
+{
+	return (void *)(__force uintptr_t)stats;
+}
+
+static struct hroce_stats __percpu *counter_unpack(void *entry)
+{
+	return (__force struct hroce_stats __percpu *)(uintptr_t)entry;
+}
+
 static struct hroce_stats __percpu *
 counter_find(const struct rdma_counter *counter)
 {
-	return (__force void __percpu *)
-		xa_load(&to_hdev(counter->device)->counters, counter->id);
+	return counter_unpack(xa_load(&to_hdev(counter->device)->counters,
+				      counter->id));
 }
 
 /* Called when the first queue pair is bound. */
@@ -59,7 +73,7 @@ static int counter_create(struct rdma_counter *counter)
 	if (!stats)
 		return -ENOMEM;
 	err = xa_alloc(&to_hdev(counter->device)->counters, &counter->id,
-		       (__force void *)stats, xa_limit_31b, GFP_KERNEL);
+		       counter_pack(stats), xa_limit_31b, GFP_KERNEL);
 	if (err) {
 		counter->id = 0;
 		free_percpu(stats);
@@ -75,7 +89,8 @@ static void counter_use(struct hroce_qp *qp,
 	hroce_qp_unlock(qp);
 }
 
-int hroce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
+int hroce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp,
+			  u32 port_num)
 {
 	int err;
 
@@ -89,7 +104,7 @@ int hroce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
 	return 0;
 }
 
-int hroce_counter_unbind_qp(struct ib_qp *ibqp)
+int hroce_counter_unbind_qp(struct ib_qp *ibqp, u32 port_num)
 {
 	struct hroce_qp *qp = to_hqp(ibqp);
 
@@ -100,8 +115,8 @@ int hroce_counter_unbind_qp(struct ib_qp *ibqp)
 
 int hroce_counter_dealloc(struct rdma_counter *counter)
 {
-	free_percpu((__force void __percpu *)
-		    xa_erase(&to_hdev(counter->device)->counters, counter->id));
+	free_percpu(counter_unpack(xa_erase(&to_hdev(counter->device)->counters,
+					    counter->id)));
 	return 0;
 }
 

@@ -132,7 +132,8 @@ int hroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 	return 0;
 }
 
-int hroce_cq_resize(struct ib_cq *ibcq, int nr_cqes, struct ib_udata *udata)
+int hroce_cq_resize(struct ib_cq *ibcq, unsigned int nr_cqes,
+		    struct ib_udata *udata)
 {
 	struct hroce_resize_cq_req req = {};
 	struct hroce_cq *cq = to_hcq(ibcq);
@@ -147,7 +148,7 @@ int hroce_cq_resize(struct ib_cq *ibcq, int nr_cqes, struct ib_udata *udata)
 	if (req.reserved)
 		return -EINVAL;
 	if (req.step == HROCE_RESIZE_PREPARE &&
-	    (nr_cqes <= 0 || nr_cqes > HROCE_MAX_CQE ||
+	    (!nr_cqes || nr_cqes > HROCE_MAX_CQE ||
 	     udata->outlen < sizeof(struct hroce_resize_cq_resp)))
 		return -EINVAL;
 	mutex_lock(&cq->resize_lock);

@@ -26,13 +26,12 @@
 #include "port.h"
 #include "ring.h"
 #include "ucontext.h"
+/* Names in the table below stand for wrappers on older kernels. */
+#include "../compat/ops.h"
 
 static struct lock_class_key faults_lock_key;
 
 static void hroce_dev_dealloc(struct ib_device *ibdev);
-
-HROCE_CREATE_CQ_COMPAT(hroce_quota_cq_create)
-HROCE_REG_DMABUF_COMPAT(hroce_quota_mr_reg_dmabuf)
 
 static const struct ib_device_ops dev_ops = {
 	.owner = THIS_MODULE,
@@ -54,7 +53,7 @@ static const struct ib_device_ops dev_ops = {
 	.counter_unbind_qp = hroce_counter_unbind_qp,
 	.counter_update_stats = hroce_counter_update_stats,
 	.create_ah = hroce_ah_create,
-	.create_cq = HROCE_CREATE_CQ_OP(hroce_quota_cq_create),
+	.create_cq = hroce_quota_cq_create,
 	.create_qp = hroce_quota_qp_create,
 	.create_srq = hroce_quota_srq_create,
 	.create_user_ah = hroce_quota_ah_create,
@@ -97,10 +96,10 @@ static const struct ib_device_ops dev_ops = {
 	.query_srq = hroce_srq_query,
 	.query_ucontext = hroce_ucontext_query,
 	.reg_user_mr = hroce_quota_mr_reg_user,
-	.reg_user_mr_dmabuf = HROCE_REG_DMABUF_OP(hroce_quota_mr_reg_dmabuf),
+	.reg_user_mr_dmabuf = hroce_quota_mr_reg_dmabuf,
 	.req_notify_cq = hroce_cq_req_notify,
 	.rereg_user_mr = hroce_mr_rereg,
-	.resize_cq = hroce_cq_resize,
+	.resize_user_cq = hroce_cq_resize,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, hroce_ib_ah, ib),
 	INIT_RDMA_OBJ_SIZE(ib_cq, hroce_cq, ib),

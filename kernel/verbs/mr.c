@@ -251,7 +251,7 @@ static int mr_pin(struct ib_device *ibdev, u64 start, u64 length, int access,
 	p->page_shift = PAGE_SHIFT;
 	if (!length)
 		return 0;
-	p->umem = ib_umem_get(ibdev, start, length, access);
+	p->umem = ib_umem_get_va(ibdev, start, length, access);
 	if (IS_ERR(p->umem))
 		return PTR_ERR(p->umem);
 	err = mr_check_flush(p->umem, access);

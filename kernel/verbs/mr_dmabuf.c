@@ -118,7 +118,7 @@ static void dmabuf_moves(struct dma_buf_attachment *attach)
 }
 
 static const struct dma_buf_attach_ops dmabuf_attach_ops = {
-	.move_notify = dmabuf_moves,
+	.invalidate_mappings = dmabuf_moves,
 };
 
 static void dmabuf_detach(struct dmabuf_mr *dm)

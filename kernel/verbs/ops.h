@@ -48,7 +48,8 @@ int hroce_ah_destroy(struct ib_ah *ibah, u32 flags);
 int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct uverbs_attr_bundle *attrs);
 int hroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata);
-int hroce_cq_resize(struct ib_cq *ibcq, int nr_cqes, struct ib_udata *udata);
+int hroce_cq_resize(struct ib_cq *ibcq, unsigned int nr_cqes,
+		    struct ib_udata *udata);
 int hroce_cq_modify(struct ib_cq *ibcq, u16 count, u16 period_us);
 int hroce_cq_poll(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
 int hroce_cq_req_notify(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
@@ -115,8 +116,9 @@ int hroce_ring_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma);
 void hroce_ring_mmap_free(struct rdma_user_mmap_entry *entry);
 
 /* counter.c, hw_stats.c */
-int hroce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp);
-int hroce_counter_unbind_qp(struct ib_qp *ibqp);
+int hroce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp,
+			  u32 port_num);
+int hroce_counter_unbind_qp(struct ib_qp *ibqp, u32 port_num);
 int hroce_counter_dealloc(struct rdma_counter *counter);
 struct rdma_hw_stats *hroce_counter_alloc_stats(struct rdma_counter *counter);
 int hroce_counter_update_stats(struct rdma_counter *counter);
@@ -138,10 +140,11 @@ int hroce_quota_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 int hroce_quota_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 struct ib_mr *hroce_quota_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 				      u64 iova, int access,
+				      struct ib_dmah *dmah,
 				      struct ib_udata *udata);
 struct ib_mr *hroce_quota_mr_reg_dmabuf(struct ib_pd *pd, u64 offset,
 					u64 length, u64 iova, int fd,
-					int access,
+					int access, struct ib_dmah *dmah,
 					struct uverbs_attr_bundle *attrs);
 int hroce_quota_mr_dereg(struct ib_mr *ibmr, struct ib_udata *udata);
 int hroce_quota_mw_alloc(struct ib_mw *ibmw, struct ib_udata *udata);

@@ -258,11 +258,15 @@ int hroce_quota_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 
 struct ib_mr *hroce_quota_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 				      u64 iova, int access,
+				      struct ib_dmah *dmah,
 				      struct ib_udata *udata)
 {
 	struct ib_mr *mr;
 	int err;
 
+	/* There is no DMA that a handle could steer. */
+	if (dmah)
+		return ERR_PTR(-EOPNOTSUPP);
 	err = quota_take_user(pd->device, udata, HROCE_QUOTA_MR);
 	if (err)
 		return ERR_PTR(err);
@@ -274,13 +278,15 @@ struct ib_mr *hroce_quota_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 
 struct ib_mr *hroce_quota_mr_reg_dmabuf(struct ib_pd *pd, u64 offset,
 					u64 length, u64 iova, int fd,
-					int access,
+					int access, struct ib_dmah *dmah,
 					struct uverbs_attr_bundle *attrs)
 {
 	struct ib_udata *udata = &attrs->driver_udata;
 	struct ib_mr *mr;
 	int err;
 
+	if (dmah)
+		return ERR_PTR(-EOPNOTSUPP);
 	err = quota_take_user(pd->device, udata, HROCE_QUOTA_MR);
 	if (err)
 		return ERR_PTR(err);

@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 
 #include "../lib/loop.h"
+#include "../lib/named.h"
 
 #define PATIENCE	(10 * HZ)
 #define ALL		(~0ULL)
@@ -233,7 +234,7 @@ static int __init atomics_init(void)
 	struct rig rig = {};
 	int err;
 
-	dev = ib_device_get_by_name(device, RDMA_DRIVER_UNKNOWN);
+	dev = named_get(device);
 	if (!dev)
 		return -ENODEV;
 	if (dev->attrs.masked_atomic_cap == IB_ATOMIC_NONE)

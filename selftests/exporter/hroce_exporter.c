@@ -212,7 +212,7 @@ static int buf_move_locked(struct dma_buf *dmabuf, void *to, bool out)
 	struct exporter_buf *buf = dmabuf->priv;
 	void *from = buf->mem;
 
-	dma_buf_move_notify(dmabuf);
+	dma_buf_invalidate_mappings(dmabuf);
 	if (dmabuf->vmapping_counter) {
 		vfree(to);
 		return -EBUSY;
@@ -283,4 +283,4 @@ module_misc_device(exporter_dev);
 
 MODULE_DESCRIPTION("dma-bufs that move when told so, for tests");
 MODULE_LICENSE("GPL");
-MODULE_IMPORT_NS(DMA_BUF);
+MODULE_IMPORT_NS("DMA_BUF");

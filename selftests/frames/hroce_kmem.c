@@ -13,6 +13,7 @@
 #include <linux/module.h>
 
 #include "../lib/loop.h"
+#include "../lib/named.h"
 
 #define PATIENCE	(10 * HZ)
 #define ORDER		3
@@ -174,7 +175,7 @@ static int __init kmem_init(void)
 	struct rig rig = {};
 	int err;
 
-	dev = ib_device_get_by_name(device, RDMA_DRIVER_UNKNOWN);
+	dev = named_get(device);
 	if (!dev)
 		return -ENODEV;
 	err = with_memory(&rig, dev);
