@@ -1,0 +1,291 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+Each finding of `hroce doctor`: break that very thing, see the finding, run the printed command, see it gone. Begins and
+ends with a healthy link, which has none.
+"""
+import json
+import os
+
+from lib import HERE, TOOL, Cases, as_json, attempt, command, find, findings, healthy, repaired, require, sh, wait_for
+
+# Made by selftests/tool/prepare.
+OTHER_LIBRARY = f"{HERE}/../../build/selftests-tool/libhroce-other.so"
+
+LINK = "/sys/class/infiniband/hroce0"
+PLUGIN = os.path.realpath("/usr/lib/x86_64-linux-gnu/libibverbs/libhroce-rdmav34.so")
+MODULES = f"/lib/modules/{os.uname().release}"
+TOS = "/sys/kernel/config/rdma_cm/{0} && echo {1} >/sys/kernel/config/rdma_cm/{0}/ports/1/default_roce_tos"
+SWITCHES = "/sys/kernel/debug/hroce/hroce0"
+ADDRESS6 = "ip -6 address replace fd77::1/64 dev eth0 nodad"
+
+
+def command_agrees():
+    """The command prints what the checks found, as text and as JSON, and returns 1; 0 without findings."""
+    status, report = as_json("doctor", "--json")
+    require(status == 0 and report["findings"] == [], f"{status}: {report}")
+    link, = report["links"]
+    require(link["name"] == "hroce0" and link["active"] and link["netdevs"] == ["eth0"], link)
+    require({"index": 1, "address": "10.77.0.1", "type": "RoCE v2", "netdev": "eth0"} in link["gids"], link)
+    sh("ip link set eth0 mtu 1000")
+    try:
+        status, report = as_json("doctor", "--json")
+        require(status == 1 and report["findings"] == [find("mtu-small").as_dict()], f"{status}: {report}")
+        status, out, _err = command("doctor", "--link", "hroce0")
+        require(status == 1 and "ip link set dev eth0 mtu 1500" in out and "[mtu-small]" in out, out)
+    finally:
+        sh("ip link set eth0 mtu 9000")
+
+
+def usage_is_2():
+    for words in ("", "nothing", "doctor --nothing", "doctor --link nothing", "link", "link add x",
+                  "link add a/b eth0"):
+        status, out, err = command(*words.split())
+        require(status == 2 and err and not out, f"exit status {status} of: hroce {words}\n{out}{err}")
+
+
+def link_verbs():
+    status, links = as_json("link", "show", "--json")
+    require(status == 0 and [it["name"] for it in links] == ["hroce0"], links)
+    require("GID 1: 10.77.0.1 (RoCE v2, eth0)" in command("link", "show", "hroce0")[1], "no GID shown")
+    require(command("link", "del", "hroce0")[0] == 0 and not os.path.exists(LINK), "not deleted")
+    require(command("link", "del", "hroce0")[0] == 1, "deleted twice")
+    status, answer = as_json("link", "add", "hroce0", "eth0", "--json")
+    require(status == 0 and answer == {"added": "hroce0"} and os.path.exists(LINK), answer)
+    status, _out, err = command("link", "add", "hroce9", "lo")
+    require(status == 1 and "not supported" in err, err)
+
+
+def modules():
+    """Not loaded, not installed, loaded without a link; each repaired as printed, where that needs no archive."""
+    sh("rdma link del hroce0 && rmmod hroce")
+    find("module-not-loaded")
+    sh("mv /etc/modprobe.d/hroce.conf /tmp/")
+    try:
+        missing = find("module-missing")
+    finally:
+        sh("mv /tmp/hroce.conf /etc/modprobe.d/")
+    require("hroce-dkms" in missing.repair, missing)
+    sh(find("module-not-loaded").repair)
+    sh(find("no-link").repair)
+    sh("ibv_devinfo -d hroce0 | grep PORT_ACTIVE")
+    healthy()
+
+
+def headers():
+    sh(f"mkdir -p /var/lib/dkms/hroce /tmp/modules && mount --bind /tmp/modules {MODULES}")
+    try:
+        require(find("headers-missing").repair == f"apt install linux-headers-{os.uname().release}", "wrong repair")
+        sh("mkdir /tmp/modules/build && : >/tmp/modules/build/Makefile")
+        require(not findings(), "still found")
+    finally:
+        sh(f"umount {MODULES}; rm -r /var/lib/dkms/hroce")
+
+
+def other_library():
+    """A library of another release, which has another ABI number."""
+    sh(f"mount --bind {OTHER_LIBRARY} {PLUGIN}")
+    try:
+        finding = find("abi-mismatch")
+    finally:
+        sh(f"umount {PLUGIN}")
+    require("ABI" in finding.what and "libhroce" in finding.repair, finding)
+    healthy()
+
+
+def locked_memory():
+    """In a process of its own, as root may lock what it likes: the limit alone is looked at."""
+    done = sh(f"ulimit -l 8192; {TOOL} doctor --json | python3 -c '"
+              'import json, sys; print(json.load(sys.stdin)["findings"][0]["repair"])\'')
+    require("ulimit -l unlimited" in done, done)
+    sh(f"ulimit -l 8192; {done.strip()} && {TOOL} doctor")
+    sh("grep memlock /etc/security/limits.d/30-hroce.conf && rm /etc/security/limits.d/30-hroce.conf")
+
+
+def duplicate_address():
+    sh("ip netns add dup && ip link set peer0 netns dup && ip -n dup link set peer0 up && "
+       "ip -n dup address add fd77::1/64 dev peer0 nodad && ip address del fd77::1/64 dev eth0 && "
+       "echo 1 >/proc/sys/net/ipv6/conf/eth0/accept_dad && ip address add fd77::1/64 dev eth0")
+    wait_for(lambda: "dadfailed" in sh("ip address show dev eth0"), "the address to be refused")
+
+
+def duplicate_repaired():
+    try:
+        duplicate_address()
+        repaired(find("duplicate-address"), words={"ADDRESS/PREFIX": "fd77::9/64"})
+    finally:
+        attempt("ip -n dup link set peer0 netns 1; ip netns del dup; ip link set peer0 up; "
+                f"ip address del fd77::9/64 dev eth0; {ADDRESS6}")
+
+
+# Some addresses more than the table of GIDs, which has room for 253 beside those of eth0. Each becomes a GID later.
+MANY = "for ((i = 1; i <= {}; i++)); do echo address {} 10.78.$((i / 200)).$((i % 200 + 1))/32 dev eth0; done | ip {} -"
+
+
+def full_table():
+    """An address too many. When there is room again, its GID is still missing."""
+    sh(MANY.format(254, "add", "-batch"))
+    try:
+        full = find("gid-table-full")
+        sh("ip address del 10.78.0.2/32 dev eth0")
+        wait_for(lambda: any(it.id == "gid-missing" for it in findings()), "room in the table")
+        repaired(find("gid-missing"))
+        sh("ip address add 10.78.0.2/32 dev eth0")
+        full = find("gid-table-full")
+        repaired(full)
+        sh("ip address del 10.78.0.3/32 dev eth0")
+    finally:
+        attempt(MANY.format(254, "del", "-force -batch"))
+
+
+def closed_device():
+    """For a process that may not open everything."""
+    limited = f"setpriv --bounding-set=-dac_override,-dac_read_search {TOOL} doctor --json"
+    sh("chmod 0 /dev/infiniband/uverbs0")
+    report = json.loads(sh(f"{limited} || [ $? = 1 ]"))
+    finding = report["findings"][0]
+    require(finding["id"] == "open-fails", report)
+    sh(finding["repair"])
+    report = json.loads(sh(limited))
+
+
+# Fragments of one datagram, which netem sends at once, and a backlog of one packet.
+BURSTS = """
+sysctl -qw net.core.netdev_max_backlog=1
+tc qdisc add dev eth0 root netem delay 5ms
+ip neigh replace 10.77.0.2 lladdr 02:00:00:00:00:02 dev eth0
+setsid ping -q -i 0.02 -W 1 -s 60000 10.77.0.2 >/tmp/ping 2>&1 & echo $! >/tmp/ping.pid
+"""
+NO_BURSTS = "kill $(cat /tmp/ping.pid); tc qdisc del dev eth0 root; sysctl -qw net.core.netdev_max_backlog=1000"
+
+
+def missed_packets():
+    """No virtual card overruns its ring at will: another file takes the place of the counter."""
+    counter = "/sys/class/net/eth0/statistics/rx_missed_errors"
+    sh("ip link set eth0 mtu 9000; echo 0 >/tmp/missed; "
+       f"mount --bind /tmp/missed {counter}; "
+       "(for ((i = 1; i < 1000; i++)); do echo $i >/tmp/missed.new; cat /tmp/missed.new >/tmp/missed; sleep 0.1; done) "
+       ">&- 2>&- & echo $! >/tmp/missed.pid")
+    try:
+        require("ethtool -G eth0" in find("card-drops").repair, "wrong repair")
+    finally:
+        attempt(f"kill $(cat /tmp/missed.pid); umount {counter}")
+    healthy()
+
+
+def links_and_library(cases):
+    cases.broken("library_missing", "library-missing", "rm /etc/libibverbs.d/hroce.driver")
+    cases.run("doctor.library_closed", closed_device)
+    cases.broken("port_of_rxe", "port-busy",
+                 "rdma link del hroce0 && modprobe rdma_rxe && rdma link add hroce0 type hroce netdev eth0")
+    cases.broken("port_of_process", "port-busy",
+                 "rdma link del hroce0; setsid python3 -c 'import socket, time; s = socket.socket(socket.AF_INET, "
+                 "socket.SOCK_DGRAM); s.bind((\"\", 4791)); time.sleep(600)' >&- 2>&- & "
+                 "until ss -Hlnu 'sport = :4791' | grep .; do sleep 0.1; done; "
+                 "rdma link add hroce0 type hroce netdev eth0")
+    cases.broken("renamed", "renamed", "rdma dev set hroce0 name rocex2ea75d141f00",
+                 "rm -f /etc/udev/rules.d/60-rdma-persistent-naming.rules")
+
+
+def netdevs(cases):
+    cases.broken("netdev_down", "netdev-down", "ip link set eth0 down", ADDRESS6)
+    cases.broken("no_carrier", "no-carrier", "ip link set peer0 down", by_hand="ip link set peer0 up")
+    cases.broken("no_address", "no-address", "ip address flush dev eth0 scope global", ADDRESS6,
+                 **{"ADDRESS/PREFIX": "10.77.0.1/24"})
+    cases.run("doctor.duplicate_address", duplicate_repaired)
+    cases.run("doctor.gids", full_table)
+    cases.broken("mtu_small", "mtu-small", "ip link set eth0 mtu 1000", "ip link set eth0 mtu 9000")
+    cases.broken("route_mtu", "route-mtu", "ip route replace 10.79.0.0/24 via 10.77.0.2 dev eth0 mtu 1400")
+    cases.broken("route_mtu_locked", "route-mtu", "ip route replace 10.79.1.0/24 dev eth0 mtu lock 1400")
+    cases.broken("arp_ignore", "arp-ignore",
+                 "ip link add mv0 link eth0 type macvlan mode bridge && ip address add 10.77.0.99/24 dev mv0 && "
+                 "ip link set mv0 up && rdma link add hroce1 type hroce netdev mv0",
+                 "rdma link del hroce1; ip link del mv0; rm -f /etc/sysctl.d/30-hroce.conf")
+    cases.broken("vlan_priority", "vlan-priority",
+                 "ip link add eth0.5 link eth0 type vlan id 5 && ip link set eth0.5 up && "
+                 "ip address add 10.75.0.1/24 dev eth0.5 && rdma link add hroce5 type hroce netdev eth0.5 && "
+                 f"mkdir {TOS.format('hroce5', 104)}",
+                 "rmdir /sys/kernel/config/rdma_cm/hroce5; rdma link del hroce5; ip link del eth0.5")
+    cases.broken("traffic_class", "traffic-class", f"mkdir {TOS.format('hroce0', 105)}",
+                 "rmdir /sys/kernel/config/rdma_cm/hroce0")
+    cases.broken("scatter_gather", "offloads", "ethtool -K eth0 sg off")
+    cases.broken("checksums", "offloads", "ethtool -K eth0 tx off")
+    cases.broken("switch_off", "switch-off",
+                 f"[ -e {SWITCHES} ] || mount -t debugfs debugfs /sys/kernel/debug; echo N >{SWITCHES}/gso")
+    # A queue that holds a packet or two, and more than that sent at once.
+    cases.broken("qdisc_drops", "qdisc-drops",
+                 "tc qdisc add dev eth0 root tbf rate 8kbit burst 2000 limit 2000 && "
+                 "{ ping -q -b -i 0.002 -c 30 -w 1 -s 1000 10.77.0.255; true; } && "
+                 "tc -s qdisc show dev eth0 | grep 'dropped [1-9]'",
+                 "tc qdisc del dev eth0 root")
+    cases.broken("backlog_drops", "backlog-drops", BURSTS, NO_BURSTS)
+    cases.run("doctor.card_drops", missed_packets)
+
+
+def nft(hook, *rules, policy="accept", family="inet", device=""):
+    """A table t with the chain c at this hook, and the chain other."""
+    chain = f"chain {family} t c {{ type filter hook {hook} {device} priority 0; policy {policy}; }}"
+    lines = [f"add table {family} t", f"add chain {family} t other", f"add {chain}"]
+    lines += [f"add rule {family} t {rule if rule.startswith('other ') else 'c ' + rule}" for rule in rules]
+    return "nft -f - <<'NFT'\n" + "\n".join(lines) + "\nNFT"
+
+
+# Rules that let RoCEv2 pass, as people write them.
+HARMLESS = {
+    "accepted_before_policy": nft("input", "udp dport 4791 accept", policy="drop"),
+    "accepted_in_set": nft("input", "udp dport { 53, 4000-5000 } accept", policy="drop"),
+    "accepted_by_jump": nft("input", "other meta l4proto udp accept", "jump other", policy="drop"),
+    "accepted_by_map": nft("input", "meta l4proto vmap { tcp : drop, udp : accept }", policy="drop"),
+    "accepted_from_network": nft("input", "ip saddr 10.0.0.0/8 accept", "meta nfproto ipv6 accept", policy="drop"),
+    "other_netdev": nft("input", 'iifname "eth7" drop'),
+    "other_port": nft("input", "udp dport 4792 drop", "tcp dport 4791 drop", "udp dport != 4791 drop"),
+    "invalid_dropped": nft("prerouting", "ct state invalid drop"),
+}
+HARMFUL = {
+    "input": nft("input", "udp dport 4791 drop"),
+    "output": nft("output", "udp dport 4791 drop"),
+    "prerouting": nft("prerouting", "udp dport 4791 drop"),
+    "postrouting": nft("postrouting", "udp dport 4791 drop"),
+    "ingress": nft("ingress", "udp dport 4791 drop", family="netdev", device="device eth0"),
+    "policy": nft("input", "ct state established,related accept", 'iifname "lo" accept', "tcp dport 22 accept",
+                  policy="drop"),
+    "jump": nft("input", "other udp dport 4000-5000 drop", "jump other"),
+    "map": nft("input", "udp dport vmap { 53 : accept, 4791 : drop }"),
+    "netdev": nft("output", 'oifname "eth*" meta l4proto udp drop'),
+    "iptables": "iptables-nft -A INPUT -p udp --dport 4791 -j DROP",
+    "ip6tables_policy": "ip6tables-nft -A INPUT -p tcp --dport 22 -j ACCEPT && ip6tables-nft -P INPUT DROP",
+}
+
+
+def firewalls(cases):
+    for name, rules in HARMLESS.items():
+        def passes(rules=rules):
+            sh(rules)
+            healthy()
+        cases.run(f"doctor.firewall_{name}", passes)
+        sh("nft flush ruleset")
+    for name, rules in HARMFUL.items():
+        cases.broken(f"firewall_{name}", "firewall", rules, "nft flush ruleset")
+
+
+def main():
+    cases = Cases()
+    cases.run("doctor.healthy", healthy)
+    cases.run("doctor.command", command_agrees)
+    cases.run("doctor.usage", usage_is_2)
+    cases.run("link.verbs", link_verbs)
+    cases.run("doctor.module", modules)
+    cases.run("doctor.headers", headers)
+    cases.run("doctor.other_library", other_library)
+    links_and_library(cases)
+    cases.run("doctor.healthy_again", healthy)
+    cases.run("doctor.locked_memory", locked_memory)
+    netdevs(cases)
+    cases.run("doctor.healthy_after_netdevs", healthy)
+    firewalls(cases)
+    cases.run("doctor.healthy_at_end", healthy)
+    return cases.done()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Does libibverbs find libhroce, and do library and module match?"""
+import json
+import re
+import sys
+
+from .. import system
+from ..finding import error
+
+# In a process of its own: libibverbs and its providers print to standard error.
+OPEN = """
+import ctypes, json, os
+verbs = ctypes.CDLL("libibverbs.so.1", use_errno=True)
+verbs.ibv_get_device_list.restype = ctypes.POINTER(ctypes.c_void_p)
+verbs.ibv_get_device_name.restype = ctypes.c_char_p
+verbs.ibv_get_device_name.argtypes = verbs.ibv_open_device.argtypes = [ctypes.c_void_p]
+verbs.ibv_open_device.restype = ctypes.c_void_p
+number = ctypes.c_int()
+devices = verbs.ibv_get_device_list(ctypes.byref(number))
+opened = {}
+for index in range(number.value if devices else 0):
+    ctypes.set_errno(0)
+    context = verbs.ibv_open_device(devices[index])
+    opened[verbs.ibv_get_device_name(devices[index]).decode()] = None if context else os.strerror(ctypes.get_errno())
+print(json.dumps(opened))
+"""
+
+
+def open_all():
+    """(device: None or the error of opening it), what the libraries said); the former is None without libibverbs."""
+    done = system.run(sys.executable, "-c", OPEN)
+    try:
+        return json.loads(done.out), done.err
+    except ValueError:
+        return None, done.err
+
+
+def configured():
+    return any(re.search(r"^driver\s+hroce\b", system.read(f"/etc/libibverbs.d/{name}", ""), re.M)
+               for name in system.names("/etc/libibverbs.d"))
+
+
+def unlisted(link, said):
+    """Why libibverbs leaves LINK out."""
+    module_abi = system.read(f"/sys/class/infiniband_verbs/{link.uverbs()}/abi_version", "?")
+    mismatch = re.search(rf"libhroce[^:]*: (.*{re.escape(link.name)} speaks ABI.*)", said)
+    rebuild = re.search(r"libhroce[^:]*: (built for another libibverbs.*)", said)
+    if mismatch:
+        return error("abi-mismatch", link.name, f"Module and library do not match: {mismatch[1]}.",
+                     "libibverbs does not list the link.",
+                     "apt install --reinstall hroce-dkms libhroce && rmmod hroce && modprobe hroce")
+    if rebuild:
+        return error("library-mismatch", link.name, f"libhroce was {rebuild[1]}.",
+                     "libibverbs does not list the link.", "apt install --reinstall libhroce")
+    return error("library-missing", link.name,
+                 "libibverbs does not find libhroce" +
+                 ("" if configured() else ": no file in /etc/libibverbs.d has the line \"driver hroce\"") + ".",
+                 f"The link, whose module speaks ABI {module_abi}, is not listed; programs find no device.",
+                 "apt install --reinstall libhroce" if configured() else
+                 "echo driver hroce >/etc/libibverbs.d/hroce.driver")
+
+
+def check(links):
+    if not links:
+        return []
+    opened, said = open_all()
+    if opened is None:
+        return [error("libibverbs-missing", "libibverbs", "libibverbs.so.1 does not load.",
+                      "No program can use verbs.", "apt install libibverbs1")]
+    found = []
+    for link in links:
+        if link.name not in opened:
+            found.append(unlisted(link, said))
+        elif opened[link.name]:
+            found.append(error("open-fails", link.name, f"Opening the link fails: {opened[link.name]}.",
+                               said.splitlines()[-1] if said else "Programs cannot use it.",
+                               f"chmod 666 /dev/infiniband/{link.uverbs()} /dev/infiniband/rdma_cm"))
+    return found

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""UDP port 4791 belongs to hroce."""
+import re
+
+from .. import device, system
+from ..finding import warning
+
+WHY = "hroce drops fragmented packets, and all packets while netfilter has rules or IPsec has policies."
+
+
+def again(links):
+    """Commands that make the links anew: a link takes the port when it is added."""
+    commands = [f"rdma link del {link.name}" for link in links]
+    for link in links:
+        netdev = link.netdev()
+        commands.append(f"rdma link add {link.name} type hroce netdev {netdev.name if netdev else 'DEVICE'}")
+    return commands
+
+
+def check(links):
+    software = [link for link in links if link.mode == "software"]
+    if not software:
+        return []
+    # A socket of the kernel has no process, whether it is that of hroce or of rdma_rxe.
+    holders = system.run("ss", "-H", "-l", "-n", "-u", "-p", "sport = :4791").out
+    process = re.search(r'users:\(\("([^"]+)",pid=(\d+)', holders)
+    if process:
+        return [warning("port-busy", process[1], f"The process {process[1]} ({process[2]}) has UDP port 4791.", WHY,
+                        " && ".join([f"kill {process[2]}"] + again(software)))]
+    if not system.module_loaded("rdma_rxe"):
+        return []
+    # rdma_rxe takes the port when it is loaded, and does not load without.
+    others = [it.name for it in device.devices() if system.read(f"{it.path}/parent")]
+    commands = [f"rdma link del {name}" for name in others] + ["modprobe -r rdma_rxe"] + again(software)
+    return [warning("port-busy", "rdma_rxe", "rdma_rxe is loaded and has UDP port 4791.", WHY, " && ".join(commands))]

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""The command line."""
+import argparse
+
+from . import doctor, link
+
+
+def parser():
+    top = argparse.ArgumentParser(prog="hroce", description="Look after the RDMA links of this node; see hroce(8).")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--json", action="store_true", help="print JSON")
+
+    it = commands.add_parser("doctor", parents=[shared], help="find what is wrong, and say how to repair it")
+    it.add_argument("--link", action="append", metavar="LINK", help="look at this link alone; may be repeated")
+    it.set_defaults(run=doctor.main)
+
+    of_link = commands.add_parser("link", help="make, remove and show links")
+    verbs = of_link.add_subparsers(dest="verb", required=True, metavar="VERB")
+    it = verbs.add_parser("add", parents=[shared], help="make a link")
+    it.add_argument("name")
+    it.add_argument("netdev")
+    it.set_defaults(run=link.add)
+    it = verbs.add_parser("del", parents=[shared], help="remove a link")
+    it.add_argument("name")
+    it.set_defaults(run=link.delete)
+    it = verbs.add_parser("show", parents=[shared], help="show links")
+    it.add_argument("name", nargs="?")
+    it.set_defaults(run=link.show)
+    return top
+
+
+def main(words):
+    """The exit status: argparse ends with 2 after an error of usage."""
+    options = parser().parse_args(words)
+    try:
+        return options.run(options)
+    except KeyboardInterrupt:
+        return 130

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""RDMA devices of this node, and which of them are links of hroce."""
+import ipaddress
+import os
+import re
+from dataclasses import dataclass
+
+from . import system
+from .netdev import Netdev
+
+PORT = 1
+
+
+@dataclass(frozen=True)
+class Gid:
+    index: int
+    address: ipaddress.IPv6Address
+    type: str
+    netdev: str
+
+    @property
+    def ip(self):
+        return self.address.ipv4_mapped or self.address
+
+
+class Device:
+    def __init__(self, name):
+        self.name = name
+        self.path = f"{system.INFINIBAND}/{name}"
+        self.port = f"{self.path}/ports/{PORT}"
+
+    @property
+    def is_link(self):
+        return os.path.isdir(f"{self.path}/offload")
+
+    @property
+    def mode(self):
+        return system.read(f"{self.path}/offload/mode", "")
+
+    @property
+    def active(self):
+        return "ACTIVE" in system.read(f"{self.port}/state", "")
+
+    def gids(self):
+        return system.remembered((self.name, "gids"), self.read_gids)
+
+    def read_gids(self):
+        found = []
+        for index in sorted(map(int, filter(str.isdigit, system.names(f"{self.port}/gids")))):
+            # An unused index has no attributes: reading them fails.
+            netdev = system.read(f"{self.port}/gid_attrs/ndevs/{index}")
+            kind = netdev and system.read(f"{self.port}/gid_attrs/types/{index}")
+            if not kind:
+                continue
+            address = ipaddress.IPv6Address(system.read(f"{self.port}/gids/{index}"))
+            found.append(Gid(index, address, kind, netdev))
+        return found
+
+    def gid_entries(self):
+        return len(system.names(f"{self.port}/gids"))
+
+    def netdev(self):
+        """The netdev that rdma shows for the port, or None."""
+        for port in system.once_json("rdma", "-j", "link", "show") or []:
+            if port.get("ifname") == self.name and port.get("netdev"):
+                return Netdev(port["netdev"])
+        return None
+
+    def netdevs(self):
+        """The netdevs of the port and of its GIDs: they differ if the link is on a VLAN."""
+        below = self.netdev()
+        found = [below.name] if below else []
+        for gid in self.gids():
+            if gid.netdev not in found:
+                found.append(gid.netdev)
+        return [Netdev(name) for name in found]
+
+    def counters(self):
+        values = {}
+        for directory in ("hw_counters", "counters"):
+            for name in system.names(f"{self.port}/{directory}"):
+                value = system.read_int(f"{self.port}/{directory}/{name}")
+                if value is not None and name != "lifespan":
+                    values.setdefault(name, value)
+        return values
+
+    def uverbs(self):
+        for name in system.names("/sys/class/infiniband_verbs"):
+            if system.read(f"/sys/class/infiniband_verbs/{name}/ibdev") == self.name:
+                return name
+        return None
+
+
+def devices():
+    return [Device(name) for name in system.names(system.INFINIBAND)]
+
+
+def links():
+    return [device for device in devices() if device.is_link]
+
+
+def valid_name(name):
+    """What ib_core accepts as the name of a device, and a shell leaves alone."""
+    return re.fullmatch(r"[A-Za-z0-9_.-]{1,63}", name) is not None

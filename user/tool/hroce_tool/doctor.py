@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""`hroce doctor`: run the checks, show what they found."""
+import json
+import sys
+
+from . import device, system
+from .checks import (addresses, arp, clock, drops, firewall, gids, library, memlock, module, mtu, naming, offloads,
+                     pause, port, priority, rings)
+from .finding import ordered
+
+# Each has check(links), which returns findings.
+CHECKS = (module, library, port, naming, addresses, gids, mtu, memlock, firewall, arp, priority, pause, rings, offloads,
+          drops, clock)
+
+
+def local(chosen):
+    """Findings about this node, about the links CHOSEN or about all."""
+    system.forget()
+    links = [link for link in device.links() if not chosen or link.name in chosen]
+    found = []
+    for check in CHECKS:
+        for finding in check.check(links):
+            if finding not in found:
+                found.append(finding)
+    return links, found
+
+
+def describe(link):
+    return {
+        "name": link.name,
+        "mode": link.mode,
+        "active": link.active,
+        "netdevs": [netdev.name for netdev in link.netdevs()],
+        "gids": [{"index": gid.index, "address": str(gid.ip), "type": gid.type, "netdev": gid.netdev}
+                 for gid in link.gids()],
+    }
+
+
+def print_link(about):
+    print(f"{about['name']}: {about['mode']}, {'active' if about['active'] else 'down'}, "
+          f"netdev {', '.join(about['netdevs']) or 'none'}")
+    for gid in about["gids"]:
+        print(f"    GID {gid['index']}: {gid['address']} ({gid['type']}, {gid['netdev']})")
+
+
+def show(links, found, as_json, measured=None):
+    found = ordered(found)
+    if as_json:
+        report = {"links": [describe(link) for link in links], "findings": [finding.as_dict() for finding in found]}
+        if measured is not None:
+            report["peer"] = measured
+        json.dump(report, sys.stdout, indent=2)
+        print()
+        return
+    for link in links:
+        print_link(describe(link))
+    for finding in found:
+        print(finding)
+    print(f"{len(found)} finding{'' if len(found) == 1 else 's'}")
+
+
+def main(options):
+    known = {link.name for link in device.links()}
+    for name in options.link or []:
+        if name not in known:
+            print(f"hroce: no link {name}; there are: {', '.join(sorted(known)) or 'none'}", file=sys.stderr)
+            return 2
+    links, found = local(options.link)
+    show(links, found, options.json)
+    return 1 if found else 0
