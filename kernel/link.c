@@ -29,6 +29,7 @@
 #include <rdma/rdma_netlink.h>
 #include "link.h"
 #include "link_sysfs.h"
+#include "offload/mirror.h"
 #include "verbs/device.h"
 #include "verbs/facade.h"
 #include "verbs/port.h"
@@ -178,10 +179,21 @@ static bool link_lower(struct hroce_owner *owner,
 	return true;
 }
 
+static void link_lower_counters(struct hroce_owner *owner,
+				const struct ib_mad *in, struct ib_mad *out)
+{
+	struct hroce_choice choice;
+
+	hroce_link_choice(owner_link(owner), &choice);
+	if (choice.has_lower)
+		hroce_mirror_counters(&choice.lower, in, out);
+}
+
 static const struct hroce_owner_ops link_owner_ops = {
 	.group = &hroce_link_group,
 	.gone = link_device_gone,
 	.lower = link_lower,
+	.lower_counters = link_lower_counters,
 };
 
 static struct ib_device *netdev_device(struct net_device *ndev)

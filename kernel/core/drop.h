@@ -37,16 +37,24 @@
 	X(TX_FRAMES, "tx_frames", "frames sent; a super-packet is one") \
 	X(TX_LOCAL, "tx_local_packets", "packets sent without a frame to a link of this host") \
 	X(TX_BYTES, "tx_bytes", "payload bytes sent") \
+	X(TX_WIRE, "tx_wire_bytes", "bytes sent, from the IP header to the ICRC") \
 	X(TX_COPIED, "tx_copied_bytes", "payload bytes copied on their way out") \
 	X(TX_ERRORS, "tx_errors", "packets not sent: no route, no memory") \
 	X(TX_REFUSED, "tx_refused", "packets refused by a full local queue") \
+	X(TX_MCAST, "tx_multicast_packets", "packets sent to a multicast address") \
 	X(RX_PACKETS, "rx_packets", "RoCEv2 packets received, dropped or not") \
 	X(RX_BYTES, "rx_bytes", "payload bytes placed") \
+	X(RX_WIRE, "rx_wire_bytes", "bytes received, from the IP header to the ICRC") \
+	X(RX_MCAST, "rx_multicast_packets", "packets received from a multicast address") \
+	X(RX_WRITES, "rx_write_requests", "WRITEs and ATOMIC WRITEs executed") \
+	X(RX_READS, "rx_read_requests", "READs accepted") \
+	X(RX_ATOMICS, "rx_atomic_requests", "atomic operations executed") \
 	X(RETRANSMITS, "retransmits", "times that a requester went back") \
 	X(TIMEOUTS, "timeouts", "retransmission timer expirations") \
 	X(NAK_SEQ_SENT, "nak_seq_sent", "PSN sequence NAKs sent") \
 	X(NAK_SEQ_RCVD, "nak_seq_rcvd", "PSN sequence NAKs received") \
 	X(RNR_SENT, "rnr_sent", "RNR NAKs sent") \
+	X(RNR_NO_WQE, "rnr_no_wqe", "RNR NAKs sent for lack of a receive entry") \
 	X(RNR_RCVD, "rnr_rcvd", "RNR NAKs received") \
 	X(MEM_FAULTS, "memory_faults", "times that memory had to be fetched") \
 	X(MEM_FAULTS_BAD, "memory_faults_failed", "failed memory fetches") \
@@ -54,6 +62,7 @@
 	X(ACKS_SENT, "acks_sent", "acknowledge packets sent") \
 	X(REQ_ERRORS, "requester_errors", "send requests completed in error") \
 	X(RESP_ERRORS, "responder_errors", "requests of peers refused by NAK") \
+	X(RESP_CQE, "resp_cqe_error", "receive entries completed in error") \
 	X(CQ_OVERRUNS, "cq_overruns", "completions lost as the CQ was full") \
 	X(KICKS, "kicks", "system calls to send posted requests") \
 	X(POLLED, "polled", "times that the poller found requests posted") \
@@ -67,6 +76,31 @@ enum hroce_stat {
 	HROCE_EVENTS(HROCE_STAT_ENUM)
 #undef HROCE_STAT_ENUM
 	HROCE_STAT_NR,
+};
+
+/*
+ * Names that mlx5 has for some of these counters, or for the sum of two. They
+ * are computed when they are read.
+ *
+ * X(NAME, "name", counter, another one or the same)
+ */
+#define HROCE_ALIASES(X) \
+	X(DUPLICATE, "duplicate_request", EV_DUPLICATES, EV_DUPLICATES) \
+	X(TIMEOUT, "local_ack_timeout_err", EV_TIMEOUTS, EV_TIMEOUTS) \
+	X(BUFFER, "out_of_buffer", EV_RNR_NO_WQE, DROP_NO_WQE) \
+	X(ORDER, "out_of_sequence", EV_NAK_SEQ_SENT, DROP_PSN) \
+	X(SEQ_NAK, "packet_seq_err", EV_NAK_SEQ_RCVD, EV_NAK_SEQ_RCVD) \
+	X(REQ_CQE, "req_cqe_error", EV_REQ_ERRORS, EV_REQ_ERRORS) \
+	X(RNR_NAK, "rnr_nak_retry_err", EV_RNR_RCVD, EV_RNR_RCVD) \
+	X(ICRC, "rx_icrc_encapsulated", DROP_ICRC, DROP_ICRC)
+
+/* Values as they are shown: counters by enum hroce_stat, then these. */
+enum hroce_alias {
+	HROCE_ALIAS_FIRST = HROCE_STAT_NR - 1,
+#define HROCE_ALIAS_ENUM(name, str, a, b) HROCE_ALIAS_##name,
+	HROCE_ALIASES(HROCE_ALIAS_ENUM)
+#undef HROCE_ALIAS_ENUM
+	HROCE_VALUE_NR,
 };
 
 #endif /* HROCE_DROP_H */

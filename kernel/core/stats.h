@@ -30,6 +30,15 @@ static inline void hroce_stats_add(struct hroce_stats __percpu *stats,
 }
 
 /**
+ * hroce_stats_gather - add the counters of all CPUs to values
+ * @stats: set
+ * @values: HROCE_STAT_NR of them; increased by the sums
+ *
+ * Context: any.
+ */
+void hroce_stats_gather(const struct hroce_stats __percpu *stats, u64 *values);
+
+/**
  * hroce_stats_sum - sum the counters of all CPUs
  * @stats: set
  * @values: set to the sums, HROCE_STAT_NR of them
@@ -37,5 +46,13 @@ static inline void hroce_stats_add(struct hroce_stats __percpu *stats,
  * Context: any.
  */
 void hroce_stats_sum(const struct hroce_stats __percpu *stats, u64 *values);
+
+/**
+ * hroce_stats_alias - compute the counters that have a second name
+ * @values: counters, HROCE_STAT_NR of them; extended to HROCE_VALUE_NR
+ *
+ * Context: any.
+ */
+void hroce_stats_alias(u64 *values);
 
 #endif /* HROCE_STATS_H */

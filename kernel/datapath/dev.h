@@ -43,6 +43,9 @@ struct hroce_owner;
  * @leaving: the device is being unregistered: verbs must not start to wait
  * @poller: polls send queues, if enabled
  * @debug: directory in debugfs
+ * @link_downed: times that the port went down [RTNL]
+ * @counters_past: sums of freed @counters [counters_lock]
+ * @counters_lock: keeps @counters from being freed
  */
 struct hroce_dev {
 	struct ib_device ib;
@@ -68,6 +71,9 @@ struct hroce_dev {
 	bool leaving;
 	struct hroce_poller poller;
 	struct dentry *debug;
+	u32 link_downed;
+	u64 counters_past[HROCE_STAT_NR];
+	struct mutex counters_lock;
 };
 
 static inline struct hroce_dev *to_hdev(struct ib_device *ib)

@@ -54,8 +54,7 @@ void hroce_local_deliver(const struct hroce_tx *tx, const struct hrp_burst *b,
 {
 	struct hroce_rx_frame frame __uninitialized;
 	struct hroce_recv r __uninitialized;
-	struct hroce_port *from = tx->path->port;
-	u32 end;
+	u32 wire = 0, before, end;
 
 	frame.port = tx->route.to;
 	frame.skb = NULL;
@@ -67,12 +66,16 @@ void hroce_local_deliver(const struct hroce_tx *tx, const struct hrp_burst *b,
 	frame.next = 0;
 	r.frame = &frame;
 	r.qp = *receiver;
+	frame.stats = r.qp ? READ_ONCE(r.qp->proto.stats) : frame.port->stats;
 	r.src = it;
 
 	this_cpu_inc(local_depth);
 	do {
+		before = frame.next;
 		local_load(&r, b);
 		hroce_recv_packet(&r);
+		wire += (frame.next - before) *
+			(r.packet.len + hroce_headers_len(&frame.hdr));
 		/* The receiver may take several packets, or no payload. */
 		end = min(frame.next * b->mtu, b->mem.len);
 		hroce_mem_skip(it, it->left - (b->mem.len - end));
@@ -80,10 +83,12 @@ void hroce_local_deliver(const struct hroce_tx *tx, const struct hrp_burst *b,
 	this_cpu_dec(local_depth);
 
 	*receiver = r.qp;
-	hroce_port_stat_add(from, HROCE_EV_TX_PACKETS, b->nr_pkts);
-	hroce_port_stat_add(from, HROCE_EV_TX_LOCAL, b->nr_pkts);
-	hroce_port_stat_add(from, HROCE_EV_TX_BYTES, b->mem.len);
-	hroce_port_stat_add(frame.port, HROCE_EV_RX_PACKETS, b->nr_pkts);
+	hroce_stats_add(tx->stats, HROCE_EV_TX_PACKETS, b->nr_pkts);
+	hroce_stats_add(tx->stats, HROCE_EV_TX_LOCAL, b->nr_pkts);
+	hroce_stats_add(tx->stats, HROCE_EV_TX_BYTES, b->mem.len);
+	hroce_stats_add(tx->stats, HROCE_EV_TX_WIRE, wire);
+	hroce_stats_add(frame.stats, HROCE_EV_RX_PACKETS, b->nr_pkts);
+	hroce_stats_add(frame.stats, HROCE_EV_RX_WIRE, wire);
 }
 
 void hroce_local_end(struct hroce_qp *receiver)

@@ -24,8 +24,8 @@ u8 hroce_out_add(struct hroce_out *out, struct hroce_path *path,
 	if (out->tx.path != path && unlikely(out_aim(out, path, it))) {
 		out->tx.next = 0;
 		if (it->status == HROCE_WC_SUCCESS)
-			hroce_port_stat_add(path->port, HROCE_EV_TX_ERRORS,
-					    b->nr_pkts);
+			hroce_stats_add(out->tx.stats, HROCE_EV_TX_ERRORS,
+					b->nr_pkts);
 		return it->status;
 	}
 	if (out->tx.route.to && !out->tx.frame.skb &&

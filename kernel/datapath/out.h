@@ -20,9 +20,11 @@ struct hroce_out {
 
 /* Begin a run; the parameters are those of hroce_tx_begin(). */
 static inline void hroce_out_begin(struct hroce_out *out,
-				   struct hroce_path *sender, bool keep_order)
+				   struct hroce_path *sender,
+				   struct hroce_stats __percpu *stats,
+				   bool keep_order)
 {
-	hroce_tx_begin(&out->tx, sender, keep_order);
+	hroce_tx_begin(&out->tx, sender, stats, keep_order);
 	out->receiver = NULL;
 }
 

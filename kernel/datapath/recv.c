@@ -47,8 +47,8 @@ static u8 recv_place_payload(struct hroce_recv *r, struct hroce_mem_iter *it,
 			  hroce_rx_place(r->frame, &r->packet, it, fuse,
 					 nr_pkts);
 	if (likely(status == HROCE_WC_SUCCESS))
-		hroce_port_stat_add(r->frame->port, HROCE_EV_RX_BYTES,
-				    *nr_pkts * r->packet.pkt.payload_len);
+		hroce_stats_add(r->frame->stats, HROCE_EV_RX_BYTES,
+				*nr_pkts * r->packet.pkt.payload_len);
 	return status;
 }
 
@@ -77,7 +77,7 @@ static u8 recv_place_word(const struct hroce_recv *r, struct hroce_mem_iter *it)
 		return HROCE_WC_REM_ACCESS_ERR;
 	/* Pairs with the acquire of readers that poll for the change. */
 	smp_store_release(p, word);
-	hroce_port_stat_add(r->frame->port, HROCE_EV_RX_BYTES, sizeof(word));
+	hroce_stats_add(r->frame->stats, HROCE_EV_RX_BYTES, sizeof(word));
 	return HROCE_WC_SUCCESS;
 }
 
@@ -304,6 +304,27 @@ static void recv_multicast(struct hroce_dev *dev, struct hroce_recv *r)
 	}
 }
 
+/*
+ * The packet is for another queue pair than the one before. Count packets in
+ * the set that their queue pair is bound to, or else in that of the port.
+ */
+static struct hroce_qp *recv_switch_qp(struct hroce_recv *r,
+				       struct hroce_dev *dev, u32 qpn)
+{
+	struct hroce_rx_frame *frame = r->frame;
+	struct hroce_qp *qp;
+
+	if (r->qp)
+		hroce_qp_run_pending_bh(r->qp);
+	if (frame->skb && unlikely(frame->counted != frame->next - 1))
+		hroce_rx_count(frame, frame->next - 1);
+	qp = hroce_qp_find(dev, qpn);
+	r->qp = qp;
+	/* Pairs with counter_use(); an epoch keeps the set. */
+	frame->stats = qp ? READ_ONCE(qp->proto.stats) : frame->port->stats;
+	return qp;
+}
+
 /* Inlined into the loop over a frame; the other caller is local.c. */
 static __always_inline void recv_one(struct hroce_recv *r)
 {
@@ -324,10 +345,7 @@ static __always_inline void recv_one(struct hroce_recv *r)
 		return;
 	}
 	if (!qp || qp->proto.qpn != pkt->dqpn) {
-		if (qp)
-			hroce_qp_run_pending_bh(qp);
-		qp = hroce_qp_find(dev, pkt->dqpn);
-		r->qp = qp;
+		qp = recv_switch_qp(r, dev, pkt->dqpn);
 		if (!qp) {
 			recv_drop(r, HROCE_DROP_NO_QP);
 			return;

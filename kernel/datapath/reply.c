@@ -58,7 +58,7 @@ static void reply_bursts(struct hroce_qp *qp)
 	u8 status;
 
 	lockdep_assert_held(&qp->recv.lock);
-	hroce_out_begin(&out, &qp->path, false);
+	hroce_out_begin(&out, &qp->path, qp->proto.stats, false);
 	while (qp->path_ok && !qp->dead && !reply_must_pause(qp) &&
 	       hrp_resp_next(&qp->proto, &b)) {
 		hroce_epoch_charge(b.nr_pkts);

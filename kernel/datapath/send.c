@@ -81,7 +81,8 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 	lockdep_assert_held(&qp->send.lock);
 	qp->proto.req.sq.watched = qp->user &&
 				   READ_ONCE(hqp_dev(qp)->poller.awake);
-	hroce_out_begin(&out, &qp->path, hrp_qp_is_reliable(&qp->proto));
+	hroce_out_begin(&out, &qp->path, qp->proto.stats,
+			hrp_qp_is_reliable(&qp->proto));
 	while (!out.tx.refused && !qp->dead && !send_must_pause(qp)) {
 		next = hrp_req_next(&qp->proto, now_ns, &b);
 		if (next == HRP_NEXT_AGAIN) {

@@ -176,6 +176,10 @@ static __cold bool rx_drop(const struct hroce_rx_frame *f,
 			   enum hroce_stat reason)
 {
 	hroce_port_stat_inc(f->port, HROCE_EV_RX_PACKETS);
+	hroce_port_stat_add(f->port, HROCE_EV_RX_WIRE,
+			    (int)f->skb->len - rx_l3(f));
+	if (f->mcast)
+		hroce_port_stat_inc(f->port, HROCE_EV_RX_MCAST);
 	hroce_port_stat_inc(f->port, reason);
 	return false;
 }
@@ -219,7 +223,23 @@ static __always_inline void rx_receive(struct hroce_rx_frame *f)
 	f->end = f->begin + len;
 	f->trusted = hroce_path_trusts(f->skb, &f->daddr);
 	f->vector = !f->trusted && hroce_crc_begin(len);
+	f->counted = 0;
+	f->stats = f->port->stats;
 	f->port->ops->receive(f);
+}
+
+void hroce_rx_count(struct hroce_rx_frame *f, u32 nr)
+{
+	u32 begin = f->counted * f->seg_len;
+	u32 end = min(nr * f->seg_len, f->end - f->begin);
+	u32 new = nr - f->counted;
+
+	hroce_stats_add(f->stats, HROCE_EV_RX_PACKETS, new);
+	hroce_stats_add(f->stats, HROCE_EV_RX_WIRE,
+			end - begin + new * hroce_headers_len(&f->hdr));
+	if (f->mcast)
+		hroce_stats_add(f->stats, HROCE_EV_RX_MCAST, new);
+	f->counted = nr;
 }
 
 bool hroce_rx_next(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
@@ -244,7 +264,7 @@ bool hroce_rx_next(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
 		hroce_port_stat_inc(f->port, drop);
 	}
 	hroce_crc_end(f->vector);
-	hroce_port_stat_add(f->port, HROCE_EV_RX_PACKETS, f->next);
+	hroce_rx_count(f, f->next);
 	rx_free(f);
 	return false;
 }

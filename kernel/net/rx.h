@@ -11,6 +11,7 @@
 
 struct hroce_mem_iter;
 struct hroce_port;
+struct hroce_stats;
 struct sk_buff;
 
 /**
@@ -30,6 +31,8 @@ struct sk_buff;
  * @seg_len: length of each packet but the last, from the BTH to the ICRC
  * @end: offset of the end of the last packet
  * @next: number of packets up to the current one
+ * @counted: number of packets that are in @stats or in those before
+ * @stats: counters of the current packet: of the port, or of its queue pair
  * @at: start of the payload of the current packet; or later, if following
  *	packets were examined
  * @hdr: copy of the IP and UDP headers, as on the wire for the current packet
@@ -51,6 +54,8 @@ struct hroce_rx_frame {
 	u32 seg_len;
 	u32 end;
 	u32 next;
+	u32 counted;
+	struct hroce_stats __percpu *stats;
 	struct hroce_cursor at;
 	struct hroce_headers hdr;
 	struct hroce_icrc_last icrc;
@@ -83,6 +88,16 @@ struct hroce_rx_packet {
  */
 bool hroce_rx_next(struct hroce_rx_frame *frame,
 		   struct hroce_rx_packet *packet);
+
+/**
+ * hroce_rx_count - count packets of a frame that are not counted yet
+ * @frame: frame with an sk_buff
+ * @nr: count the first @nr packets of the frame
+ *
+ * Counts them, and their bytes, in @frame->stats. hroce_rx_next() does so at
+ * the end of the frame. To be called before @frame->stats changes.
+ */
+void hroce_rx_count(struct hroce_rx_frame *frame, u32 nr);
 
 /**
  * hroce_rx_icrc_ok - check the ICRC

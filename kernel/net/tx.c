@@ -305,28 +305,33 @@ static void tx_return_ids(struct hroce_tx *tx)
 /* Send the open frame, with no region locked. */
 static void tx_send(struct hroce_tx *tx)
 {
-	struct hroce_port *port = tx->path->port;
+	struct hroce_stats __percpu *stats = tx->stats;
 	struct sk_buff *skb;
 	bool locked;
 	int result;
+	u32 len;
 
 	skb = hroce_tx_frame_end(&tx->frame);
 	tx->frame.skb = NULL;
 	tx_return_ids(tx);
 	tx_finish(tx, skb);
+	len = skb->len + (tx->nr_pkts - 1) * hroce_headers_len(&tx->hdr);
 	locked = tx->it && hroce_mem_release(tx->it);
 	result = hroce_route_xmit(tx->path, &tx->route, skb);
 	if (likely(!result)) {
-		hroce_port_stat_inc(port, HROCE_EV_TX_FRAMES);
-		hroce_port_stat_add(port, HROCE_EV_TX_PACKETS, tx->nr_pkts);
-		hroce_port_stat_add(port, HROCE_EV_TX_BYTES, tx->payload);
-		hroce_port_stat_add(port, HROCE_EV_TX_COPIED, tx->frame.copied);
+		hroce_stats_add(stats, HROCE_EV_TX_FRAMES, 1);
+		hroce_stats_add(stats, HROCE_EV_TX_PACKETS, tx->nr_pkts);
+		hroce_stats_add(stats, HROCE_EV_TX_BYTES, tx->payload);
+		hroce_stats_add(stats, HROCE_EV_TX_WIRE, len);
+		hroce_stats_add(stats, HROCE_EV_TX_COPIED, tx->frame.copied);
+		if (unlikely(tx->route.mcast))
+			hroce_stats_add(stats, HROCE_EV_TX_MCAST, tx->nr_pkts);
 	} else if (result > 0) {
-		hroce_port_stat_add(port, HROCE_EV_TX_REFUSED, tx->nr_pkts);
+		hroce_stats_add(stats, HROCE_EV_TX_REFUSED, tx->nr_pkts);
 		tx->refused = tx->keep_order;
 		tx->refused_psn = tx->first_psn;
 	} else {
-		hroce_port_stat_add(port, HROCE_EV_TX_ERRORS, tx->nr_pkts);
+		hroce_stats_add(stats, HROCE_EV_TX_ERRORS, tx->nr_pkts);
 	}
 	if (locked)
 		hroce_mem_resume(tx->it);
@@ -491,8 +496,8 @@ u8 hroce_tx_add(struct hroce_tx *tx, const struct hrp_burst *b,
 	if (it->status != HROCE_WC_SUCCESS)
 		return it->status;
 	if (err)
-		hroce_port_stat_add(tx->path->port, HROCE_EV_TX_ERRORS,
-				    b->nr_pkts - tx->next);
+		hroce_stats_add(tx->stats, HROCE_EV_TX_ERRORS,
+				b->nr_pkts - tx->next);
 	return HROCE_WC_SUCCESS;
 }
 

@@ -12,8 +12,9 @@
 #include "route.h"
 #include "tx_frame.h"
 
-struct hroce_path;
 struct hroce_mem_iter;
+struct hroce_path;
+struct hroce_stats;
 
 /* From this payload size on, refer to pages instead of copying them. */
 #define HROCE_TX_REF_MIN	2048u
@@ -21,6 +22,7 @@ struct hroce_mem_iter;
 /**
  * struct hroce_tx - a run of transmissions in frames
  * @sender: path of the queue pair; frames are charged to it
+ * @stats: counters of the port, or of the queue pair
  * @path: destination of bursts; NULL: none, see hroce_tx_aim()
  * @keep_order: the owner retransmits frames that the stack refuses
  * @refused: the stack has refused a frame
@@ -51,6 +53,7 @@ struct hroce_mem_iter;
  */
 struct hroce_tx {
 	struct hroce_path *sender;
+	struct hroce_stats __percpu *stats;
 	struct hroce_path *path;
 	bool keep_order;
 	bool refused;
@@ -88,14 +91,18 @@ static inline bool hroce_tx_may_refer(const struct hrp_burst *b)
  * @tx: run
  * @sender: path of the queue pair; all frames are charged to it, wherever they
  *	go
+ * @stats: counters; an epoch or a lock keeps them until hroce_tx_end()
  * @keep_order: after the local stack has refused a frame for lack of room, set
  *	@tx->refused, set @tx->refused_psn to the PSN to resume at, and send
  *	nothing more. Otherwise a refused frame is lost
  */
 static inline void hroce_tx_begin(struct hroce_tx *tx,
-				  struct hroce_path *sender, bool keep_order)
+				  struct hroce_path *sender,
+				  struct hroce_stats __percpu *stats,
+				  bool keep_order)
 {
 	tx->sender = sender;
+	tx->stats = stats;
 	tx->path = NULL;
 	tx->keep_order = keep_order;
 	tx->refused = false;

@@ -147,6 +147,23 @@ bool hroce_lower_exists(struct hroce_lower *lower)
 	return found;
 }
 
+struct ib_device *hroce_lower_get(const struct hroce_lower *lower)
+{
+	struct ib_device *ibdev = NULL;
+	struct candidate *it;
+
+	mutex_lock(&candidates_lock);
+	list_for_each_entry(it, &candidates, node) {
+		if (it->ibdev->index != lower->index)
+			continue;
+		if (ib_device_try_get(it->ibdev))
+			ibdev = it->ibdev;
+		break;
+	}
+	mutex_unlock(&candidates_lock);
+	return ibdev;
+}
+
 void hroce_lower_remedy(const struct hroce_lower *lower, char *buf, size_t len)
 {
 	switch (lower->driver_id) {

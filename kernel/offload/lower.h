@@ -49,6 +49,18 @@ bool hroce_lower_find(const struct net_device *ndev,
 bool hroce_lower_exists(struct hroce_lower *lower);
 
 /**
+ * hroce_lower_get - get a lower device
+ * @lower: result of hroce_lower_find()
+ *
+ * A reference blocks removal of the device: keep it for one call of its driver,
+ * then drop it by ib_device_put().
+ *
+ * Context: process, may sleep; any lock of ib_core may be held.
+ * Return: device, or NULL if it is gone or going.
+ */
+struct ib_device *hroce_lower_get(const struct hroce_lower *lower);
+
+/**
  * hroce_lower_remedy - tell how to disable RoCEv2 on a port
  * @lower: port
  * @buf: for the text

@@ -39,6 +39,8 @@ void hrp_resp_recv_done(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 			cqe.pkey_index = pkt->pkey_index;
 	}
 	if (result != HROCE_WC_SUCCESS) {
+		if (result != HROCE_WC_WR_FLUSH_ERR)
+			hrp_count(qp, HROCE_EV_RESP_CQE);
 		solicited = true;
 	} else if (pkt->info & HRP_OI_IMM) {
 		cqe.imm_data = (__force u32)pkt->imm;

@@ -142,10 +142,13 @@ void hrp_resp_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	}
 	resp->in_msg = 0;
 	resp->offset = 0;
-	if (pkt->info & HRP_OI_SEND)
+	if (pkt->info & HRP_OI_SEND) {
 		hrp_resp_recv_done(qp, pkt, HROCE_WC_SUCCESS, HROCE_WC_RECV,
 				   len);
-	else if (pkt->info & HRP_OI_IMM)
+		return;
+	}
+	hrp_count(qp, HROCE_EV_RX_WRITES);
+	if (pkt->info & HRP_OI_IMM)
 		hrp_resp_recv_done(qp, pkt, HROCE_WC_SUCCESS,
 				   HROCE_WC_RECV_WRITE_IMM, len);
 }

@@ -333,6 +333,12 @@ static void rc_rdatomic_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		rc_fail(qp, pkt, HRP_NAK_REM_ACCESS, HROCE_CAUSE_RECV_KEY);
 		return;
 	}
+	if (pkt->info & HRP_OI_READ)
+		hrp_count(qp, HROCE_EV_RX_READS);
+	else if (pkt->info & HRP_OI_ATOMIC)
+		hrp_count(qp, HROCE_EV_RX_ATOMICS);
+	else if (pkt->info & HRP_OI_ATOMIC_WRITE)
+		hrp_count(qp, HROCE_EV_RX_WRITES);
 	qp->resp.msn = hrp_psn_add(qp->resp.msn, 1);
 	rc_advance(qp, hrp_rdres_add(qp, pkt, orig));
 	/* The response acknowledges everything before it, too. */
@@ -354,8 +360,10 @@ void hrp_resp_rc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 			hrp_rdres_replay(qp, pkt);
 		else
 			qp->resp.ack_due = 1;
-	} else if (rx->syndrome == HRP_NAK_PSN_SEQ ||
-		   (rx->syndrome & HRP_SYN_TYPE_MASK) == HRP_SYN_RNR) {
+	} else if (rx->syndrome == HRP_NAK_PSN_SEQ) {
+		rc_retry(qp, rx->syndrome);
+	} else if ((rx->syndrome & HRP_SYN_TYPE_MASK) == HRP_SYN_RNR) {
+		hrp_count(qp, HROCE_EV_RNR_NO_WQE);
 		rc_retry(qp, rx->syndrome);
 	} else {
 		rc_fail(qp, pkt, rx->syndrome, rx->status);

@@ -172,6 +172,22 @@ free_ah:
 	return err;
 }
 
+/* ib_mad compares it with the address that a response came from. */
+int hroce_ah_query(struct ib_ah *ibah, struct rdma_ah_attr *attr)
+{
+	const struct hroce_path_key *key = &to_hah(ibah)->path.key;
+	union ib_gid dgid;
+
+	memcpy(&dgid, &key->daddr, sizeof(dgid));
+	memset(attr, 0, sizeof(*attr));
+	attr->type = ibah->type;
+	rdma_ah_set_port_num(attr, 1);
+	rdma_ah_set_sl(attr, key->sl);
+	rdma_ah_set_grh(attr, &dgid, key->flow_label, ibah->sgid_attr->index,
+			key->hop_limit, key->tclass);
+	return 0;
+}
+
 int hroce_ah_destroy(struct ib_ah *ibah, u32 flags)
 {
 	struct hroce_ah *ah = to_hah(ibah);

@@ -2,40 +2,68 @@
 /*
  * Counters of queue pairs. Many queue pairs may be bound to one counter, each
  * queue pair to one counter at most. The port does not count these events
- * again: ib_core adds both when it shows the port.
+ * again: ib_core adds both when it shows hw_counters, hroce_counters_sum() does
+ * for everything else.
  *
- * The counter has all counts of the engine, but no packets and bytes: frames
- * belong to no queue pair.
+ * A counter has all that the engine counts, and packets and bytes. Packets
+ * without a queue pair and those to multicast addresses count for the port
+ * only, as a frame may be for many queue pairs.
  *
- * hrp_qp.stats points to the set in use. Both locks of the queue pair guard
- * changes, one of them suffices for use. So the counter's set is unused once
- * the queue pair is unbound.
+ * hrp_qp.stats points to the set in use. It changes with both locks of the
+ * queue pair held. Users hold one of them, or are in the epoch that has read
+ * the pointer. So the counter's set is unused once the queue pair is unbound
+ * and all epochs have ended.
  */
+#include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
+#include "../core/epoch.h"
 #include "../datapath/qp.h"
+#include "counter.h"
 #include "device.h"
 #include "ops.h"
 
-/* The counters that hrp_count() is called with. */
-static bool counter_is_offered(enum hroce_stat stat)
+/* Is it counted for queue pairs? @value: enum hroce_stat or hroce_alias */
+static bool counter_is_offered(int value)
 {
-	switch (stat) {
+	switch (value) {
 	case HROCE_DROP_LENGTH:
 	case HROCE_DROP_SEQUENCE:
 	case HROCE_DROP_NO_WQE:
 	case HROCE_DROP_ACCESS:
 	case HROCE_DROP_MEMORY:
+	case HROCE_EV_TX_PACKETS:
+	case HROCE_EV_TX_FRAMES:
+	case HROCE_EV_TX_LOCAL:
+	case HROCE_EV_TX_BYTES:
+	case HROCE_EV_TX_WIRE:
+	case HROCE_EV_TX_COPIED:
+	case HROCE_EV_TX_ERRORS:
+	case HROCE_EV_TX_REFUSED:
+	case HROCE_EV_TX_MCAST:
+	case HROCE_EV_RX_PACKETS:
+	case HROCE_EV_RX_BYTES:
+	case HROCE_EV_RX_WIRE:
+	case HROCE_EV_RX_WRITES:
+	case HROCE_EV_RX_READS:
+	case HROCE_EV_RX_ATOMICS:
 	case HROCE_EV_RETRANSMITS:
 	case HROCE_EV_TIMEOUTS:
 	case HROCE_EV_NAK_SEQ_SENT:
 	case HROCE_EV_NAK_SEQ_RCVD:
 	case HROCE_EV_RNR_SENT:
+	case HROCE_EV_RNR_NO_WQE:
 	case HROCE_EV_RNR_RCVD:
 	case HROCE_EV_DUPLICATES:
 	case HROCE_EV_ACKS_SENT:
 	case HROCE_EV_REQ_ERRORS:
 	case HROCE_EV_RESP_ERRORS:
+	case HROCE_EV_RESP_CQE:
+	case HROCE_ALIAS_DUPLICATE:
+	case HROCE_ALIAS_REQ_CQE:
+	case HROCE_ALIAS_RNR_NAK:
+	case HROCE_ALIAS_SEQ_NAK:
+	case HROCE_ALIAS_TIMEOUT:
 		return true;
 	default:
 		return false;
@@ -85,7 +113,7 @@ static void counter_use(struct hroce_qp *qp,
 			struct hroce_stats __percpu *stats)
 {
 	hroce_qp_lock(qp);
-	qp->proto.stats = stats;
+	WRITE_ONCE(qp->proto.stats, stats);
 	hroce_qp_unlock(qp);
 }
 
@@ -115,9 +143,32 @@ int hroce_counter_unbind_qp(struct ib_qp *ibqp, u32 port_num)
 
 int hroce_counter_dealloc(struct rdma_counter *counter)
 {
-	free_percpu(counter_unpack(xa_erase(&to_hdev(counter->device)->counters,
-					    counter->id)));
+	struct hroce_dev *dev = to_hdev(counter->device);
+	struct hroce_stats __percpu *stats;
+
+	stats = counter_find(counter);
+	hroce_epoch_wait();
+	mutex_lock(&dev->counters_lock);
+	xa_erase(&dev->counters, counter->id);
+	hroce_stats_gather(stats, dev->counters_past);
+	mutex_unlock(&dev->counters_lock);
+	free_percpu(stats);
 	return 0;
+}
+
+void hroce_counters_sum(struct hroce_dev *dev, u64 *values)
+{
+	unsigned long id;
+	void *stats;
+	int i;
+
+	hroce_stats_sum(dev->port.stats, values);
+	mutex_lock(&dev->counters_lock);
+	xa_for_each(&dev->counters, id, stats)
+		hroce_stats_gather(counter_unpack(stats), values);
+	for (i = 0; i < HROCE_STAT_NR; i++)
+		values[i] += dev->counters_past[i];
+	mutex_unlock(&dev->counters_lock);
 }
 
 /* Counters that the engine does not use are not shown. */
@@ -129,7 +180,7 @@ struct rdma_hw_stats *hroce_counter_alloc_stats(struct rdma_counter *counter)
 	stats = hroce_hw_stats_alloc(counter->device, counter->port);
 	if (!stats)
 		return NULL;
-	for (i = 0; i < HROCE_STAT_NR; i++)
+	for (i = 0; i < HROCE_VALUE_NR; i++)
 		if (!counter_is_offered(i))
 			set_bit(i, stats->is_disabled);
 	return stats;
@@ -142,5 +193,6 @@ int hroce_counter_update_stats(struct rdma_counter *counter)
 	if (!stats)
 		return -ENOENT;
 	hroce_stats_sum(stats, counter->stats->value);
+	hroce_stats_alias(counter->stats->value);
 	return 0;
 }

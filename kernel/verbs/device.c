@@ -25,6 +25,7 @@
 #include "pkey.h"
 #include "port.h"
 #include "ring.h"
+#include "sysfs.h"
 #include "ucontext.h"
 /* Names in the table below stand for wrappers on older kernels. */
 #include "../compat/ops.h"
@@ -69,7 +70,7 @@ static const struct ib_device_ops dev_ops = {
 	.destroy_qp = hroce_quota_qp_destroy,
 	.destroy_srq = hroce_quota_srq_destroy,
 	.detach_mcast = hroce_quota_mcast_detach,
-	.device_group = &hroce_pkey_group,
+	.device_group = &hroce_device_group,
 	.disassociate_ucontext = hroce_ucontext_disassociate,
 	.enable_driver = hroce_debug_add,
 	.fill_stat_mr_entry = hroce_mr_fill_stat,
@@ -89,6 +90,8 @@ static const struct ib_device_ops dev_ops = {
 	.post_recv = hroce_post_recv,
 	.post_send = hroce_post_send,
 	.post_srq_recv = hroce_post_srq_recv,
+	.process_mad = hroce_mad_process,
+	.query_ah = hroce_ah_query,
 	.query_device = hroce_device_query,
 	.query_pkey = hroce_pkey_query,
 	.query_port = hroce_port_query,
@@ -157,6 +160,7 @@ static void dev_setup(struct hroce_dev *dev)
 	lockdep_set_class(&dev->faults.xa_lock, &faults_lock_key);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->counters, XA_FLAGS_ALLOC1);
+	mutex_init(&dev->counters_lock);
 	hroce_quota_init(hroce_dev_quota(dev));
 	hroce_mcast_init(&dev->mcast);
 	hroce_pkey_init(dev);
@@ -261,6 +265,8 @@ void hroce_dev_follow(struct hroce_dev *dev)
 	if (active == dev->active)
 		return;
 	dev->active = active;
+	if (!active)
+		WRITE_ONCE(dev->link_downed, dev->link_downed + 1);
 	event.event = active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR;
 	ib_dispatch_event(&event);
 }

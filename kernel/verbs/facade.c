@@ -5,7 +5,8 @@
  * A facade lacks operations on purpose. Without the mandatory verbs, ib_core
  * hides it from kernel users: rdma_cm, NVMe and others find the hardware by its
  * address, whichever device was registered first. Its port has no RoCE
- * capability, hence no GIDs, and no MADs, hence no QP1. It has no socket and no
+ * capability, hence no GIDs, and no MADs, hence no QP1. Its counters are those
+ * of the hardware. It has no socket and no
  * hook: UDP port 4791 of the netdev belongs to the hardware.
  */
 #include <linux/netdevice.h>
@@ -15,7 +16,9 @@
 #include "facade.h"
 #include "ops.h"
 #include "owner.h"
+#include "pma.h"
 #include "port.h"
+#include "sysfs.h"
 #include "ucontext.h"
 
 /* Not a hroce_ucontext: there are no queues to map and no memory to fetch. */
@@ -94,7 +97,7 @@ static int facade_port_immutable(struct ib_device *ibdev, u32 port_num,
 }
 
 /* `rdma dev` shows this string without options. */
-static void facade_fw_str(struct ib_device *ibdev, char *str)
+void hroce_facade_fw_str(struct ib_device *ibdev, char *str)
 {
 	struct hroce_owner *owner = to_hfacade(ibdev)->owner;
 	struct hroce_alloc_ucontext_resp lower;
@@ -104,6 +107,25 @@ static void facade_fw_str(struct ib_device *ibdev, char *str)
 			 lower.lower_name, lower.lower_port);
 	else
 		snprintf(str, IB_FW_VERSION_NAME_MAX, "of-nothing");
+}
+
+/*
+ * Without MADs on the wire only ib_core asks, for ports/1/counters. Tools that
+ * read those of all devices fail if one device has none.
+ */
+static int facade_process_mad(struct ib_device *ibdev, int flags, u32 port_num,
+			      const struct ib_wc *wc, const struct ib_grh *grh,
+			      const struct ib_mad *in, struct ib_mad *out,
+			      size_t *out_size, u16 *out_pkey_index)
+{
+	struct hroce_owner *owner = to_hfacade(ibdev)->owner;
+	bool counters;
+	int result;
+
+	result = hroce_pma_begin(wc, in, out, &counters);
+	if (counters)
+		owner->ops->lower_counters(owner, in, out);
+	return result;
 }
 
 static void facade_dealloc(struct ib_device *ibdev)
@@ -121,10 +143,12 @@ static const struct ib_device_ops facade_ops = {
 	.alloc_ucontext = facade_ucontext_alloc,
 	.dealloc_driver = facade_dealloc,
 	.dealloc_ucontext = facade_ucontext_dealloc,
+	.device_group = &hroce_device_group,
 	.disassociate_ucontext = hroce_ucontext_disassociate,
-	.get_dev_fw_str = facade_fw_str,
+	.get_dev_fw_str = hroce_facade_fw_str,
 	.get_link_layer = hroce_port_link_layer,
 	.get_port_immutable = facade_port_immutable,
+	.process_mad = facade_process_mad,
 	.query_device = facade_query_device,
 	.query_gid = facade_query_gid,
 	.query_pkey = facade_query_pkey,
@@ -149,7 +173,8 @@ int hroce_facade_create(struct hroce_owner *owner, const char *name)
 	facade->owner = owner;
 	hroce_ibdev_setup(&facade->ib, owner);
 	ib_set_device_ops(&facade->ib, &facade_ops);
-	facade->ib.ops.device_group = owner->ops->group;
+	/* groups[1] is .device_group. */
+	facade->ib.groups[2] = owner->ops->group;
 	err = ib_device_set_netdev(&facade->ib, owner->ndev, 1);
 	if (err)
 		goto dealloc;

@@ -34,6 +34,9 @@ int hroce_facade_create(struct hroce_owner *owner, const char *name);
 /* Is this device of ours a facade? Otherwise it is a struct hroce_dev. */
 bool hroce_is_facade(const struct ib_device *ibdev);
 
+/* Name the hardware below; @str has IB_FW_VERSION_NAME_MAX bytes. */
+void hroce_facade_fw_str(struct ib_device *ibdev, char *str);
+
 static inline struct hroce_facade *to_hfacade(struct ib_device *ib)
 {
 	return container_of(ib, struct hroce_facade, ib);

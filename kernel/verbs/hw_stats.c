@@ -10,9 +10,12 @@ static const struct rdma_stat_desc stats_descs[] = {
 	HROCE_DROPS(HROCE_STAT_DESC)
 	HROCE_EVENTS(HROCE_STAT_DESC)
 #undef HROCE_STAT_DESC
+#define HROCE_ALIAS_DESC(name_, str, a, b) { .name = str },
+	HROCE_ALIASES(HROCE_ALIAS_DESC)
+#undef HROCE_ALIAS_DESC
 };
 
-static_assert(ARRAY_SIZE(stats_descs) == HROCE_STAT_NR);
+static_assert(ARRAY_SIZE(stats_descs) == HROCE_VALUE_NR);
 
 struct rdma_hw_stats *hroce_hw_stats_alloc(struct ib_device *ibdev,
 					   u32 port_num)
@@ -31,5 +34,6 @@ int hroce_hw_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		return -EINVAL;
 
 	hroce_stats_sum(port->stats, stats->value);
-	return HROCE_STAT_NR;
+	hroce_stats_alias(stats->value);
+	return HROCE_VALUE_NR;
 }

@@ -42,6 +42,7 @@ int hroce_xrcd_dealloc(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
 /* ah.c */
 int hroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
 		    struct ib_udata *udata);
+int hroce_ah_query(struct ib_ah *ibah, struct rdma_ah_attr *attr);
 int hroce_ah_destroy(struct ib_ah *ibah, u32 flags);
 
 /* cq.c */
@@ -110,6 +111,12 @@ int hroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 /* pkey.c */
 int hroce_pkey_query(struct ib_device *ibdev, u32 port_num, u16 index,
 		     u16 *pkey);
+
+/* pma.c */
+int hroce_mad_process(struct ib_device *ibdev, int flags, u32 port_num,
+		      const struct ib_wc *wc, const struct ib_grh *grh,
+		      const struct ib_mad *in, struct ib_mad *out,
+		      size_t *out_size, u16 *out_pkey_index);
 
 /* ring.c */
 int hroce_ring_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma);

@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 struct attribute_group;
+struct ib_mad;
 struct hroce_alloc_ucontext_resp;
 struct ib_device;
 struct net;
@@ -19,12 +20,17 @@ struct hroce_owner;
  *	context, may hold locks of ib_core
  * @lower: fill in the fields lower_* with the hardware below the link. Process
  *	context, may hold locks of ib_core. Returns false if there is none
+ * @lower_counters: fill in the answer @out to @in, which asks for PortCounters
+ *	or PortCountersExtended, with those of the hardware below the link.
+ *	Process context, may sleep
  */
 struct hroce_owner_ops {
 	const struct attribute_group *group;
 	void (*gone)(struct hroce_owner *owner, const struct ib_device *ibdev);
 	bool (*lower)(struct hroce_owner *owner,
 		      struct hroce_alloc_ucontext_resp *resp);
+	void (*lower_counters)(struct hroce_owner *owner,
+			       const struct ib_mad *in, struct ib_mad *out);
 };
 
 /**

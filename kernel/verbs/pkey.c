@@ -74,13 +74,5 @@ static ssize_t set_pkey_store(struct device *device,
 	pkey_set(dev, index, pkey);
 	return count;
 }
-static DEVICE_ATTR_WO(set_pkey);
 
-static struct attribute *pkey_attrs[] = {
-	&dev_attr_set_pkey.attr,
-	NULL,
-};
-
-const struct attribute_group hroce_pkey_group = {
-	.attrs = pkey_attrs,
-};
+struct device_attribute hroce_attr_set_pkey = __ATTR_WO(set_pkey);

@@ -3,10 +3,11 @@
 #ifndef HROCE_VERBS_PKEY_H
 #define HROCE_VERBS_PKEY_H
 
+#include <linux/device.h>
 #include "../datapath/pkey.h"
 
-/* The group of files in /sys/class/infiniband/NAME. */
-extern const struct attribute_group hroce_pkey_group;
+/* The file set_pkey in /sys/class/infiniband/NAME. */
+extern struct device_attribute hroce_attr_set_pkey;
 
 /**
  * hroce_pkey_init - fill the table with the default partition only

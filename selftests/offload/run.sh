@@ -94,7 +94,7 @@ seen_everywhere() {
 		rdma dev set ofy name ofx && wait_for 5 is lower ofx/1
 }
 
-# What a facade must not have: a CM agent, umad, addresses, counters, a socket of its own.
+# What a facade must not have: a CM agent, umad, addresses, hw_counters, a socket of its own.
 nothing_of_its_own() {
 	local node
 

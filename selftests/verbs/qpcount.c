@@ -84,7 +84,8 @@ static void bound_by_number(struct vt *t)
 	VT_OK(rdma("qp bind link %s/1 lqpn %u", link_of(&t->a),
 		   p[0]->qp[0]->qp_num), "bind");
 	VT_EQ(seen(&t->a, "rnr_rcvd"), 0);
-	VT_EQ(seen(&t->a, "tx_packets"), -1);
+	VT_EQ(seen(&t->a, "rnr_nak_retry_err"), 0);
+	VT_EQ(seen(&t->a, "rx_drop_icrc"), -1);
 	id = seen(&t->a, "cntn");
 	VT_OK(id > 0, "id %lld", id);
 	fail_send(p[0], m);
@@ -109,6 +110,72 @@ static void bound_by_number(struct vt *t)
 	VT_OK(rdma("qp unbind link %s/1 cntn %lld lqpn %u", link_of(&t->a), id,
 		   p[2]->qp[0]->qp_num), "unbind the last");
 	VT_EQ(seen(&t->a, "rnr_rcvd"), -1);
+}
+
+/* A number of ports/1/counters. */
+static long long of_port(const struct vt_end *e, const char *name)
+{
+	char path[256];
+	long long n = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path),
+		 "/sys/class/infiniband/%s/ports/1/counters/%s", link_of(e),
+		 name);
+	f = fopen(path, "r");
+	VT_OK(f && fscanf(f, "%lld", &n) == 1, "%s", path);
+	fclose(f);
+	return n;
+}
+
+/*
+ * Packets and bytes of a bound queue pair; the port has those of all, and keeps
+ * them when the counter goes.
+ */
+static void packets_and_bytes(struct vt *t)
+{
+	struct vt_opt o = { .timeout = -1 };
+	struct vt_pair *p = vt_pair(t, &o), *q = vt_pair(t, &o);
+	const size_t len = 3 * vt_mtu_bytes(p->opt.mtu) + 1;
+	struct vt_mem *s = vt_mem(&t->a, len, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, len, VT_ALL);
+	const bool one = vt_one_link(t);
+	long long sent, all, wire, acks, before;
+
+	before = vt_settled(&t->a, "tx_packets");
+	sent = of_port(&t->a, "port_xmit_packets");
+	wire = of_port(&t->a, "port_xmit_data");
+	VT_OK(rdma("qp bind link %s/1 lqpn %u", link_of(&t->a),
+		   p->qp[0]->qp_num), "bind");
+	VT_EQ(seen(&t->a, "tx_packets"), 0);
+	VT_EQ(vt_run(p, (struct vt_wr){ .local = s, .len = len, .remote = d }),
+	      IBV_WC_SUCCESS);
+	VT_EQ(vt_run(q, (struct vt_wr){ .local = s, .len = len, .remote = d }),
+	      IBV_WC_SUCCESS);
+	VT_EQ(seen(&t->a, "tx_packets"), 4);
+	VT_EQ(seen(&t->a, "tx_bytes"), len);
+	acks = seen(&t->a, "rx_packets");
+	VT_OK(acks >= 1 && acks <= 4, "%lld acknowledgements", acks);
+	VT_EQ(seen(&t->a, "rx_bytes"), 0);
+	VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_RDMA_READ, .local = s,
+					.len = len, .remote = d }),
+	      IBV_WC_SUCCESS);
+	VT_EQ(seen(&t->a, "tx_packets"), 5);
+	VT_EQ(seen(&t->a, "tx_bytes"), len);
+	VT_EQ(seen(&t->a, "rx_packets"), acks + 4);
+	VT_EQ(seen(&t->a, "rx_bytes"), len);
+	/* 9 requests; on one link the other end's answers, too. */
+	all = vt_settled(&t->a, "tx_packets") - before;
+	VT_OK(one ? all > 9 : all == 9, "%lld packets", all);
+	VT_EQ(of_port(&t->a, "port_xmit_packets") - sent, all);
+
+	wire = of_port(&t->a, "port_xmit_data") - wire;
+	VT_OK(rdma("qp unbind link %s/1 cntn %lld lqpn %u", link_of(&t->a),
+		   seen(&t->a, "cntn"), p->qp[0]->qp_num), "unbind");
+	VT_EQ(seen(&t->a, "tx_packets"), -1);
+	VT_EQ(of_port(&t->a, "port_xmit_packets") - sent, all);
+	VT_OK(wire * 4 > (long long)(one ? 3 : 2) * (long long)len, "%lld",
+	      wire);
 }
 
 /* In the sum it stays for ever. */
@@ -227,6 +294,7 @@ static void pages_of_region(struct vt *t)
 
 static const struct vt_case cases[] = {
 	VT_CASE(bound_by_number),
+	VT_CASE(packets_and_bytes),
 	VT_CASE(sum_of_the_port),
 	VT_CASE(bound_by_itself),
 	VT_CASE(pages_of_region),

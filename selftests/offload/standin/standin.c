@@ -20,6 +20,7 @@
 #include <linux/module.h>
 #include <linux/platform_device.h>
 #include <rdma/ib_mad.h>
+#include <rdma/ib_pma.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/mlx4-abi.h>
 #include <rdma/mlx5-abi.h>
@@ -135,6 +136,50 @@ static int standin_del_gid(const struct ib_gid_attr *attr, void **context)
 	return 0;
 }
 
+static u64 traffic;
+module_param(traffic, ullong, 0644);
+MODULE_PARM_DESC(traffic, "port counters that cards report; port 2 has twice as much");
+
+/*
+ * Counters of a port, as firmware tells them: bytes in units of 4, and packets,
+ * received ones with a bit more.
+ */
+static int standin_process_mad(struct ib_device *ibdev, int flags, u32 port,
+			       const struct ib_wc *wc, const struct ib_grh *grh,
+			       const struct ib_mad *in, struct ib_mad *out,
+			       size_t *out_size, u16 *out_pkey_index)
+{
+	struct ib_pma_portcounters_ext *ext = (void *)(out->data + 40);
+	struct ib_class_port_info *info = (void *)(out->data + 40);
+	struct ib_pma_portcounters *c = (void *)(out->data + 40);
+	u64 n = traffic * in->data[41];
+
+	if (in->mad_hdr.mgmt_class != IB_MGMT_CLASS_PERF_MGMT ||
+	    in->mad_hdr.method != IB_MGMT_METHOD_GET)
+		return IB_MAD_RESULT_SUCCESS;
+	switch (in->mad_hdr.attr_id) {
+	case IB_PMA_CLASS_PORT_INFO:
+		info->capability_mask = IB_PMA_CLASS_CAP_EXT_WIDTH;
+		break;
+	case IB_PMA_PORT_COUNTERS:
+		if (in->data[41] != port)
+			return IB_MAD_RESULT_FAILURE;
+		c->symbol_error_counter = cpu_to_be16(port);
+		break;
+	case IB_PMA_PORT_COUNTERS_EXT:
+		if (in->data[41] != port)
+			return IB_MAD_RESULT_FAILURE;
+		ext->port_xmit_data = cpu_to_be64(n * 256);
+		ext->port_rcv_data = cpu_to_be64(n * 256 + 1);
+		ext->port_xmit_packets = cpu_to_be64(n);
+		ext->port_rcv_packets = cpu_to_be64(n + 1);
+		break;
+	default:
+		return IB_MAD_RESULT_FAILURE;
+	}
+	return IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
+}
+
 static int answer(struct ib_udata *udata, void *resp, size_t len)
 {
 	return ib_copy_to_udata(udata, resp, min(len, udata->outlen));
@@ -229,6 +274,31 @@ static void standin_dealloc_driver(struct ib_device *ibdev)
 {
 }
 
+/* Files that the cards' drivers have, and node_exporter 1.5.0 insists on. */
+static ssize_t board_id_show(struct device *device,
+			     struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "standin\n");
+}
+static DEVICE_ATTR_RO(board_id);
+
+static ssize_t hca_type_show(struct device *device,
+			     struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "standin\n");
+}
+static DEVICE_ATTR_RO(hca_type);
+
+static struct attribute *standin_attrs[] = {
+	&dev_attr_board_id.attr,
+	&dev_attr_hca_type.attr,
+	NULL,
+};
+
+static const struct attribute_group standin_group = {
+	.attrs = standin_attrs,
+};
+
 static const struct ib_device_ops standin_ops = {
 	.owner = THIS_MODULE,
 
@@ -240,10 +310,12 @@ static const struct ib_device_ops standin_ops = {
 	.dealloc_ucontext = standin_dealloc_ucontext,
 	.del_gid = standin_del_gid,
 	.destroy_cq = standin_destroy_cq,
+	.device_group = &standin_group,
 	.disassociate_ucontext = standin_disassociate_ucontext,
 	.get_link_layer = standin_link_layer,
 	.get_port_immutable = standin_port_immutable,
 	.mmap = standin_mmap,
+	.process_mad = standin_process_mad,
 	.query_device = standin_query_device,
 	.query_pkey = standin_query_pkey,
 	.query_port = standin_query_port,

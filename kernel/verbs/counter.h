@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Counters of queue pairs. */
+#ifndef HROCE_COUNTER_H
+#define HROCE_COUNTER_H
+
+#include <linux/types.h>
+
+struct hroce_dev;
+
+/**
+ * hroce_counters_sum - sum the counters of a port and of its queue pairs
+ * @dev: device
+ * @values: set to the sums, HROCE_STAT_NR of them
+ *
+ * Includes queue pairs whose counter is gone. Context: process, may sleep.
+ */
+void hroce_counters_sum(struct hroce_dev *dev, u64 *values);
+
+#endif /* HROCE_COUNTER_H */
