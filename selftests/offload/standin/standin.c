@@ -274,7 +274,10 @@ static void standin_dealloc_driver(struct ib_device *ibdev)
 {
 }
 
-/* Files that the cards' drivers have, and node_exporter 1.5.0 insists on. */
+/*
+ * Files that the cards' drivers have: node_exporter 1.5.0 insists on board_id,
+ * and 1.9.0 on hw_counters of devices that are called mlx5_*.
+ */
 static ssize_t board_id_show(struct device *device,
 			     struct device_attribute *attr, char *buf)
 {
@@ -288,6 +291,25 @@ static ssize_t hca_type_show(struct device *device,
 	return sysfs_emit(buf, "standin\n");
 }
 static DEVICE_ATTR_RO(hca_type);
+
+static struct rdma_hw_stats *standin_hw_stats_alloc(struct ib_device *ibdev,
+						    u32 port)
+{
+	static const struct rdma_stat_desc descs[] = {
+		{ .name = "out_of_sequence" },
+	};
+
+	return rdma_alloc_hw_stats_struct(descs, ARRAY_SIZE(descs),
+					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
+}
+
+static int standin_hw_stats_get(struct ib_device *ibdev,
+				struct rdma_hw_stats *stats, u32 port,
+				int index)
+{
+	stats->value[0] = traffic;
+	return 1;
+}
 
 static struct attribute *standin_attrs[] = {
 	&dev_attr_board_id.attr,
@@ -303,6 +325,7 @@ static const struct ib_device_ops standin_ops = {
 	.owner = THIS_MODULE,
 
 	.add_gid = standin_add_gid,
+	.alloc_hw_port_stats = standin_hw_stats_alloc,
 	.alloc_pd = standin_alloc_pd,
 	.create_cq = HROCE_CREATE_CQ_OP(standin_create_cq),
 	.dealloc_driver = standin_dealloc_driver,
@@ -312,6 +335,7 @@ static const struct ib_device_ops standin_ops = {
 	.destroy_cq = standin_destroy_cq,
 	.device_group = &standin_group,
 	.disassociate_ucontext = standin_disassociate_ucontext,
+	.get_hw_stats = standin_hw_stats_get,
 	.get_link_layer = standin_link_layer,
 	.get_port_immutable = standin_port_immutable,
 	.mmap = standin_mmap,
