@@ -84,14 +84,17 @@ modules: mirror
 user:
 	+@flock user $(MAKE) -C user BUILD=$(HROCE_BUILD)/user $(parallel)
 
-# For the stock kernels that the tests boot. With other options than those of selftests/style/build, it would build
-# everything once more.
+# For the stock kernels that the tests boot; those of another suite are built with its compiler. With other options than
+# those of selftests/style/build, it would build everything once more.
+stock = 6.12 6.1 7.3 7.2
 modules-6.12: warnings = W=1
-modules-6.12 modules-6.1: modules-%: prepare
-	+@cache=$${HROCE_CACHE:-$$HOME/.cache/hroce} && release=$$(cat $$cache/kernel-$*/release) && \
+$(stock:%=modules-%): modules-%:
+	@selftests/vm/prepare $*
+	+@dir=$${HROCE_CACHE:-$$HOME/.cache/hroce}/kernel-$* && release=$$(cat $$dir/release) && \
+	suite=$$(cat $$dir/suite 2>/dev/null || true) && $${suite:+selftests/vm/in-root -l $$dir $$suite} \
 	$(MAKE) modules KDIR=/lib/modules/$$release/build HROCE_SELFTESTS=m $(or $(warnings),KCFLAGS=-Werror)
 
-modules-stock: modules-6.12 modules-6.1
+modules-stock: $(stock:%=modules-%)
 
 modules-uml modules-debug modules-smp-debug modules-kcsan: modules-%: prepare
 	+@dir=$$(selftests/vm/build-kernel $*) && $(MAKE) modules KDIR=$$dir/build HROCE_SELFTESTS=m KCFLAGS=-Werror
@@ -165,7 +168,7 @@ demo: prepare
 knobs = settings topologies workloads systems sizes runs seconds full
 bench-uml = $(if $(settings),$(findstring uml,$(settings)),uml)
 
-bench: prepare modules-stock $(bench-uml:%=modules-%) user
+bench: prepare modules-6.12 modules-6.1 $(bench-uml:%=modules-%) user
 	@selftests/bench/run $(foreach knob,$(knobs),$(if $($(knob)),$(knob)=$($(knob))))
 
 vm: prepare
@@ -174,6 +177,6 @@ vm: prepare
 clean:
 	rm -rf $(HROCE_BUILD)
 
-.PHONY: all help mirror modules user modules-stock modules-6.12 modules-6.1 modules-uml modules-debug modules-smp-debug \
+.PHONY: all help mirror modules user modules-stock $(stock:%=modules-%) modules-uml modules-debug modules-smp-debug \
 	modules-kcsan install install-dkms uninstall prepare check quick kselftest check-debug \
 	check-smp fuzz check-vectors check-verbs check-offload check-switches check-hw style docs demo bench vm clean

@@ -46,8 +46,9 @@ MEMORY = os.environ.get("VM_MEM", "2G")
 QEMU_OPTIONS = shlex.split(os.environ.get("VM_QEMU", ""))
 APPEND = os.environ.get("VM_APPEND", "")
 
-# Kernels that modules are built for by themselves.
-BUILT = ("6.12", "6.1", "uml", "debug", "smp-debug", "kcsan")
+# Stock kernels of Debian, and all kernels that modules are built for by themselves.
+STOCK = ("6.12", "6.1", "7.3", "7.2")
+BUILT = STOCK + ("uml", "debug", "smp-debug", "kcsan")
 
 # Network cards, less the last byte.
 MAC = "52:54:00:77:00:"
@@ -89,7 +90,7 @@ class Kernel:
     """What -k names: the image, its release, its modules, and whether it is a user-mode Linux."""
 
     def __init__(self, name):
-        if name in ("6.12", "6.1"):
+        if name in STOCK:
             path = os.path.join(CACHE, "kernel-" + name)
         elif name in BUILT:
             path = subprocess.run([os.path.join(VM_DIR, "build-kernel"), name], stdout=subprocess.PIPE, text=True,
@@ -564,8 +565,8 @@ class Run:
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(prog="run", usage="run [-n NODES] [-k 6.12|6.1|uml|debug|smp-debug|kcsan|PATH] [-c CPUS] "
-                                     "[-r SUITE] [-t SECONDS] [-e NAME=VALUE] [--no-load] [-i] -- COMMAND...")
+    parser = argparse.ArgumentParser(prog="run", usage="run [-n NODES] [-k 6.12|6.1|7.3|7.2|uml|debug|smp-debug|kcsan|PATH] "
+                                     "[-c CPUS] [-r SUITE] [-t SECONDS] [-e NAME=VALUE] [--no-load] [-i] -- COMMAND...")
     parser.add_argument("-n", dest="nodes", type=int, default=1, metavar="NODES")
     parser.add_argument("-k", dest="kernel", default=os.environ.get("VM_KERNEL") or "6.12", metavar="KERNEL")
     parser.add_argument("-r", dest="suite", default="", metavar="SUITE")
