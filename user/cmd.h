@@ -81,6 +81,13 @@ static_assert((int)HROCE_MW_REMOTE_WRITE == IBV_ACCESS_REMOTE_WRITE, "ABI");
 static_assert((int)HROCE_MW_ZERO_BASED == IBV_ACCESS_ZERO_BASED, "ABI");
 static_assert((int)HROCE_WC_LOCAL_INV == IBV_WC_LOCAL_INV, "ABI");
 static_assert((int)HROCE_WC_ATOMIC_WRITE == IBV_WC_ATOMIC_WRITE, "ABI");
+#ifndef HROCE_VERBS_LACK_FLUSH
+static_assert((int)HROCE_WC_FLUSH == IBV_WC_FLUSH, "ABI");
+static_assert((int)HROCE_FLUSH_GLOBAL == IBV_FLUSH_GLOBAL, "ABI");
+static_assert((int)HROCE_FLUSH_PERSISTENT == IBV_FLUSH_PERSISTENT, "ABI");
+static_assert((int)HROCE_FLUSH_RANGE == IBV_FLUSH_RANGE, "ABI");
+static_assert((int)HROCE_FLUSH_MR == IBV_FLUSH_MR, "ABI");
+#endif
 static_assert((int)HROCE_WC_RECV == IBV_WC_RECV, "ABI");
 static_assert((int)HROCE_WC_RECV_WRITE_IMM == IBV_WC_RECV_RDMA_WITH_IMM,
 	      "ABI");

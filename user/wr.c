@@ -26,7 +26,12 @@
 		 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | \
 		 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | \
 		 IBV_QP_EX_WITH_SEND_WITH_INV)
-#define RC_OPS	(XRC_OPS | IBV_QP_EX_WITH_ATOMIC_WRITE)
+#ifdef HROCE_VERBS_LACK_FLUSH
+#define FLUSH_OP	0
+#else
+#define FLUSH_OP	IBV_QP_EX_WITH_FLUSH
+#endif
+#define RC_OPS	(XRC_OPS | IBV_QP_EX_WITH_ATOMIC_WRITE | FLUSH_OP)
 
 static struct hroce_qp *ex_to_hqp(struct ibv_qp_ex *qp_ex)
 {
@@ -180,6 +185,27 @@ static void wr_atomic_write(struct ibv_qp_ex *qp_ex, uint32_t rkey,
 	if (hroce_sq_add_inline(&qp->sq, wqe, word, sizeof(uint64_t)))
 		wr_fail(qp, EINVAL);
 }
+
+#ifndef HROCE_VERBS_LACK_FLUSH
+/* The kernel refuses types and levels that it does not know. */
+static void wr_flush(struct ibv_qp_ex *qp_ex, uint32_t rkey, uint64_t addr,
+		     size_t length, uint8_t type, uint8_t level)
+{
+	struct hroce_sq_wqe *wqe = wr_begin(qp_ex, HROCE_WR_FLUSH);
+
+	if (!wqe)
+		return;
+	if (length > UINT32_MAX) {
+		wr_fail(ex_to_hqp(qp_ex), EINVAL);
+		return;
+	}
+	wqe->flush.remote_addr = addr;
+	wqe->flush.length = length;
+	wqe->flush.placement = type;
+	wqe->flush.selectivity = level;
+	wqe->flush.rkey = rkey;
+}
+#endif
 
 static void wr_set_ud_addr(struct ibv_qp_ex *qp_ex, struct ibv_ah *ah,
 			   uint32_t remote_qpn, uint32_t remote_qkey)
@@ -352,4 +378,8 @@ void hroce_wr_set_ops(struct ibv_qp_ex *qp_ex, enum ibv_qp_type type)
 	}
 	if (ops & IBV_QP_EX_WITH_ATOMIC_WRITE)
 		qp_ex->wr_atomic_write = wr_atomic_write;
+#ifndef HROCE_VERBS_LACK_FLUSH
+	if (ops & IBV_QP_EX_WITH_FLUSH)
+		qp_ex->wr_flush = wr_flush;
+#endif
 }

@@ -142,6 +142,40 @@ TEST_F(unit_ext, wr_builds_each_operation)
 			  .lkey = 9 } });
 }
 
+#ifndef HROCE_VERBS_LACK_FLUSH
+static void build_flush(struct ibv_qp_ex *qp)
+{
+	ibv_wr_flush(qp, 7, 8, UINT32_MAX,
+		     IBV_FLUSH_GLOBAL | IBV_FLUSH_PERSISTENT, IBV_FLUSH_MR);
+}
+
+static void build_huge_flush(struct ibv_qp_ex *qp)
+{
+	ibv_wr_flush(qp, 7, 8, UINT32_MAX + 1UL, IBV_FLUSH_GLOBAL,
+		     IBV_FLUSH_RANGE);
+}
+
+TEST_F(unit_ext, wr_builds_a_flush)
+{
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC,
+					 RC_OPS | IBV_QP_EX_WITH_FLUSH);
+	uint32_t prod;
+
+	check_op(_metadata, f, build_flush, &(struct hroce_sq_wqe) {
+		.wr_id = 3, .opcode = HROCE_WR_FLUSH,
+		.flags = HROCE_WRF_SIGNALED,
+		.flush = { .remote_addr = 8, .length = UINT32_MAX,
+			   .placement = HROCE_FLUSH_GLOBAL |
+					HROCE_FLUSH_PERSISTENT,
+			   .selectivity = HROCE_FLUSH_MR, .rkey = 7 } });
+	prod = sq_hdr()->prod;
+	ibv_wr_start(ex(f));
+	build_huge_flush(ex(f));
+	EXPECT_EQ(EINVAL, ibv_wr_complete(ex(f)));
+	EXPECT_EQ(prod, sq_hdr()->prod);
+}
+#endif
+
 TEST_F(unit_ext, wr_names_the_ud_peer)
 {
 	struct fixture *f = fixture_open(&self->f, IBV_QPT_UD, UD_OPS);

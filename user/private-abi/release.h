@@ -42,4 +42,9 @@
 #error "the installed libibverbs has another private ABI than its release says"
 #endif
 
+/* Its verbs.h has no ibv_wr_flush(). */
+#if HROCE_RDMA_CORE < 45
+#define HROCE_VERBS_LACK_FLUSH
+#endif
+
 #endif /* HROCE_PRIVATE_RELEASE_H */
