@@ -28,6 +28,9 @@
 #include "srq.h"
 #include "xrcd.h"
 
+/* The oldest module that this library drives. */
+#define OLDEST_MODULE_ABI	73
+
 static void query_pacing(struct ibv_device_attr_ex *attr, size_t attr_size,
 			 const struct hroce_query_device_resp *resp)
 {
@@ -271,12 +274,13 @@ static bool match_device(struct verbs_sysfs_dev *sysfs_dev)
 	    !hroce_layout_check_qp())
 		return false;
 
-	if (sysfs_dev->abi_ver == HROCE_UVERBS_ABI_VERSION)
+	if (sysfs_dev->abi_ver >= OLDEST_MODULE_ABI &&
+	    sysfs_dev->abi_ver <= HROCE_UVERBS_ABI_VERSION)
 		return true;
 	fprintf(stderr,
 		"libhroce " HROCE_VERSION
-		": the module behind %s speaks ABI %u, this library %u: install module and library of the same hroce release\n",
-		sysfs_dev->ibdev_name, sysfs_dev->abi_ver,
+		": the module behind %s speaks ABI %u, this library %u to %u: install module and library of the same hroce release\n",
+		sysfs_dev->ibdev_name, sysfs_dev->abi_ver, OLDEST_MODULE_ABI,
 		HROCE_UVERBS_ABI_VERSION);
 	return false;
 }
@@ -294,7 +298,7 @@ static void uninit_device(struct verbs_device *vdev)
 
 static const struct verbs_device_ops device_ops = {
 	.name = "hroce",
-	.match_min_abi_version = HROCE_UVERBS_ABI_VERSION,
+	.match_min_abi_version = OLDEST_MODULE_ABI,
 	.match_max_abi_version = HROCE_UVERBS_ABI_VERSION,
 	.match_table = match_table,
 	.match_device = match_device,

@@ -83,7 +83,7 @@ int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	struct hroce_cq *cq = to_hcq(ibcq);
 	int err;
 
-	err = hroce_udata_check(udata, sizeof(resp));
+	err = hroce_udata_check(udata, offsetofend(typeof(resp), cq));
 	if (err)
 		return err;
 	if (attr->flags & ~CQ_FLAGS)
@@ -149,7 +149,7 @@ int hroce_cq_resize(struct ib_cq *ibcq, unsigned int nr_cqes,
 		return -EINVAL;
 	if (req.step == HROCE_RESIZE_PREPARE &&
 	    (!nr_cqes || nr_cqes > HROCE_MAX_CQE ||
-	     udata->outlen < sizeof(struct hroce_resize_cq_resp)))
+	     udata->outlen < offsetofend(struct hroce_resize_cq_resp, cq)))
 		return -EINVAL;
 	mutex_lock(&cq->resize_lock);
 	err = hroce_resize_run(&cq->resize, req.step, nr_cqes,

@@ -316,7 +316,8 @@ int hroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	struct hroce_qp *qp = to_hqp(ibqp);
 	int err;
 
-	err = hroce_udata_check(udata, sizeof(struct hroce_create_qp_resp));
+	err = hroce_udata_check(udata, offsetofend(struct hroce_create_qp_resp,
+						   rq));
 	if (err)
 		return err;
 	err = qp_check_init(init, udata);

@@ -99,7 +99,8 @@ int hroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init_attr,
 	bool xrc = init_attr->srq_type == IB_SRQT_XRC;
 	int err;
 
-	err = hroce_udata_check(udata, sizeof(struct hroce_create_srq_resp));
+	err = hroce_udata_check(udata, offsetofend(struct hroce_create_srq_resp,
+						   srq));
 	if (!err)
 		err = srq_check_init(init_attr, udata);
 	if (err)

@@ -68,7 +68,7 @@ loaded_by_libibverbs() {
 	mkdir -p "$fs"/class/infiniband_verbs/uverbs0 "$fs"/class/infiniband/test0
 	echo test0 >"$fs"/class/infiniband_verbs/uverbs0/ibdev
 	echo 231:192 >"$fs"/class/infiniband_verbs/uverbs0/dev
-	echo 72 >"$fs"/class/infiniband_verbs/uverbs0/abi_version
+	echo 73 >"$fs"/class/infiniband_verbs/uverbs0/abi_version
 	echo 6 >"$fs"/class/infiniband_verbs/abi_version
 	echo "1: CA" >"$fs"/class/infiniband/test0/node_type
 

@@ -90,27 +90,27 @@ TEST_F(unit_open, match_by_driver_id)
 	EXPECT_EQ(VERBS_MATCH_DRIVER_ID, ent->kind);
 	EXPECT_EQ(0x68726f63, ent->u.driver_id);
 	EXPECT_EQ(VERBS_MATCH_SENTINEL, ent[1].kind);
-	EXPECT_EQ(72, ops->match_min_abi_version);
-	EXPECT_EQ(72, ops->match_max_abi_version);
+	EXPECT_EQ(73, ops->match_min_abi_version);
+	EXPECT_EQ(73, ops->match_max_abi_version);
 }
 
 TEST_F(unit_open, match_refuses_foreign_and_other_abi)
 {
-	struct verbs_sysfs_dev dev = { .abi_ver = 72 };
+	struct verbs_sysfs_dev dev = { .abi_ver = 73 };
 
 	EXPECT_TRUE(!fake.ops->match_device(&dev));
 	dev.match = fake.ops->match_table;
 	EXPECT_TRUE(fake.ops->match_device(&dev));
-	dev.abi_ver = 71;
+	dev.abi_ver = 72;
 	EXPECT_TRUE(!fake.ops->match_device(&dev));
-	dev.abi_ver = 73;
+	dev.abi_ver = 74;
 	EXPECT_TRUE(!fake.ops->match_device(&dev));
 }
 
 TEST_F(unit_open, match_refuses_other_library)
 {
 	struct verbs_sysfs_dev dev = {
-		.abi_ver = 72,
+		.abi_ver = 73,
 		.match = fake.ops->match_table,
 	};
 
@@ -124,7 +124,7 @@ TEST_F(unit_open, match_refuses_other_library)
 static bool matches(const char *file)
 {
 	struct verbs_sysfs_dev dev = {
-		.abi_ver = 72,
+		.abi_ver = 73,
 		.match = fake.ops->match_table,
 	};
 

@@ -29,8 +29,11 @@
 #include <linux/types.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 
-/* uverbs_abi_ver of hroce devices; libhroce refuses every other value. */
-#define HROCE_UVERBS_ABI_VERSION	72
+/*
+ * uverbs_abi_ver of hroce devices. Everything here is frozen since 73; what is
+ * new is found by sizes and comp_mask, without another number.
+ */
+#define HROCE_UVERBS_ABI_VERSION	73
 
 /* enum rdma_driver_id of hroce devices ("hroc"); not registered upstream. */
 #define HROCE_DRIVER_ID			0x68726f63
