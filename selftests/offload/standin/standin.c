@@ -251,18 +251,26 @@ static int standin_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 	return 0;
 }
 
-static int standin_create_cq(struct ib_cq *cq,
-			     const struct ib_cq_init_attr *attr,
-			     struct uverbs_attr_bundle *attrs)
+static int cq_create(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
+		     struct ib_udata *udata)
 {
 	/* The same for both. */
 	struct mlx5_ib_create_cq_resp resp = { .cqn = 1 };
 
 	cq->cqe = attr->cqe;
-	return answer(&attrs->driver_udata, &resp, sizeof(resp));
+	return answer(udata, &resp, sizeof(resp));
 }
 
-HROCE_CREATE_CQ_COMPAT(standin_create_cq)
+#ifdef HROCE_HAVE_CREATE_CQ_ATTRS
+static int standin_create_cq(struct ib_cq *cq,
+			     const struct ib_cq_init_attr *attr,
+			     struct uverbs_attr_bundle *attrs)
+{
+	return cq_create(cq, attr, &attrs->driver_udata);
+}
+#else
+#define standin_create_cq	cq_create
+#endif
 
 static int standin_destroy_cq(struct ib_cq *cq, struct ib_udata *udata)
 {
@@ -327,7 +335,7 @@ static const struct ib_device_ops standin_ops = {
 	.add_gid = standin_add_gid,
 	.alloc_hw_port_stats = standin_hw_stats_alloc,
 	.alloc_pd = standin_alloc_pd,
-	.create_cq = HROCE_CREATE_CQ_OP(standin_create_cq),
+	.create_cq = standin_create_cq,
 	.dealloc_driver = standin_dealloc_driver,
 	.dealloc_pd = standin_dealloc_pd,
 	.dealloc_ucontext = standin_dealloc_ucontext,
