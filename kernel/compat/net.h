@@ -18,9 +18,6 @@
 	ipv6_stub->ipv6_dst_lookup_flow(net, sk, fl6, final)
 #define ipv6_dev_find(net, addr, dev)					\
 	ipv6_stub->ipv6_dev_find(net, addr, dev)
-#elif !IS_ENABLED(CONFIG_IPV6)
-/* Declared, but not defined. */
-#define ipv6_dev_find(net, addr, dev)	((struct net_device *)NULL)
 #endif
 
 /* Before 6.18 routes were looked up by three of the six bits. */

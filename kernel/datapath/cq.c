@@ -4,10 +4,10 @@
  * of user space and of the kernel are the same rings.
  */
 #include <linux/timekeeping.h>
-#include "../compat/uverbs.h"
 #include "../trace/trace.h"
 #include "cq.h"
 #include "dev.h"
+#include "ucq.h"
 
 /* Marks completions to skip: no queue pair has this number. */
 #define QPN_NONE	U32_MAX
@@ -42,7 +42,7 @@ static u32 cq_room(const struct hroce_cq *cq)
  */
 static bool cq_may_fire(const struct hroce_cq *cq)
 {
-	const struct compat_cq_object *obj = cq->object;
+	const struct hroce_ucq *obj = cq->object;
 
 	lockdep_assert_held(&cq->lock);
 	return !obj || READ_ONCE(cq->nr_events) -
@@ -184,7 +184,7 @@ static bool cq_rest(struct hroce_cq *cq)
  */
 static void cq_count_event(struct hroce_cq *cq)
 {
-	const struct compat_cq_object *obj = cq->object;
+	const struct hroce_ucq *obj = cq->object;
 	u32 nr = cq->nr_events;
 
 	if (!obj)

@@ -11,7 +11,7 @@
 #include <rdma/ib_verbs.h>
 #include "ring.h"
 
-struct compat_cq_object;
+struct hroce_ucq;
 
 /* Most entries to process with interrupts disabled. */
 #define HROCE_CQ_LOCK_BATCH	64
@@ -62,7 +62,7 @@ struct hroce_cq {
 	u32 prod;
 	u32 cons;
 	unsigned long events;
-	const struct compat_cq_object *object;
+	const struct hroce_ucq *object;
 	u32 nr_events;
 	int cpu;
 	call_single_data_t call;

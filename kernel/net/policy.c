@@ -8,6 +8,7 @@
 #include <linux/inetdevice.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter_ipv4.h>
+#include <net/addrconf.h>
 #include <net/ipv6.h>
 #include <net/l3mdev.h>
 #include <net/net_namespace.h>
@@ -63,6 +64,8 @@ static bool policy_is_own6(struct net_device *dev, const struct in6_addr *addr)
 {
 	struct net *net = dev_net(dev);
 
+	if (!IS_ENABLED(CONFIG_IPV6))
+		return false;
 	if (!IS_ERR_OR_NULL(ipv6_dev_find(net, addr, dev)))
 		return true;
 	/* Without a netdev, this searches all netdevs outside of VRFs. */

@@ -5,8 +5,8 @@
  */
 #include <linux/if_vlan.h>
 #include <rdma/ib_cache.h>
-#include "../compat/uverbs.h"
 #include "../datapath/qp.h"
+#include "../datapath/ucq.h"
 #include "device.h"
 #include "ops.h"
 #include "resize.h"
@@ -111,7 +111,7 @@ int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	cq->hdr = page_address(cq->hdr_page);
 	if (!udata)
 		return 0;
-	cq->object = compat_cq_to_object(ibcq);
+	cq->object = hroce_ucq_of(ibcq);
 	if (!cq->object)
 		pr_warn_once("unread completion events are not limited on this kernel\n");
 

@@ -3,16 +3,16 @@
  * The number of completion events that user space has read from a CQ. ib_uverbs
  * counts them, but has no interface for it. The structures are private to
  * drivers/infiniband/core; their first members are the same since 5.8. A later
- * kernel may change them, so compat_cq_to_object() checks them.
+ * kernel may change them, so hroce_ucq_of() checks them.
  */
-#ifndef HROCE_COMPAT_UVERBS_H
-#define HROCE_COMPAT_UVERBS_H
+#ifndef HROCE_UCQ_H
+#define HROCE_UCQ_H
 
 #include <linux/list.h>
 #include <rdma/ib_verbs.h>
 
 /**
- * struct compat_cq_object - ib_uverbs' object of a CQ
+ * struct hroce_ucq - ib_uverbs' object of a CQ
  * @uobject: common part of all objects
  * @event_file: file of asynchronous events
  * @event_list: asynchronous events not read
@@ -20,7 +20,7 @@
  * @comp_list: completion events not read
  * @comp_events_reported: completion events read
  */
-struct compat_cq_object {
+struct hroce_ucq {
 	struct ib_uobject uobject;
 	void *event_file;
 	struct list_head event_list;
@@ -30,15 +30,14 @@ struct compat_cq_object {
 };
 
 /**
- * compat_cq_to_object - get the object of a CQ that is being created
+ * hroce_ucq_of - get the object of a CQ that is being created
  * @cq: CQ of user space; its object has no events yet
  *
  * Return: object; NULL if it does not look as expected.
  */
-static inline const struct compat_cq_object *
-compat_cq_to_object(const struct ib_cq *cq)
+static inline const struct hroce_ucq *hroce_ucq_of(const struct ib_cq *cq)
 {
-	const struct compat_cq_object *obj = (const void *)cq->uobject;
+	const struct hroce_ucq *obj = (const void *)cq->uobject;
 
 	if (!obj || obj->event_list.next != &obj->event_list ||
 	    obj->event_list.prev != &obj->event_list ||
@@ -49,4 +48,4 @@ compat_cq_to_object(const struct ib_cq *cq)
 	return obj;
 }
 
-#endif /* HROCE_COMPAT_UVERBS_H */
+#endif /* HROCE_UCQ_H */
