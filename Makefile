@@ -51,6 +51,7 @@ help:
 	@echo 'make style              the style checkers alone'
 	@echo 'make docs               this documentation as HTML, in build/docs/html'
 	@echo 'make vm                 a shell in a test machine'
+	@echo 'make export DIR=...     hroce as a part of a kernel tree (DIR/linux) and of rdma-core (DIR/rdma-core)'
 	@echo 'make clean              remove everything that was built in this tree'
 	@echo 'Variables: KDIR (kernel headers), DESTDIR, jobs, group=PATTERN (for check), V=1 (show all output of tests)'
 	@echo 'Variables of make bench: $(knobs); selftests/bench/run explains them'
@@ -118,6 +119,10 @@ dkms-dir = $(DESTDIR)/usr/src/hroce-$(version)
 install-dkms:
 	for file in $(dkms-sources); do install -D -m 644 $$file $(dkms-dir)/$$file || exit 1; done
 
+export:
+	kernel/export "$(or $(DIR),$(error say where to: make export DIR=DIRECTORY))/linux"
+	user/export "$(DIR)/rdma-core"
+
 prepare:
 	@selftests/vm/prepare
 
@@ -177,6 +182,6 @@ vm: prepare
 clean:
 	rm -rf $(HROCE_BUILD)
 
-.PHONY: all help mirror modules user modules-stock $(stock:%=modules-%) modules-uml modules-debug modules-smp-debug \
+.PHONY: all help export mirror modules user modules-stock $(stock:%=modules-%) modules-uml modules-debug modules-smp-debug \
 	modules-kcsan install install-dkms uninstall prepare check quick kselftest check-debug \
 	check-smp fuzz check-vectors check-verbs check-offload check-switches check-hw style docs demo bench vm clean

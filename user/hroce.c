@@ -270,8 +270,9 @@ static const struct verbs_match_ent match_table[] = {
 /* Called for every RDMA device; prints only for devices of hroce.ko. */
 static bool match_device(struct verbs_sysfs_dev *sysfs_dev)
 {
-	if (!sysfs_dev->match || !hroce_layout_check_release() ||
-	    !hroce_layout_check_qp())
+	if (!sysfs_dev->match)
+		return false;
+	if (!hroce_layout_check_release() || !hroce_layout_check_qp())
 		return false;
 
 	if (sysfs_dev->abi_ver >= OLDEST_MODULE_ABI &&
