@@ -49,7 +49,10 @@ del_in_use() {
 
 # ib_core takes memory regions for the target's transfers as well, if told so when it is loaded.
 reload_force_mr() {
-	modprobe -r rdma_ucm ib_umad ib_uverbs iw_cm ib_cm && ! lsmod | grep ib_core && modprobe ib_core force_mr=1 &&
+	modprobe -r rdma_ucm ib_umad ib_uverbs iw_cm ib_cm || return
+	# A part of ib_uverbs that newer kernels have.
+	[ ! -e /sys/module/ib_uverbs_support ] || modprobe -r ib_uverbs_support || return
+	! lsmod | grep ib_core && modprobe ib_core force_mr=1 &&
 		modprobe -a ib_uverbs rdma_ucm && modprobe hroce && rdma link add "$link" type hroce netdev eth0
 }
 
