@@ -393,6 +393,7 @@ class Run:
             "VM_FS": "hostfs" if self.kernel.uml else "9p", "VM_RELEASE": self.kernel.release,
             "VM_MODULES": os.path.realpath(self.kernel.modules) if self.kernel.modules else "",
             "VM_KO": HOST + module if module else "", "VM_KO_DEPENDS": depends or "ib_core", "VM_LOAD": str(int(self.args.load)),
+            "VM_SYSTEMD": str(int(self.args.systemd)),
             "VM_PROVIDER": HOST + provider if provider else "", "VM_PROVIDER_DIR": PROVIDER_DIR,
             "VM_OUTPUT": "/dev/tty1" if self.kernel.uml else "/dev/hvc0",
             "VM_TIME": str(self.args.time), "VM_INTERACTIVE": str(int(self.args.interactive)),
@@ -566,7 +567,8 @@ class Run:
 
 def parse_arguments():
     parser = argparse.ArgumentParser(prog="run", usage="run [-n NODES] [-k 6.12|6.1|7.3|7.2|uml|debug|smp-debug|kcsan|PATH] "
-                                     "[-c CPUS] [-r SUITE] [-t SECONDS] [-e NAME=VALUE] [--no-load] [-i] -- COMMAND...")
+                                     "[-c CPUS] [-r SUITE] [-t SECONDS] [-e NAME=VALUE] [--no-load] [--systemd] [-i] "
+                                     "-- COMMAND...")
     parser.add_argument("-n", dest="nodes", type=int, default=1, metavar="NODES")
     parser.add_argument("-k", dest="kernel", default=os.environ.get("VM_KERNEL") or "6.12", metavar="KERNEL")
     parser.add_argument("-r", dest="suite", default="", metavar="SUITE")
@@ -575,6 +577,7 @@ def parse_arguments():
     parser.add_argument("-e", dest="env", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("-i", dest="interactive", action="store_true")
     parser.add_argument("--no-load", dest="load", action="store_false")
+    parser.add_argument("--systemd", action="store_true")
     parser.add_argument("command", nargs="*")
     args = parser.parse_args()
     if not args.command:
