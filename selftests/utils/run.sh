@@ -176,6 +176,13 @@ cm riostream riostream -S 65536 -C 100 -T v -- riostream -s "$addr" -S 65536 -C 
 utility mckey joined mckey -m "$group" -b "$addr" -C 10 -- mckey -m "$group" -b "$addr" -s -C 10
 head -c 3000000 /dev/urandom >$log.file
 stays=1 cm rcopy rcopy -- bash -c "rcopy $log.file $addr:$log.copy && cmp $log.file $log.copy"
+# The example for programmers.
+example() {
+	make -s -C user/examples B=/tmp && head -c 1000000 /dev/urandom >$log.file || return
+	serve=(bash -c "/tmp/put -s >$log.copy")
+	both cm_listens bash -c "/tmp/put $addr <$log.file" && cmp $log.file $log.copy
+}
+! wanted example || tap_case utils.example example
 # A program of TCP that knows nothing of RDMA.
 cm librspreload bash -c "LD_PRELOAD=$preload exec nc.traditional -l -p 5001 -s $addr >$log.copy" -- \
 	bash -c "LD_PRELOAD=$preload nc.traditional -q 1 $addr 5001 <$log.file && cmp $log.file $log.copy"
