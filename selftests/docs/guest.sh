@@ -46,6 +46,8 @@ run_block() {
 		timeout -k 5 60 bash -ec "$2" >/tmp/served 2>&1 </dev/null &
 		echo $! >/tmp/server
 		wait_for 20 more_listeners "$before" || { cat /tmp/served; return 1; }
+		# Programs may have more to prepare when the first listener is there.
+		sleep 3
 		;;
 	esac
 }
