@@ -56,6 +56,27 @@ def link_verbs():
     require(status == 1 and "not supported" in err, err)
 
 
+def link_save():
+    """The file that the unit reads, and the unit enabled for this netdev; not without the unit."""
+    unit = "/etc/systemd/system/hroce-link@.service"
+    sh("rm -f /usr/lib/systemd/system/hroce-link@.service /lib/systemd/system/hroce-link@.service")
+    status, _out, err = command("link", "save")
+    require(status == 1 and "hroce-link@eth0.service" in err, err)
+    sh("echo software >/sys/class/infiniband/hroce0/offload/policy")
+    with open(unit, "w", encoding="utf-8") as file:
+        file.write("[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=sys-subsystem-net-devices-%i.device\n")
+    try:
+        status, answer = as_json("link", "save", "--json")
+        require(status == 0 and answer == {"saved": ["/etc/hroce/eth0.conf"]}, answer)
+        require(sh("cat /etc/hroce/eth0.conf") == "NAME=hroce0\nPOLICY=software\n", sh("cat /etc/hroce/eth0.conf"))
+        sh("test -L /etc/systemd/system/sys-subsystem-net-devices-eth0.device.wants/hroce-link@eth0.service")
+        sh("echo auto >/sys/class/infiniband/hroce0/offload/policy")
+        require(command("link", "save", "hroce0")[1] == "/etc/hroce/eth0.conf\n", "not saved again")
+        require(sh("cat /etc/hroce/eth0.conf") == "NAME=hroce0\n", sh("cat /etc/hroce/eth0.conf"))
+    finally:
+        attempt(f"systemctl disable hroce-link@eth0.service; rm -rf {unit} /etc/hroce")
+
+
 def modules():
     """Not loaded, not installed, loaded without a link; each repaired as printed, where that needs no archive."""
     sh("rdma link del hroce0 && rmmod hroce")
@@ -274,6 +295,7 @@ def main():
     cases.run("doctor.command", command_agrees)
     cases.run("doctor.usage", usage_is_2)
     cases.run("link.verbs", link_verbs)
+    cases.run("link.save", link_save)
     cases.run("doctor.module", modules)
     cases.run("doctor.headers", headers)
     cases.run("doctor.other_library", other_library)

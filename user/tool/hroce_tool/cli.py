@@ -2,18 +2,26 @@
 """The command line."""
 import argparse
 
-from . import doctor, link
+from . import doctor, link, peer, top
 
 
 def parser():
-    top = argparse.ArgumentParser(prog="hroce", description="Look after the RDMA links of this node; see hroce(8).")
-    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    every = argparse.ArgumentParser(prog="hroce", description="Look after the RDMA links of this node; see hroce(8).")
+    commands = every.add_subparsers(dest="command", required=True, metavar="COMMAND")
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--json", action="store_true", help="print JSON")
 
     it = commands.add_parser("doctor", parents=[shared], help="find what is wrong, and say how to repair it")
     it.add_argument("--link", action="append", metavar="LINK", help="look at this link alone; may be repeated")
+    it.add_argument("--serve", action="store_true", help="answer the doctors of other nodes, until interrupted")
+    it.add_argument("--port", type=int, default=peer.PORT, help="port of the service (default: %(default)s)")
+    it.add_argument("peer", nargs="?", metavar="PEER", help="host or address of a node where --serve runs")
     it.set_defaults(run=doctor.main)
+
+    it = commands.add_parser("top", parents=[shared], help="show rates of links and queue pairs")
+    it.add_argument("--once", action="store_true", help="one report")
+    it.add_argument("--interval", type=float, default=1, metavar="SECONDS", help="time between reports (default: 1)")
+    it.set_defaults(run=top.main)
 
     of_link = commands.add_parser("link", help="make, remove and show links")
     verbs = of_link.add_subparsers(dest="verb", required=True, metavar="VERB")
@@ -27,7 +35,10 @@ def parser():
     it = verbs.add_parser("show", parents=[shared], help="show links")
     it.add_argument("name", nargs="?")
     it.set_defaults(run=link.show)
-    return top
+    it = verbs.add_parser("save", parents=[shared], help="make links again when the system starts")
+    it.add_argument("name", nargs="?")
+    it.set_defaults(run=link.save)
+    return every
 
 
 def main(words):

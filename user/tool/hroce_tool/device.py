@@ -76,12 +76,14 @@ class Device:
         return [Netdev(name) for name in found]
 
     def counters(self):
-        values = {}
-        for directory in ("hw_counters", "counters"):
-            for name in system.names(f"{self.port}/{directory}"):
-                value = system.read_int(f"{self.port}/{directory}/{name}")
-                if value is not None and name != "lifespan":
-                    values.setdefault(name, value)
+        """By netlink: sysfs has them in the first network namespace only."""
+        shown = system.once_json("rdma", "-j", "statistic", "show", "link", f"{self.name}/{PORT}") or [{}]
+        values = {name: value for name, value in shown[0].items()
+                  if isinstance(value, int) and name not in ("ifindex", "port")}
+        for name in system.names(f"{self.port}/counters"):
+            value = system.read_int(f"{self.port}/counters/{name}")
+            if value is not None:
+                values.setdefault(name, value)
         return values
 
     def uverbs(self):

@@ -3,7 +3,7 @@
 import json
 import sys
 
-from . import device, system
+from . import device, peer, system
 from .checks import (addresses, arp, clock, drops, firewall, gids, library, memlock, module, mtu, naming, offloads,
                      pause, port, priority, rings)
 from .finding import ordered
@@ -16,7 +16,8 @@ CHECKS = (module, library, port, naming, addresses, gids, mtu, memlock, firewall
 def local(chosen):
     """Findings about this node, about the links CHOSEN or about all."""
     system.forget()
-    links = [link for link in device.links() if not chosen or link.name in chosen]
+    # Links of other namespaces may be listed, too; they have no netdev here.
+    links = [link for link in device.links() if link.netdev() and (not chosen or link.name in chosen)]
     found = []
     for check in CHECKS:
         for finding in check.check(links):
@@ -54,17 +55,32 @@ def show(links, found, as_json, measured=None):
         return
     for link in links:
         print_link(describe(link))
+    for it in measured or []:
+        if "mb_per_s" in it:
+            print(f"{it['direction']:7} {it['mb_per_s']:.1f} MB/s")
+        else:
+            print(f"{it['direction']:7} {it['size']:>8} bytes: {it['status']}, {it['messages']} messages")
     for finding in found:
         print(finding)
     print(f"{len(found)} finding{'' if len(found) == 1 else 's'}")
 
 
 def main(options):
+    if options.serve:
+        return peer.serve(options.port)
     known = {link.name for link in device.links()}
     for name in options.link or []:
         if name not in known:
             print(f"hroce: no link {name}; there are: {', '.join(sorted(known)) or 'none'}", file=sys.stderr)
             return 2
     links, found = local(options.link)
-    show(links, found, options.json)
+    measured = None
+    if options.peer:
+        try:
+            seen, measured = peer.check(options.peer, options.port)
+        except peer.Missing as why:
+            print(f"hroce: {why}", file=sys.stderr)
+            return 2
+        found += seen
+    show(links, found, options.json, measured)
     return 1 if found else 0

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """`hroce link`: make, remove, show and keep links."""
 import json
+import os
 import re
 import sys
 
 from . import device, doctor, system
+
+# Read by hroce-link@.service, a file for each netdev.
+CONFIG = "/etc/hroce"
 
 
 def fail(text, status=1):
@@ -41,6 +45,42 @@ def delete(options):
 def report(options, what, name):
     if options.json:
         print(json.dumps({what: name}))
+    return 0
+
+
+def unit(netdev):
+    escaped = system.run("systemd-escape", "--template=hroce-link@.service", netdev)
+    return escaped.out.strip() if escaped.ok else f"hroce-link@{netdev}.service"
+
+
+def save_one(link):
+    """The file and the unit that make the link again as the netdev appears. Returns the path, or raises OSError."""
+    netdev = link.netdev()
+    if not netdev:
+        raise OSError(f"{link.name} has no netdev in this network namespace")
+    policy = system.read(f"{link.path}/offload/policy", "auto")
+    os.makedirs(CONFIG, exist_ok=True)
+    path = f"{CONFIG}/{netdev.name}.conf"
+    with open(f"{path}.new", "w", encoding="utf-8") as file:
+        file.write(f"NAME={link.name}\n" + (f"POLICY={policy}\n" if policy != "auto" else ""))
+    os.replace(f"{path}.new", path)
+    done = system.run("systemctl", "enable", unit(netdev.name))
+    if not done.ok:
+        raise OSError(f"{path} is written, and systemctl enable {unit(netdev.name)} fails: {done.err}")
+    return path
+
+
+def save(options):
+    links = [link for link in device.links() if options.name in (None, link.name)]
+    if options.name and not links:
+        return fail(f"no link {options.name}")
+    saved = []
+    for link in links:
+        try:
+            saved.append(save_one(link))
+        except OSError as why:
+            return fail(str(why))
+    print(json.dumps({"saved": saved}) if options.json else "\n".join(saved))
     return 0
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """The netdev below is up, has a carrier and an address."""
-from ..finding import error, warning
+from ..finding import error
 
 
 def check_netdev(link, netdev):
@@ -31,10 +31,5 @@ def check_netdev(link, netdev):
 def check(links):
     found = []
     for link in links:
-        netdev = link.netdev()
-        if not netdev:
-            found.append(warning("no-netdev", link.name, f"{link.name} has no netdev in this network namespace.",
-                                 "rdma_cm does not find the link.", f"rdma link del {link.name}"))
-        else:
-            found += check_netdev(link, netdev)
+        found += check_netdev(link, link.netdev())
     return found

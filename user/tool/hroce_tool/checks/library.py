@@ -44,7 +44,7 @@ def unlisted(link, said):
     """Why libibverbs leaves LINK out."""
     module_abi = system.read(f"/sys/class/infiniband_verbs/{link.uverbs()}/abi_version", "?")
     mismatch = re.search(rf"libhroce[^:]*: (.*{re.escape(link.name)} speaks ABI.*)", said)
-    rebuild = re.search(r"libhroce[^:]*: (built for another libibverbs.*)", said)
+    rebuild = re.search(r"libhroce[^:]*: (built for [^;]*)", said)
     if mismatch:
         return error("abi-mismatch", link.name, f"Module and library do not match: {mismatch[1]}.",
                      "libibverbs does not list the link.",

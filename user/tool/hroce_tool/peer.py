@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""
+`hroce doctor PEER`: what happens to messages between this node and another, where `hroce doctor --serve` runs.
+
+The data goes through rdma_cm and verbs (hroce-peer). A TCP connection beside it asks the peer for its counters, its MTU
+and its clock, so that they are known even where no RDMA packet passes.
+"""
+import json
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+from . import device, system
+from .finding import error, warning
+from .netdev import Netdev, roce_mtu
+
+PORT = 18540
+VERSION = 1
+CONNECT_SECONDS, ANSWER_SECONDS = 10, 60
+LINE_MAX = 1 << 16
+SEGMENT = 500
+MESSAGES = 64
+SPEED_SIZE, SPEED_MESSAGES, SPEED_ROUNDS, SPEED_TRIES = 65536, 96, 3, 4
+RATIO = 3.0
+CLOCK_SECONDS = 2.0
+# An MTU of the netdev below that packets of this payload fit into.
+NETDEV_MTU = {4096: 4200, 2048: 2300, 1024: 1500, 512: 1000, 256: 600}
+# Queues that someone has made to slow down or damage what is sent.
+SHAPERS = ("netem", "tbf", "htb", "hfsc", "cbq", "cake")
+
+
+def program():
+    """hroce-peer: installed, or as built in the tree."""
+    here = os.path.dirname(os.path.realpath(__file__))
+    for path in ("../../../libexec/hroce/hroce-peer", "../../../build/user/tool/hroce-peer"):
+        if os.access(os.path.join(here, path), os.X_OK):
+            return os.path.join(here, path)
+    return None
+
+
+class Missing(Exception):
+    """The text says what."""
+
+
+def need_program():
+    found = program()
+    if not found:
+        raise Missing("hroce-peer is not installed: it is built where librdmacm-dev is")
+    return found
+
+
+def state(address):
+    """What one end tells: about the link that has the GID of this IP address."""
+    system.forget()
+    for link in device.links():
+        for gid in link.gids():
+            if str(gid.ip) == address:
+                netdev = Netdev(gid.netdev)
+                return {"version": VERSION, "link": link.name, "netdev": netdev.name, "mtu": netdev.mtu,
+                        "address": address, "time": time.time(), "counters": link.counters(),
+                        "queue": next((it["kind"] for it in netdev.qdiscs() if it.get("root")), "")}
+    return {"version": VERSION, "link": None, "address": address}
+
+
+def plain(address):
+    """An address as GIDs have it: without zone, and IPv4 not within IPv6."""
+    address = address.split("%")[0]
+    return address[7:] if address.startswith("::ffff:") and "." in address else address
+
+
+class Service:
+    """The end that waits: answers with its state each line of a connection."""
+
+    def __init__(self, port):
+        self.port = port
+        family = socket.AF_INET6 if os.path.exists("/proc/net/if_inet6") else socket.AF_INET
+        self.listener = socket.create_server(("", port), family=family, dualstack_ipv6=family == socket.AF_INET6)
+        # Answers have to pass a network that drops larger packets, too.
+        self.listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, SEGMENT)
+        self.any = "::" if family == socket.AF_INET6 else "0.0.0.0"
+
+    def answer(self, connection):
+        with connection:
+            connection.settimeout(10 * ANSWER_SECONDS)
+            try:
+                file = connection.makefile("rwb")
+                while file.readline(LINE_MAX):
+                    file.write(json.dumps(state(plain(connection.getsockname()[0]))).encode() + b"\n")
+                    file.flush()
+            except OSError:
+                pass
+
+    def accept(self):
+        while True:
+            connection, _ = self.listener.accept()
+            threading.Thread(target=self.answer, args=(connection,), daemon=True).start()
+
+    def run(self):
+        # So that the program that moves the data ends, too.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+        with subprocess.Popen([need_program(), "serve", self.any, str(self.port)], stdout=subprocess.PIPE) as data:
+            try:
+                if data.stdout.readline() != b"ready\n":
+                    return 1
+                threading.Thread(target=self.accept, daemon=True).start()
+                print(f"hroce: serving on port {self.port} (TCP and rdma_cm)", flush=True)
+                return data.wait()
+            finally:
+                data.kill()
+
+
+class Peer:
+    """The other end, by TCP."""
+
+    def __init__(self, host, port):
+        self.connection = socket.create_connection((host, port), timeout=CONNECT_SECONDS)
+        self.connection.settimeout(ANSWER_SECONDS)
+        self.file = self.connection.makefile("rwb")
+        self.own = plain(self.connection.getsockname()[0])
+        self.address = plain(self.connection.getpeername()[0])
+
+    def state(self):
+        self.file.write(b"state\n")
+        self.file.flush()
+        answer = json.loads(self.file.readline(LINE_MAX) or b"{}")
+        if answer.get("version") != VERSION:
+            raise ValueError("the peer is another release")
+        return answer
+
+    def close(self):
+        self.connection.close()
+
+
+def sweep(payload):
+    return [f"{direction}:0:{MESSAGES}:{payload}" for direction in ("send", "receive")]
+
+
+def speed_rounds():
+    return [f"{direction}:{SPEED_SIZE}:{SPEED_MESSAGES}:0" for direction in ("send", "receive")] * SPEED_ROUNDS
+
+
+def measure(address, port, words):
+    """A dictionary for each size of each measurement."""
+    words = [need_program(), "measure", address, str(port), *words]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+    found = []
+    for line in done.stdout.splitlines():
+        direction, size, messages, damaged, ns, mtu, status = line.split(" ", 6)
+        found.append({"direction": direction, "size": int(size), "messages": int(messages), "damaged": int(damaged),
+                      "ns": int(ns), "mtu": int(mtu), "status": status})
+    return found, done.stderr.strip()
+
+
+class Direction:
+    """One of the two: its ends, and what became of its packets."""
+
+    def __init__(self, name, ends):
+        self.name = name
+        self.sender, self.receiver = ends if name == "send" else ends[::-1]
+        self.trials, self.rounds = [], []
+
+    def mine(self, results):
+        return [it for it in results if it["direction"] == self.name]
+
+    @property
+    def speed(self):
+        """MB/s, of the best round: others may have shared the CPU."""
+        return max((it["size"] * it["messages"] * 1e3 / it["ns"] for it in self.rounds
+                    if it["status"] == "ok" and it["ns"]), default=0)
+
+    def passed(self):
+        return [it["size"] for it in self.trials if it["status"] == "ok"]
+
+    def failed(self):
+        return [it["size"] for it in self.trials if it["status"] not in ("ok", "skipped")]
+
+    def sent(self):
+        return self.sender.grown("tx_packets")
+
+    def lost(self):
+        """Packets that were sent and did not arrive. Those of other connections count, too."""
+        return self.sent() - self.receiver.grown("rx_packets")
+
+    def reordered(self):
+        """Gaps that the receiver has seen although all packets arrived."""
+        return self.receiver.grown("nak_seq_sent")
+
+    def broken(self):
+        return self.receiver.grown("rx_drop_icrc")
+
+
+class End:
+    """A node before and after. PREFIX makes a command run there."""
+
+    def __init__(self, title, prefix, before):
+        self.title, self.prefix, self.before, self.after = title, prefix, before, before
+
+    def grown(self, counter):
+        return self.after["counters"].get(counter, 0) - self.before["counters"].get(counter, 0)
+
+    def command(self, text):
+        return f"{self.prefix} {shlex.quote(text)}" if self.prefix else text
+
+    @property
+    def netdev(self):
+        return self.before["netdev"]
+
+    def without_shaper(self):
+        """A command that takes a queue away which someone made, or one that shows where packets are lost."""
+        if self.before["queue"] in SHAPERS:
+            return self.command(f"tc qdisc del dev {self.netdev} root")
+        return self.command(f"ethtool -S {self.netdev} | grep -iE 'drop|err|disc|crc|miss'")
+
+
+def find_mtu(ends):
+    here, there = ends
+    if here.before["mtu"] == there.before["mtu"]:
+        return []
+    larger = max(ends, key=lambda end: end.before["mtu"])
+    smaller = min(here.before["mtu"], there.before["mtu"])
+    words = ("peer-mtu", larger.netdev,
+             f"{here.title} has MTU {here.before['mtu']}, {there.title} {there.before['mtu']}.")
+    repair = larger.command(f"ip link set dev {larger.netdev} mtu {smaller}")
+    if roce_mtu(here.before["mtu"]) != roce_mtu(there.before["mtu"]):
+        return [error(*words, "The end with the smaller one refuses connections whose packets it cannot take.", repair)]
+    return [warning(*words, "TCP and RoCEv2 are right, datagrams of the larger size are dropped.", repair)]
+
+
+def find_clock(ends, seconds):
+    here, there = ends
+    if abs(seconds) <= CLOCK_SECONDS:
+        return []
+    return [warning("peer-clock", there.title, f"The clocks of {here.title} and {there.title} differ by "
+                    f"{abs(seconds):.0f} s.", "Logs of both cannot be compared, and leases of storage may expire.",
+                    f"systemctl enable --now systemd-timesyncd && {there.prefix} systemctl enable --now "
+                    "systemd-timesyncd")]
+
+
+def find_black_hole(direction):
+    """Small messages pass and large ones do not: packets of full size are dropped on the way."""
+    failed, passed = direction.failed(), direction.passed()
+    if not failed:
+        return []
+    way = f"from {direction.sender.title} to {direction.receiver.title}"
+    if not passed or max(passed) > min(failed):
+        return [error("messages-fail", direction.receiver.title,
+                      f"Messages of {', '.join(map(str, failed))} bytes fail {way}.",
+                      next(it["status"] for it in direction.trials if it["size"] == failed[0]) + ".",
+                      direction.sender.without_shaper())]
+    fits = next((size for size in NETDEV_MTU if size <= max(passed)), 256)
+    mtu = NETDEV_MTU[fits]
+    both = " && ".join(end.command(f"ip link set dev {end.netdev} mtu {mtu}")
+                       for end in (direction.sender, direction.receiver))
+    return [error("black-hole", direction.receiver.title,
+                  f"Messages of up to {max(passed)} bytes pass {way}, those of {min(failed)} and more do not.",
+                  f"A device between has a smaller MTU than {direction.sender.netdev} and "
+                  f"{direction.receiver.netdev}, and drops packets that are larger.", both)]
+
+
+def find_loss(direction):
+    way = f"from {direction.sender.title} to {direction.receiver.title}"
+    sent, lost, naks, broken = direction.sent(), direction.lost(), direction.reordered(), direction.broken()
+    subject = direction.receiver.title
+    found = []
+    if any(it["damaged"] for it in direction.trials + direction.rounds):
+        found.append(error("content", subject, f"Messages {way} arrive with other content.",
+                           "Neither the ICRC nor the protocol has seen it: memory or a driver changes data.",
+                           direction.sender.command("dmesg | tail -n 50")))
+    if broken:
+        found.append(warning("damage", subject, f"{broken} of {sent} packets {way} were damaged (rx_drop_icrc).",
+                             "A cable, a switch or memory changes bits; RoCEv2 repeats the packets.",
+                             direction.sender.without_shaper()))
+    if lost > 0:
+        found.append(warning("loss", subject, f"{lost} of {sent} packets {way} were lost.",
+                             "RoCEv2 repeats what is lost and all that follows it, and UC and UD lose messages.",
+                             direction.sender.without_shaper()))
+    elif naks and not broken:
+        found.append(warning("reordering", subject, f"Packets {way} arrived out of order {naks} times.",
+                             "RoCEv2 takes that for loss, and repeats all that follows.",
+                             direction.sender.without_shaper()))
+    return found
+
+
+def find_speed(directions):
+    slow, fast = sorted(directions, key=lambda it: it.speed)
+    if not slow.speed or fast.speed < RATIO * slow.speed:
+        return []
+    return [warning("asymmetric", slow.receiver.title,
+                    f"From {slow.sender.title} to {slow.receiver.title} there are {slow.speed:.1f} MB/s, in the other "
+                    f"direction {fast.speed:.1f} MB/s.",
+                    "A limit, a slow port or a busy CPU is in one direction.", slow.sender.without_shaper())]
+
+
+def measure_speed(peer, port, directions):
+    """Again if one seems slow: others may have had the CPU in all of its rounds."""
+    for _ in range(SPEED_TRIES):
+        rounds, _said = measure(peer.address, port, speed_rounds())
+        for direction in directions:
+            direction.rounds += direction.mine(rounds)
+        slow = find_speed(directions)
+        if not slow:
+            break
+    return slow
+
+
+def settled(peer, ends):
+    """The states after all packets have arrived, or have had the time."""
+    here, there = ends
+    for _ in range(10):
+        there.after = peer.state()
+        here.after = state(peer.own)
+        if (here.grown("tx_packets"), there.grown("tx_packets")) == (there.grown("rx_packets"),
+                                                                    here.grown("rx_packets")):
+            break
+        time.sleep(0.05)
+
+
+def examine(peer, host, port):
+    """Findings and measurements."""
+    asked = time.time()
+    remote = peer.state()
+    local = state(peer.own)
+    ends = [End("this node", "", local), End(host, f"ssh {host}", remote)]
+    for end in ends:
+        if not end.before["link"]:
+            return [error("peer-no-link", end.title,
+                          f"{end.title} has no link with the address {end.before['address']}.",
+                          "The path that TCP takes is not one for RDMA.", end.command("hroce doctor"))], []
+    offset = remote["time"] - (asked + time.time()) / 2
+    payload = roce_mtu(min(local["mtu"], remote["mtu"]))
+    found = find_mtu(ends) + find_clock(ends, offset)
+    results, said = measure(peer.address, port, sweep(payload))
+    if not any(it["status"] == "ok" for it in results):
+        if any(it.id == "peer-mtu" and it.severity == "error" for it in found):
+            return found, results
+        return found + [error("peer-connect", host, f"rdma_cm does not connect to {host}"
+                              + (f": {said.splitlines()[-1]}." if said else "."),
+                              "TCP does, so UDP port 4791 is dropped on the way, or at one of the ends.",
+                              ends[1].command("hroce doctor"))], results
+    directions = [Direction(name, ends) for name in ("send", "receive")]
+    for direction in directions:
+        direction.trials = direction.mine(results)
+    slow = measure_speed(peer, port, directions)
+    settled(peer, ends)
+    for direction in directions:
+        holes = find_black_hole(direction)
+        found += holes or find_loss(direction)
+    return found + slow, results + [
+        {"direction": it.name, "mb_per_s": round(it.speed, 3)} for it in directions]
+
+
+def check(host, port):
+    need_program()
+    try:
+        peer = Peer(host, port)
+    except OSError as why:
+        return [error("peer-unreachable", host, f"{host} does not answer on TCP port {port}: {why.strerror or why}.",
+                      "The other node has to run the service of the doctor.",
+                      f"ssh -f {host} hroce doctor --serve --port {port}")], []
+    try:
+        return examine(peer, host, port)
+    except (OSError, ValueError) as why:
+        return [error("peer-unreachable", host, f"{host} stopped to answer: {why}.", "Nothing can be said about it.",
+                      f"ssh -f {host} hroce doctor --serve --port {port}")], []
+    finally:
+        peer.close()
+
+
+def serve(port):
+    try:
+        return Service(port).run()
+    except (OSError, Missing) as why:
+        print(f"hroce: {why}", file=sys.stderr)
+        return 1

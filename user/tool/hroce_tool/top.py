@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""`hroce top`: rates of links and queue pairs, once or until the user has seen enough."""
+import json
+import sys
+import time
+
+from . import rates
+
+# Column, counters of which the sum is shown.
+COLUMNS = (
+    ("TX MB/s", ("tx_bytes",)),
+    ("RX MB/s", ("rx_bytes",)),
+    ("TX pkt/s", ("tx_packets",)),
+    ("RX pkt/s", ("rx_packets",)),
+    ("RETRANS", ("retransmits",)),
+    ("TIMEOUT", ("timeouts",)),
+    ("RNR", ("rnr_sent", "rnr_rcvd")),
+    ("ERRORS", ("requester_errors", "responder_errors")),
+)
+DROPS = "rx_drop_"
+
+
+def number(value):
+    if value >= 1e7:
+        return f"{value / 1e6:.0f}M"
+    return f"{value:.0f}" if value >= 100 or value == int(value) else f"{value:.1f}"
+
+
+def cells(values):
+    """None for a counter that there is not."""
+    row = []
+    for title, names in COLUMNS:
+        known = [values[name] for name in names if name in values]
+        scale = 1e6 if "MB" in title else 1
+        row.append(number(sum(known) / scale) if known else "-")
+    dropped = [value for name, value in values.items() if name.startswith(DROPS)]
+    return row + [number(sum(dropped)) if dropped else "-"]
+
+
+def table(rows):
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return ["  ".join([row[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])])
+            for row in rows]
+
+
+def lines(report):
+    titles = [title for title, _ in COLUMNS] + ["DROPS"]
+    rows = [["LINK"] + titles] + [[link["name"]] + cells(link["rates"]) for link in report["links"]]
+    shown = table(rows)
+    for link in report["links"]:
+        shown += [f"    {link['name']} {text}" if not text.startswith("peers") else f"    {link['name']}: {text}"
+                  for text in link["waits"]]
+    if not report["queue_pairs"]:
+        return shown + ["", "no queue pairs"]
+    titles = ["QUEUE PAIR", "TYPE", "STATE", "PEER", "PID", "RETRANS", "RNR", "PROGRAM"]
+    rows = [titles]
+    for pair in report["queue_pairs"]:
+        row = cells(pair["rates"])
+        text = pair["program"] or "-"
+        rows.append([f"{pair['link']}/{pair['number']}", pair["type"] or "-", pair["state"] or "-",
+                     str(pair["peer"] if pair["peer"] is not None else "-"), str(pair["pid"] or "-"), row[4], row[6],
+                     text])
+    shown += [""] + table(rows)
+    for pair in report["queue_pairs"]:
+        shown += [f"    {pair['link']}/{pair['number']}: {text}" for text in pair["waits"]]
+    return shown
+
+
+def reports(interval):
+    before = rates.take()
+    while True:
+        time.sleep(interval)
+        after = rates.take()
+        yield rates.report(before, after)
+        before = after
+
+
+def on_screen(interval):
+    import curses
+
+    def loop(screen):
+        curses.use_default_colors()
+        curses.curs_set(0)
+        screen.timeout(0)
+        screen.addstr(0, 0, "hroce top: measuring; q ends it")
+        screen.refresh()
+        for report in reports(interval):
+            height, width = screen.getmaxyx()
+            screen.erase()
+            for row, line in enumerate(lines(report)[:height]):
+                screen.addnstr(row, 0, line, width - 1, curses.A_BOLD if line.startswith(("LINK", "QUEUE")) else 0)
+            screen.refresh()
+            if screen.getch() == ord("q"):
+                return
+
+    curses.wrapper(loop)
+
+
+def main(options):
+    if not options.interval > 0:
+        print("hroce: the interval is a number of seconds above 0", file=sys.stderr)
+        return 2
+    if sys.stdout.isatty() and not options.json and not options.once:
+        on_screen(options.interval)
+        return 0
+    for report in reports(options.interval):
+        print(json.dumps(report) if options.json else "\n".join(lines(report)), flush=True)
+        if options.once:
+            break
+        if not options.json:
+            print()
+    return 0
