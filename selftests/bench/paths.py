@@ -6,7 +6,13 @@ One guest, two veth pairs:
     init_net    va 10.91.0.1 ====== vb 10.91.0.2    rxe0 on va, rxe1 on vb (rdma_rxe knows no other namespace)
     bench1      ha 10.92.0.1 ====== hb 10.92.0.2    bench2: hroce0 on ha, hroce1 on hb; TCP and UDP too
 
-In init_net the table "local" is left out for the two addresses, else frames between them would never see the wire.
+and the same with two bridges in between, each in a namespace of its own. S cuts super-packets, so that T and the
+netdev that receives get each packet as a frame of its own, as from a wire:
+
+    init_net    wva 10.93.0.1 == S == T == wvb 10.93.0.2    rxe2 and rxe3
+    bench1      wha 10.94.0.1 == S == T == whb 10.94.0.2    bench2: hroce2 and hroce3; TCP and UDP too
+
+In init_net the table "local" is left out for these addresses, else frames between them would never see the wire.
 
 Two guests:
 
@@ -14,10 +20,15 @@ Two guests:
 """
 
 import dataclasses
+import typing
 
 from host import wait_for
 
 MTU = 9000
+WIRE_MTUS = (9000, 4200, 1500)
+# Path MTUs, and the largest headers of an RC packet over IPv4: IP, UDP, BTH, RETH, ImmDt, ICRC (volume 1, 9.2; A17.3).
+PATH_MTUS = (4096, 2048, 1024)
+HEADERS = 20 + 8 + 12 + 16 + 4 + 4
 DEBUGFS = "/sys/kernel/debug/hroce"
 
 
@@ -56,6 +67,8 @@ class Path:
     wire: the netdev of the client whose counters tell that bytes went through it
     elide: whether hroce may leave the ICRC out; None where that is not to be touched
     links: what makes the links of these ends, where they are not there all the time
+    mtu: of all netdevs between the ends
+    set_mtu: sets it, where topologies with several share the netdevs
     """
 
     server: End
@@ -63,6 +76,12 @@ class Path:
     wire: str | None = None
     elide: bool | None = None
     links: "Links | None" = None
+    mtu: int = MTU
+    set_mtu: typing.Callable | None = None
+
+    def path_mtu(self):
+        """That of queue pairs, in bytes."""
+        return next(mtu for mtu in PATH_MTUS if mtu + HEADERS <= self.mtu)
 
     def ends(self):
         return [self.server] if self.server is self.client else [self.server, self.client]
@@ -70,6 +89,8 @@ class Path:
     def prepare(self):
         if self.links:
             self.links.use(self)
+        if self.set_mtu:
+            self.set_mtu(self.mtu)
         for end in self.ends():
             if end.device and end.gid_index is None and not wait_for(end.find_gid):
                 raise OSError(f"{end.device} has no GID for {end.gid_address}")
@@ -103,64 +124,145 @@ class Links:
         self.now = path
 
 
-def set_rxe_up(host):
+class Pair:
+    """Two netdevs that lead to each other.
+
+    devs: name and network namespace of each; None is the initial one
+    net: the number in their addresses, 10.net.0.1 and 10.net.0.2
+    mtus: MTU of each topology that they serve
+    """
+
+    def __init__(self, host, devs, net, mtus):
+        self.host = host
+        self.devs = devs
+        self.net = net
+        self.mtus = mtus
+        self.mtu = MTU
+        self.netdevs = list(devs)
+
+    def add_veth(self, here, there):
+        words = [["name", dev, "mtu", str(self.mtu), *(["netns", netns] if netns else [])] for dev, netns in (here, there)]
+        self.host.call(["ip", "link", "add", *words[0], "type", "veth", "peer", *words[1]])
+
+    def join(self):
+        """As the two ends of a veth pair."""
+        self.add_veth(*self.devs)
+
+    def join_by_switches(self):
+        """With S and T in between, which hand each packet on by itself."""
+        switches = [self.devs[0][0] + letter for letter in "ST"]
+        ports = [(dev, netns) for netns in switches for dev in ("near", "far")]
+        for netns in switches:
+            self.host.call(["ip", "netns", "add", netns])
+            self.host.call(["ip", "link", "add", "name", "br0", "mtu", str(self.mtu), "type", "bridge"], netns)
+            self.host.call(["ip", "link", "set", "br0", "up"], netns)
+        self.add_veth(self.devs[0], ports[0])
+        self.add_veth(ports[1], ports[2])
+        self.add_veth(ports[3], self.devs[1])
+        for dev, netns in ports:
+            self.host.call(["ip", "link", "set", dev, "master", "br0", "up"], netns)
+        for dev, netns in ports[1:3]:
+            self.host.call(["ethtool", "-K", dev, "tso", "off", "tx-udp-segmentation", "off"], netns)
+        for dev, netns in self.devs:
+            self.host.call(["ethtool", "-K", dev, "gro", "on"], netns)
+        self.netdevs += [*ports, *(("br0", netns) for netns in switches)]
+
+    def set_mtu(self, mtu):
+        if mtu != self.mtu:
+            for dev, netns in self.netdevs:
+                self.host.call(["ip", "link", "set", dev, "mtu", str(mtu)], netns)
+            self.mtu = mtu
+
+    def address(self, index):
+        return f"10.{self.net}.0.{index + 1}"
+
+    def set_up(self):
+        for index, (dev, netns) in enumerate(self.devs):
+            self.host.call(["ip", "addr", "add", self.address(index) + "/24", "dev", dev], netns)
+            self.host.call(["ip", "link", "set", dev, "up"], netns)
+
+    def add_links(self, kind, first):
+        """Return the names of the two RDMA links."""
+        names = [f"{kind}{first + index}" for index in (0, 1)]
+        for name, (dev, netns) in zip(names, self.devs):
+            self.host.call(["rdma", "link", "add", name, "type", kind, "netdev", dev], netns)
+        return names
+
+    def meet_in_one_namespace(self):
+        """Rules and addresses by which two netdevs of the initial namespace talk to each other."""
+        ethernet = [f"02:00:00:00:{self.net}:0{index}" for index in (1, 2)]
+        for this, (dev, _) in enumerate(self.devs):
+            mine, other = self.address(this), self.address(1 - this)
+            for key, value in (("rp_filter", 0), ("accept_local", 1)):
+                self.host.call(["sysctl", "-qw", f"net.ipv4.conf.{dev}.{key}={value}"])
+            self.host.call(["ip", "link", "set", dev, "address", ethernet[this]])
+            self.host.call(["ip", "rule", "add", "pref", "10", "iif", dev, "lookup", "local"])
+            self.host.call(["ip", "rule", "add", "pref", "20", "from", mine, "to", other, "lookup", "91"])
+            self.host.call(["ip", "neigh", "replace", other, "lladdr", ethernet[1 - this], "dev", dev,
+                            "nud", "permanent"])
+            self.host.call(["ip", "route", "add", other + "/32", "dev", dev, "table", "91"])
+
+    def paths(self, system, devices=(None, None), in_namespaces=True, **options):
+        """The Path of each topology, from the first netdev to the second one."""
+        ends = [End(self.host, netns, device, self.address(index) if in_namespaces else "127.0.0.1",
+                    self.address(index)) for index, ((_, netns), device) in enumerate(zip(self.devs, devices))]
+        return {(topology, system): Path(ends[1], ends[0], self.devs[0][0], mtu=mtu, set_mtu=self.set_mtu, **options)
+                for topology, mtu in self.mtus.items()}
+
+
+def on_one_link(path, **options):
+    """The Path from the client of another one to itself."""
+    return Path(path.client, path.client, **options)
+
+
+def add_rxe(host, pairs, paths):
+    """rdma_rxe, in the initial namespace."""
     host.call(["modprobe", "rdma_rxe"])
-    host.call(["ip", "link", "add", "va", "mtu", str(MTU), "address", "02:00:00:00:91:01", "type", "veth",
-               "peer", "name", "vb", "mtu", str(MTU), "address", "02:00:00:00:91:02"])
-    for name in ("all", "va", "vb"):
-        host.call(["sysctl", "-qw", f"net.ipv4.conf.{name}.rp_filter=0", f"net.ipv4.conf.{name}.accept_local=1"])
-    for this, that, dev, link in ((1, 2, "va", "rxe0"), (2, 1, "vb", "rxe1")):
-        addresses = f"10.91.0.{this}", f"10.91.0.{that}"
-        host.call(["ip", "addr", "add", addresses[0] + "/24", "dev", dev])
-        host.call(["ip", "link", "set", dev, "up"])
-        host.call(["ip", "rule", "add", "pref", "10", "iif", dev, "lookup", "local"])
-        host.call(["ip", "rule", "add", "pref", "20", "from", addresses[0], "to", addresses[1], "lookup", "91"])
-        host.call(["ip", "neigh", "replace", addresses[1], "lladdr", f"02:00:00:00:91:{that:02x}", "dev", dev,
-                   "nud", "permanent"])
-        host.call(["rdma", "link", "add", link, "type", "rxe", "netdev", dev])
-    for that, dev in ((2, "va"), (1, "vb")):
-        host.call(["ip", "route", "add", f"10.91.0.{that}/32", "dev", dev, "table", "91"])
+    for key, value in (("rp_filter", 0), ("accept_local", 1)):
+        host.call(["sysctl", "-qw", f"net.ipv4.conf.all.{key}={value}"])
+    for number, pair in enumerate(pairs):
+        pair.set_up()
+        pair.meet_in_one_namespace()
+        paths.update(pair.paths("rxe", pair.add_links("rxe", 2 * number), in_namespaces=False))
     host.call(["ip", "rule", "add", "pref", "100", "lookup", "local"])
     host.call(["ip", "rule", "del", "pref", "0"])
+    paths["local", "rxe"] = on_one_link(paths["veth", "rxe"])
 
 
-def set_namespaces_up(host):
-    for netns in ("bench1", "bench2"):
-        host.call(["ip", "netns", "add", netns])
-        host.call(["ip", "link", "set", "lo", "up"], netns)
-    host.call(["ip", "link", "add", "ha", "mtu", str(MTU), "netns", "bench1", "type", "veth",
-               "peer", "name", "hb", "mtu", str(MTU), "netns", "bench2"])
-    for index, dev in ((1, "ha"), (2, "hb")):
-        host.call(["ip", "addr", "add", f"10.92.0.{index}/24", "dev", dev], f"bench{index}")
-        host.call(["ip", "link", "set", dev, "up"], f"bench{index}")
-
-
-def set_hroce_up(host):
+def add_hroce(host, pairs, paths):
+    """hroce, between two namespaces."""
     host.call(["modprobe", "hroce"])
-    for index, (dev, link) in enumerate((("ha", "hroce0"), ("hb", "hroce1")), 1):
-        host.call(["rdma", "link", "add", link, "type", "hroce", "netdev", dev], f"bench{index}")
+    for number, pair in enumerate(pairs):
+        paths.update(pair.paths("hroce", pair.add_links("hroce", 2 * number), elide=False))
+    veth = paths["veth", "hroce"]
+    paths["veth_elided", "hroce"] = dataclasses.replace(veth, elide=True)
+    paths["local", "hroce"] = on_one_link(veth, elide=True)
 
 
 def in_one_guest(host, systems):
     """Set everything up. Return the Path of each (topology, system)."""
     paths = {}
-    set_namespaces_up(host)
+    veth, wire = {"veth": MTU}, {f"wire_{mtu}": mtu for mtu in WIRE_MTUS}
+    pairs = [Pair(host, [("ha", "bench1"), ("hb", "bench2")], 92, veth),
+             Pair(host, [("wha", "bench1"), ("whb", "bench2")], 94, wire)]
+    rxe_pairs = [Pair(host, [("va", None), ("vb", None)], 91, veth), Pair(host, [("wva", None), ("wvb", None)], 93, wire)]
+    for netns in ("bench1", "bench2"):
+        host.call(["ip", "netns", "add", netns])
+        host.call(["ip", "link", "set", "lo", "up"], netns)
+    for direct, switched in (pairs, rxe_pairs):
+        direct.join()
+        switched.join_by_switches()
+    for pair in pairs:
+        pair.set_up()
     if "hroce" in systems:
-        set_hroce_up(host)
-        ends = [End(host, f"bench{i + 1}", f"hroce{i}", f"10.92.0.{i + 1}") for i in (0, 1)]
-        paths["veth", "hroce"] = Path(ends[1], ends[0], "ha", elide=False)
-        paths["veth_elided", "hroce"] = Path(ends[1], ends[0], "ha", elide=True)
-        paths["local", "hroce"] = Path(ends[0], ends[0], elide=True)
+        add_hroce(host, pairs, paths)
     if "rxe" in systems:
-        set_rxe_up(host)
-        ends = [End(host, None, f"rxe{i}", "127.0.0.1", f"10.91.0.{i + 1}") for i in (0, 1)]
-        paths["veth", "rxe"] = Path(ends[1], ends[0], "va")
-        paths["local", "rxe"] = Path(ends[0], ends[0])
-    ends = [End(host, f"bench{i}", None, f"10.92.0.{i}") for i in (1, 2)]
+        add_rxe(host, rxe_pairs, paths)
     for system in ("tcp", "udp", "memcpy"):
         if system in systems:
-            paths["veth", system] = Path(ends[1], ends[0], "ha")
-            paths["local", system] = Path(ends[0], ends[0])
+            for pair in pairs:
+                paths.update(pair.paths(system))
+            paths["local", system] = on_one_link(paths["veth", system])
     return paths
 
 

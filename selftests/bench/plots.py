@@ -7,7 +7,8 @@ import re
 
 from chart import Chart
 
-PLACES = {"local": "one host", "veth": "two namespaces, ICRC on", "guests": "two guests"}
+PLACES = {"local": "one host", "veth": "two namespaces, ICRC on", "guests": "two guests",
+          "wire_9000": "single packets, MTU 9000", "wire_4200": "MTU 4200", "wire_1500": "MTU 1500"}
 SETTINGS = {"uml": "user-mode Linux, 1 CPU", "qemu": "QEMU, 2 CPUs"}
 
 

@@ -99,9 +99,9 @@ struct ibv_qp *rc_qp(struct rc_dev *dev, struct ibv_cq *cq, int send_wr,
 static void to_rtr(struct rc_dev *dev, struct ibv_qp *qp,
 		   const struct rc_peer *peer, uint32_t qpn)
 {
+	struct ibv_port_attr port;
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
-		.path_mtu = IBV_MTU_4096,
 		.dest_qp_num = qpn,
 		.max_dest_rd_atomic = READ_DEPTH,
 		.min_rnr_timer = RNR_TIMER,
@@ -116,6 +116,10 @@ static void to_rtr(struct rc_dev *dev, struct ibv_qp *qp,
 		},
 	};
 
+	errno = ibv_query_port(dev->ctx, PORT, &port);
+	if (errno)
+		die("ibv_query_port");
+	attr.path_mtu = port.active_mtu;
 	errno = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV |
 			      IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 			      IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |

@@ -95,4 +95,18 @@ def against_itself(setting):
     ]
 
 
-TARGETS = [*against_peers(), *against_itself("uml"), *against_itself("qemu")]
+def on_a_wire():
+    """Each packet a frame of its own."""
+    targets = []
+    for topology, tcp, rxe in (("wire_9000", 3.5, 15), ("wire_4200", 3.5, 15), ("wire_1500", 1.5, 5)):
+        for workload, name, peer in (("write", "writes", "write"), ("read", "reads", "write"), ("send", "sends", "write"),
+                                     ("write_bidir", "writes both ways", "write_bidir"),
+                                     ("qps_64", "writes, 64 queue pairs", "write")):
+            figure = ("uml", topology, workload, 1 << 20, "MBps")
+            what = f"1 MB {name}, single packets, MTU {topology.split('_')[1]}: "
+            targets += [at_least(what + "TCP", figure, tcp, "tcp", workload=peer),
+                        at_least(what + "rdma_rxe", figure, rxe, "rxe")]
+    return targets
+
+
+TARGETS = [*against_peers(), *on_a_wire(), *against_itself("uml"), *against_itself("qemu")]

@@ -7,7 +7,6 @@ import re
 from cputime import CpuTime
 from host import Failed, last_line, wait_for
 
-RDMA_MTU = 4096
 # What programs need beside the time that is measured.
 PATIENCE = 30
 RANKS = 8
@@ -67,26 +66,30 @@ def perftest_row(output):
 
 
 class Bandwidth:
-    """ib_write_bw and its like."""
+    """ib_write_bw and its like, for some time or, where long messages are slow, for a number of them."""
 
-    def __init__(self, tool, size, seconds, options=()):
+    def __init__(self, tool, size, seconds, options=(), iterations=None):
         self.tool = tool
         self.size = size
         self.seconds = seconds
-        self.options = list(options)
+        self.iterations = iterations
+        self.options = ["-n", str(iterations)] if iterations else ["-D", str(seconds)]
+        self.options += options
         if size >= 1 << 20:
             # perftest fills the queue before it first looks for completions: keep that short against the duration.
             self.options += ["-t", "16"]
+        if not iterations:
+            self.options += ["-f", "0"]
 
     def run(self, trial):
-        common = [self.tool, "-F", "-p", str(trial.port), "-m", str(RDMA_MTU), "-s", str(self.size),
-                  "-D", str(self.seconds), "-f", "0", "--report_gbits", *self.options]
+        common = [self.tool, "-F", "-p", str(trial.port), "-m", str(trial.path.path_mtu()), "-s", str(self.size),
+                  "--report_gbits", *self.options]
         server, client = trial.path.server, trial.path.client
         trial.start(common + server.options())
         row = perftest_row(trial.run([*common, *client.options(), server.address], PATIENCE + self.seconds))
         # The rate has six digits behind the point, the bandwidth two.
         megabytes = row[4] * self.size
-        trial.check_wire(0.9 * megabytes * 1e6 * self.seconds)
+        trial.check_wire(self.iterations * self.size if self.iterations else 0.9 * megabytes * 1e6 * self.seconds)
         return {"MBps": megabytes}
 
 
@@ -119,7 +122,7 @@ class Latency:
         self.one_cpu = one_cpu
 
     def run(self, trial):
-        common = [self.tool, "-C", "-F", "-p", str(trial.port), "-m", str(RDMA_MTU), "-s", str(self.size),
+        common = [self.tool, "-C", "-F", "-p", str(trial.port), "-m", str(trial.path.path_mtu()), "-s", str(self.size),
                   "-n", str(self.iterations)]
         server, client = trial.path.server, trial.path.client
         rate = self.clock.cycles_per_us(client.host)
