@@ -16,6 +16,7 @@
  * long. They run without locks: @mover keeps other tasks from the same link,
  * and other links are not blocked.
  */
+#include <linux/idr.h>
 #include <linux/inetdevice.h>
 #include <linux/mutex.h>
 #include <linux/rtnetlink.h>
@@ -35,6 +36,9 @@
 #include "verbs/port.h"
 
 static LIST_HEAD(links);
+
+/* For hroce_owner.number. */
+static DEFINE_IDA(link_numbers);
 
 /*
  * Guards @links, and the mover of each link. Never taken by callbacks of
@@ -83,7 +87,7 @@ static struct hroce_link *owner_link(struct hroce_owner *owner)
 struct hroce_link *hroce_link_of(struct ib_device *ibdev)
 {
 	return owner_link(hroce_is_facade(ibdev) ? to_hfacade(ibdev)->owner :
-						   to_hdev(ibdev)->owner);
+						   to_hibdev(ibdev)->owner);
 }
 
 void hroce_link_choice(struct hroce_link *link, struct hroce_choice *choice)
@@ -257,6 +261,7 @@ static void link_put(struct hroce_link *link)
 	link_net_put(link);
 	netdev_put(link->owner.ndev, &link->dev_tracker);
 	put_user_ns(link->user_ns);
+	ida_free(&link_numbers, link->owner.number);
 	kfree(link);
 }
 
@@ -441,16 +446,23 @@ static bool bond_is_lower(struct net_device *ndev)
 static struct hroce_link *link_alloc(const char *name, struct net_device *ndev)
 {
 	struct hroce_link *link;
+	int number;
 
-	link = kzalloc(sizeof(*link), GFP_KERNEL);
-	if (!link)
+	number = ida_alloc_range(&link_numbers, 1, U16_MAX, GFP_KERNEL);
+	if (number < 0)
 		return NULL;
+	link = kzalloc(sizeof(*link), GFP_KERNEL);
+	if (!link) {
+		ida_free(&link_numbers, number);
+		return NULL;
+	}
 	spin_lock_init(&link->lock);
 	INIT_WORK(&link->work, link_work);
 	refcount_set(&link->users, 1);
 	strscpy(link->name, name, sizeof(link->name));
 	link->owner.ops = &link_owner_ops;
 	link->owner.ndev = ndev;
+	link->owner.number = number;
 	link->net = dev_net(ndev);
 	link->user_ns = get_user_ns(link->net->user_ns);
 	netdev_hold(ndev, &link->dev_tracker, GFP_KERNEL);

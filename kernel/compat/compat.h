@@ -101,6 +101,12 @@ static inline void ib_mark_name_assigned_by_user(struct ib_device *dev)
 #define IB_WR_ATOMIC_WRITE	15
 #endif
 
+/* Before 6.15. */
+#ifndef HROCE_HAVE_ODP_FLUSH
+#define IB_ODP_SUPPORT_FLUSH	(1 << 6)
+#define IB_ODP_SUPPORT_ATOMIC_WRITE	(1 << 7)
+#endif
+
 /* Before 6.4. */
 #ifndef HROCE_HAVE_VIRT_DMA_TO_PAGE
 static inline struct page *ib_virt_dma_to_page(u64 dma_addr)

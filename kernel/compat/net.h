@@ -6,6 +6,7 @@
 #include <net/addrconf.h>
 #include <net/flow.h>
 #include <net/inet_dscp.h>
+#include <net/ip6_fib.h>
 #include <net/ipv6.h>
 #include <net/route.h>
 #include <net/udp_tunnel.h>
@@ -18,6 +19,11 @@
 	ipv6_stub->ipv6_dst_lookup_flow(net, sk, fl6, final)
 #define ipv6_dev_find(net, addr, dev)					\
 	ipv6_stub->ipv6_dev_find(net, addr, dev)
+#endif
+
+/* Stable releases of 6.1 have it as well, but 6.1.176 does not. */
+#ifndef HROCE_HAVE_DST_RT6_INFO
+#define dst_rt6_info(entry)	container_of(entry, struct rt6_info, dst)
 #endif
 
 /* Before 6.18 routes were looked up by three of the six bits. */

@@ -96,12 +96,17 @@ static u8 recv_place_atomic(const struct hroce_recv *r,
 	       HROCE_WC_SUCCESS : it->status;
 }
 
-/* Place the network header in front of a datagram. */
-static u8 recv_place_grh(const struct hroce_recv *r, struct hroce_mem_iter *it)
+/*
+ * Place the network header in front of a datagram. In front of MADs always that
+ * of IPv6: to find the request of a response, ib_mad compares the GIDs of a GRH
+ * without asking for its kind.
+ */
+static u8 recv_place_grh(const struct hroce_qp *qp, const struct hroce_recv *r,
+			 struct hroce_mem_iter *it)
 {
-	u8 grh[HRW_GRH_LEN];
+	u8 grh[HRW_GRH_LEN] __aligned(__alignof__(struct ipv6hdr));
 
-	hroce_rx_grh(r->frame, &r->packet, grh);
+	hroce_rx_grh(r->frame, &r->packet, qp->proto.gsi, grh);
 	return hroce_mem_copy_in(it, grh, sizeof(grh)) ? HROCE_WC_SUCCESS :
 							 it->status;
 }
@@ -141,7 +146,7 @@ static bool recv_place(struct hroce_qp *qp, struct hroce_recv *r,
 		mem.offset = 0;
 		mem.len = HRW_GRH_LEN;
 		hroce_mem_begin(&it, mkeys, pd, &mem);
-		*status = recv_place_grh(r, &it);
+		*status = recv_place_grh(qp, r, &it);
 		hroce_mem_end(&it);
 	}
 	if (unlikely(*status == HRP_MEM_FAULT))
@@ -253,7 +258,8 @@ static int recv_check(const struct hroce_qp *qp, struct hroce_recv *r)
 	if (!recv_pkey_ok(qp, pkt))
 		return HROCE_DROP_PKEY;
 	if (qp->proto.type == HRP_TYPE_UD)
-		pkt->sl = r->frame->hdr.ipv6 ? HROCE_SL_UDP_IPV6 : HROCE_SL_UDP_IPV4;
+		pkt->sl = r->frame->hdr.ipv6 || qp->proto.gsi ?
+			  HROCE_SL_UDP_IPV6 : HROCE_SL_UDP_IPV4;
 	else if (!hroce_path_is_peer(&qp->path, &r->frame->saddr,
 				     &r->frame->daddr))
 		return HROCE_DROP_PEER;

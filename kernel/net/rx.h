@@ -149,10 +149,12 @@ void hroce_rx_taken(struct hroce_rx_frame *frame,
  * hroce_rx_grh - network header for the 40 bytes in front of a UD message
  * @frame: frame
  * @packet: its current packet
+ * @map: turn an IPv4 header into an IPv6 header with IPv4-mapped addresses
  * @grh: the IPv6 header; or 20 zero bytes, then the IPv4 header (A17.4.5.2)
  */
 void hroce_rx_grh(const struct hroce_rx_frame *frame,
-		  const struct hroce_rx_packet *packet, u8 grh[HRW_GRH_LEN]);
+		  const struct hroce_rx_packet *packet, bool map,
+		  u8 grh[HRW_GRH_LEN]);
 
 /* The rest is for net/ only. */
 

@@ -4,6 +4,7 @@
 #include <linux/skbuff.h>
 #include <linux/string.h>
 #include <net/ip.h>
+#include <net/ipv6.h>
 
 #include "../mem/iter.h"
 #include "../trace/trace.h"
@@ -253,8 +254,21 @@ bool hroce_rx_word(const struct hroce_rx_frame *f, u64 *word)
 	return hroce_cursor_read(&c, word, sizeof(*word));
 }
 
+/* The fields of a GRH that an IPv4 header has, too. */
+static void rx_map_ip4(const struct hroce_rx_frame *f, const struct iphdr *ip4,
+		       struct ipv6hdr *ip6)
+{
+	ip6_flow_hdr(ip6, ip4->tos, 0);
+	ip6->payload_len = htons(ntohs(ip4->tot_len) - sizeof(*ip4));
+	ip6->nexthdr = ip4->protocol;
+	ip6->hop_limit = ip4->ttl;
+	ip6->saddr = f->saddr;
+	ip6->daddr = f->daddr;
+}
+
 void hroce_rx_grh(const struct hroce_rx_frame *f,
-		  const struct hroce_rx_packet *p, u8 grh[HRW_GRH_LEN])
+		  const struct hroce_rx_packet *p, bool map,
+		  u8 grh[HRW_GRH_LEN])
 {
 	struct hroce_headers hdr = f->hdr;
 
@@ -264,6 +278,10 @@ void hroce_rx_grh(const struct hroce_rx_frame *f,
 				  f->ip_id + (f->id_fixed ? 0 : f->next - 1));
 	if (hdr.ipv6) {
 		memcpy(grh, &hdr.ip6, sizeof(hdr.ip6));
+		return;
+	}
+	if (map) {
+		rx_map_ip4(f, &hdr.ip4, (struct ipv6hdr *)grh);
 		return;
 	}
 	ip_send_check(&hdr.ip4);

@@ -12,11 +12,9 @@
 #include <rdma/ib_mad.h>
 #include <rdma/ib_pma.h>
 #include <rdma/ib_verbs.h>
+#include "../core/pma.h"
 #include "lower.h"
 #include "mirror.h"
-
-/* Offset of the attribute in the data of a performance MAD. */
-#define MIRROR_DATA	40
 
 /* The members of the attribute that hw_counters may tell. */
 enum mirror_field {
@@ -55,7 +53,7 @@ static const struct {
 
 static struct ib_pma_portcounters *mirror_attr(struct ib_mad *mad)
 {
-	return (void *)(mad->data + MIRROR_DATA);
+	return (void *)(mad->data + HROCE_PMA_DATA);
 }
 
 /* Pass the MAD on. Return: true if the device has answered. */
@@ -80,8 +78,9 @@ static bool mirror_mad(struct ib_device *ibdev, u32 port,
 	if ((ibdev->ops.process_mad(ibdev, IB_MAD_IGNORE_MKEY, port, NULL, NULL,
 				    &mads[0], &mads[1], &size, &pkey_index) &
 	     want) == want) {
-		memcpy(out->data + MIRROR_DATA, mads[1].data + MIRROR_DATA,
-		       sizeof(out->data) - MIRROR_DATA);
+		memcpy(out->data + HROCE_PMA_DATA,
+		       mads[1].data + HROCE_PMA_DATA,
+		       sizeof(out->data) - HROCE_PMA_DATA);
 		mirror_attr(out)->port_select = 1;
 		ok = true;
 	}
@@ -141,6 +140,6 @@ void hroce_mirror_counters(const struct hroce_lower *lower,
 	if (!mirror_mad(ibdev, lower->port, in, out) &&
 	    in->mad_hdr.attr_id == IB_PMA_PORT_COUNTERS_EXT)
 		mirror_names_ext(ibdev, lower->port,
-				 (void *)(out->data + MIRROR_DATA));
+				 (void *)(out->data + HROCE_PMA_DATA));
 	ib_device_put(ibdev);
 }

@@ -99,8 +99,8 @@ static int ah_publish(struct hroce_dev *dev, struct hroce_ah *ah)
 
 	xa_lock_irqsave(&dev->ahs, flags);
 	err = __xa_alloc_cyclic(&dev->ahs, &ah->id, ah,
-				XA_LIMIT(1, HROCE_MAX_AH_ID), &dev->ah_next,
-				GFP_ATOMIC);
+				XA_LIMIT(1, HROCE_MAX_AH_ID),
+				&to_hibdev(&dev->ib)->ah_next, GFP_ATOMIC);
 	xa_unlock_irqrestore(&dev->ahs, flags);
 	if (err == -EBUSY)
 		return -ENOSPC;

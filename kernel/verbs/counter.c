@@ -87,7 +87,7 @@ static struct hroce_stats __percpu *counter_unpack(void *entry)
 static struct hroce_stats __percpu *
 counter_find(const struct rdma_counter *counter)
 {
-	return counter_unpack(xa_load(&to_hdev(counter->device)->counters,
+	return counter_unpack(xa_load(&to_hibdev(counter->device)->counters,
 				      counter->id));
 }
 
@@ -100,7 +100,7 @@ static int counter_create(struct rdma_counter *counter)
 	stats = alloc_percpu(struct hroce_stats);
 	if (!stats)
 		return -ENOMEM;
-	err = xa_alloc(&to_hdev(counter->device)->counters, &counter->id,
+	err = xa_alloc(&to_hibdev(counter->device)->counters, &counter->id,
 		       counter_pack(stats), xa_limit_31b, GFP_KERNEL);
 	if (err) {
 		counter->id = 0;
@@ -143,32 +143,32 @@ int hroce_counter_unbind_qp(struct ib_qp *ibqp, u32 port_num)
 
 int hroce_counter_dealloc(struct rdma_counter *counter)
 {
-	struct hroce_dev *dev = to_hdev(counter->device);
+	struct hroce_ibdev *ibdev = to_hibdev(counter->device);
 	struct hroce_stats __percpu *stats;
 
 	stats = counter_find(counter);
 	hroce_epoch_wait();
-	mutex_lock(&dev->counters_lock);
-	xa_erase(&dev->counters, counter->id);
-	hroce_stats_gather(stats, dev->counters_past);
-	mutex_unlock(&dev->counters_lock);
+	mutex_lock(&ibdev->counters_lock);
+	xa_erase(&ibdev->counters, counter->id);
+	hroce_stats_gather(stats, ibdev->counters_past);
+	mutex_unlock(&ibdev->counters_lock);
 	free_percpu(stats);
 	return 0;
 }
 
-void hroce_counters_sum(struct hroce_dev *dev, u64 *values)
+void hroce_counters_sum(struct hroce_ibdev *ibdev, u64 *values)
 {
 	unsigned long id;
 	void *stats;
 	int i;
 
-	hroce_stats_sum(dev->port.stats, values);
-	mutex_lock(&dev->counters_lock);
-	xa_for_each(&dev->counters, id, stats)
+	hroce_stats_sum(ibdev->dev.port.stats, values);
+	mutex_lock(&ibdev->counters_lock);
+	xa_for_each(&ibdev->counters, id, stats)
 		hroce_stats_gather(counter_unpack(stats), values);
 	for (i = 0; i < HROCE_STAT_NR; i++)
-		values[i] += dev->counters_past[i];
-	mutex_unlock(&dev->counters_lock);
+		values[i] += ibdev->counters_past[i];
+	mutex_unlock(&ibdev->counters_lock);
 }
 
 /* Counters that the engine does not use are not shown. */

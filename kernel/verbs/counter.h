@@ -5,15 +5,15 @@
 
 #include <linux/types.h>
 
-struct hroce_dev;
+struct hroce_ibdev;
 
 /**
  * hroce_counters_sum - sum the counters of a port and of its queue pairs
- * @dev: device
+ * @ibdev: device
  * @values: set to the sums, HROCE_STAT_NR of them
  *
  * Includes queue pairs whose counter is gone. Context: process, may sleep.
  */
-void hroce_counters_sum(struct hroce_dev *dev, u64 *values);
+void hroce_counters_sum(struct hroce_ibdev *ibdev, u64 *values);
 
 #endif /* HROCE_COUNTER_H */

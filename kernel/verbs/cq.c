@@ -84,6 +84,9 @@ int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	int err;
 
 	err = hroce_udata_check(udata, offsetofend(typeof(resp), cq));
+	if (!err)
+		err = hroce_udata_check_attrs(udata,
+					      UVERBS_ATTR_CREATE_CQ_EVENT_FD);
 	if (err)
 		return err;
 	if (attr->flags & ~CQ_FLAGS)

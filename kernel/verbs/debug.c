@@ -118,21 +118,21 @@ void hroce_debug_exit(void)
 int hroce_debug_add(struct ib_device *ibdev)
 {
 	struct hroce_dev *dev = to_hdev(ibdev);
+	struct dentry *dir;
 
-	dev->debug = debugfs_create_dir(dev_name(&ibdev->dev), debug_root);
-	debugfs_create_bool("gso", 0600, dev->debug, &dev->port.gso);
-	debugfs_create_bool("elide_icrc", 0600, dev->debug,
-			    &dev->port.elide_icrc);
-	debugfs_create_bool("local", 0600, dev->debug, &dev->port.local);
-	debugfs_create_bool("strict", 0600, dev->debug, &dev->port.strict);
-	debugfs_create_bool("hand_over", 0600, dev->debug, &dev->hand_over);
-	debugfs_create_file_unsafe("poll_us", 0600, dev->debug, dev,
-				   &poll_us_fops);
-	debugfs_create_file("limits", 0600, dev->debug, dev, &limits_fops);
+	dir = debugfs_create_dir(dev_name(&ibdev->dev), debug_root);
+	debugfs_create_bool("gso", 0600, dir, &dev->port.gso);
+	debugfs_create_bool("elide_icrc", 0600, dir, &dev->port.elide_icrc);
+	debugfs_create_bool("local", 0600, dir, &dev->port.local);
+	debugfs_create_bool("strict", 0600, dir, &dev->port.strict);
+	debugfs_create_bool("hand_over", 0600, dir, &dev->hand_over);
+	debugfs_create_file_unsafe("poll_us", 0600, dir, dev, &poll_us_fops);
+	debugfs_create_file("limits", 0600, dir, dev, &limits_fops);
+	to_hibdev(ibdev)->debug = dir;
 	return 0;
 }
 
 void hroce_debug_del(struct hroce_dev *dev)
 {
-	debugfs_remove_recursive(dev->debug);
+	debugfs_remove_recursive(to_hibdev(&dev->ib)->debug);
 }

@@ -141,27 +141,30 @@ void hroce_ibdev_setup(struct ib_device *ibdev,
 		return;
 	}
 	/*
-	 * A VLAN has the MAC of the device below, and hardware derives its
-	 * GUID from that MAC, too: change the bytes ff:fe by the ifindex.
+	 * A VLAN and an ipvlan have the MAC of the device below, and hardware
+	 * derives its GUID from that MAC, too: change the bytes ff:fe.
+	 * Indices of netdevs are equal in different namespaces.
 	 */
 	addrconf_addr_eui48(guid, ndev->dev_addr);
-	guid[3] ^= ndev->ifindex >> 8;
-	guid[4] ^= ndev->ifindex;
+	guid[3] ^= owner->number >> 8;
+	guid[4] ^= owner->number;
 }
 
 /* Initialise everything that needs no cleanup. */
-static void dev_setup(struct hroce_dev *dev)
+static void ibdev_setup(struct hroce_ibdev *ibdev)
 {
-	hroce_ibdev_setup(&dev->ib, dev->owner);
+	struct hroce_dev *dev = &ibdev->dev;
+
+	hroce_ibdev_setup(&dev->ib, ibdev->owner);
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
 	xa_init_flags(&dev->xrc_srqs, XA_FLAGS_ALLOC1);
 	xa_init_flags(&dev->faults, XA_FLAGS_LOCK_BH);
 	/* Unlike the locks of other tables, it is taken in softirqs. */
 	lockdep_set_class(&dev->faults.xa_lock, &faults_lock_key);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
-	xa_init_flags(&dev->counters, XA_FLAGS_ALLOC1);
-	mutex_init(&dev->counters_lock);
-	hroce_quota_init(hroce_dev_quota(dev));
+	xa_init_flags(&ibdev->counters, XA_FLAGS_ALLOC1);
+	mutex_init(&ibdev->counters_lock);
+	hroce_quota_init(&ibdev->quota);
 	hroce_mcast_init(&dev->mcast);
 	hroce_pkey_init(dev);
 	dev->hand_over = true;
@@ -171,8 +174,9 @@ static void dev_setup(struct hroce_dev *dev)
 
 static void hroce_dev_dealloc(struct ib_device *ibdev)
 {
-	struct hroce_dev *dev = to_hdev(ibdev);
+	struct hroce_ibdev *hibdev = to_hibdev(ibdev);
 	unsigned long qp = 0, srq = 0, ah = 0;
+	struct hroce_dev *dev = &hibdev->dev;
 
 	hroce_debug_del(dev);
 	hroce_poller_set(dev, 0);
@@ -189,9 +193,9 @@ static void hroce_dev_dealloc(struct ib_device *ibdev)
 	xa_destroy(&dev->xrc_srqs);
 	xa_destroy(&dev->faults);
 	xa_destroy(&dev->ahs);
-	xa_destroy(&dev->counters);
+	xa_destroy(&hibdev->counters);
 	hroce_mkeys_fini(&dev->mkeys);
-	dev->owner->ops->gone(dev->owner, ibdev);
+	hibdev->owner->ops->gone(hibdev->owner, ibdev);
 }
 
 int hroce_dev_create(struct hroce_owner *owner, const char *name)
@@ -205,8 +209,8 @@ int hroce_dev_create(struct hroce_owner *owner, const char *name)
 	if (!ibdev)
 		return -ENOMEM;
 	dev = &ibdev->dev;
-	dev->owner = owner;
-	dev_setup(dev);
+	ibdev->owner = owner;
+	ibdev_setup(ibdev);
 	/* dma-buf exporters may map for the attached device. */
 	err = dma_coerce_mask_and_coherent(&dev->ib.dev, DMA_BIT_MASK(64));
 	if (err)
@@ -220,8 +224,8 @@ int hroce_dev_create(struct hroce_owner *owner, const char *name)
 	err = hroce_port_init(&dev->port, ndev, &hroce_recv_ops);
 	if (err)
 		goto fini_recent;
-	dev->mtu = hroce_port_mtu(dev);
-	dev->active = hroce_port_is_up(dev);
+	ibdev->mtu = hroce_port_mtu(dev);
+	ibdev->active = hroce_port_is_up(dev);
 
 	/* From here on ib_dealloc_device() calls hroce_dev_dealloc(). */
 	ib_set_device_ops(&dev->ib, &dev_ops);
@@ -258,15 +262,16 @@ void hroce_dev_follow(struct hroce_dev *dev)
 		.device = &dev->ib,
 		.element.port_num = 1,
 	};
+	struct hroce_ibdev *ibdev = to_hibdev(&dev->ib);
 	bool active = hroce_port_is_up(dev);
 
 	ASSERT_RTNL();
-	WRITE_ONCE(dev->mtu, hroce_port_mtu(dev));
-	if (active == dev->active)
+	WRITE_ONCE(ibdev->mtu, hroce_port_mtu(dev));
+	if (active == ibdev->active)
 		return;
-	dev->active = active;
+	ibdev->active = active;
 	if (!active)
-		WRITE_ONCE(dev->link_downed, dev->link_downed + 1);
+		WRITE_ONCE(ibdev->link_downed, ibdev->link_downed + 1);
 	event.event = active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR;
 	ib_dispatch_event(&event);
 }

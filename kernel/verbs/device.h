@@ -7,6 +7,8 @@
 #include "../datapath/dev.h"
 #include "quota.h"
 
+struct hroce_owner;
+
 #define RDMA_DRIVER_HROCE ((enum rdma_driver_id)HROCE_DRIVER_ID)
 
 /* Limits of all contexts together; quota.c has those of one context. */
@@ -41,16 +43,43 @@ static_assert(HROCE_GID_TABLE_LEN <= HROCE_PORT_ADDRS);
 /**
  * struct hroce_ibdev - device, with the part that the datapath does not use
  * @dev: device
+ * @owner: the link
  * @quota: limits for objects of user space
+ * @mtu: active MTU; follows the netdev
+ * @active: port state as last announced by an event [RTNL]
+ * @link_downed: times that the port went down [RTNL]
+ * @qp_next: next index in hroce_dev.qps to try
+ * @xrc_srq_next: next number in hroce_dev.xrc_srqs to try
+ * @ah_next: next ah_id in hroce_dev.ahs to try
+ * @counters: counters of queue pairs by rdma_counter.id, see counter.c
+ * @counters_lock: keeps @counters from being freed
+ * @counters_past: sums of freed @counters [counters_lock]
+ * @debug: directory in debugfs
  */
 struct hroce_ibdev {
 	struct hroce_dev dev;
+	struct hroce_owner *owner;
 	struct hroce_quota quota;
+	enum ib_mtu mtu;
+	bool active;
+	u32 link_downed;
+	u32 qp_next;
+	u32 xrc_srq_next;
+	u32 ah_next;
+	struct xarray counters;
+	struct mutex counters_lock;
+	u64 counters_past[HROCE_STAT_NR];
+	struct dentry *debug;
 };
+
+static inline struct hroce_ibdev *to_hibdev(struct ib_device *ib)
+{
+	return container_of(ib, struct hroce_ibdev, dev.ib);
+}
 
 static inline struct hroce_quota *hroce_dev_quota(struct hroce_dev *dev)
 {
-	return &container_of(dev, struct hroce_ibdev, dev)->quota;
+	return &to_hibdev(&dev->ib)->quota;
 }
 
 /**

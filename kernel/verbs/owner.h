@@ -37,6 +37,7 @@ struct hroce_owner_ops {
  * struct hroce_owner - owner of a device
  * @ops: callbacks
  * @ndev: netdev; the owner holds a reference
+ * @number: unlike those of all other owners, not 0
  * @rdma_net: exclusive mode: namespace of the next device; NULL while there is
  *	a device
  *
@@ -45,6 +46,7 @@ struct hroce_owner_ops {
 struct hroce_owner {
 	const struct hroce_owner_ops *ops;
 	struct net_device *ndev;
+	u16 number;
 	struct net *rdma_net;
 };
 

@@ -9,6 +9,7 @@
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
+#include "../core/pma.h"
 #include "counter.h"
 #include "device.h"
 #include "ops.h"
@@ -104,7 +105,7 @@ int hroce_pma_begin(const struct ib_wc *wc, const struct ib_mad *in,
 }
 
 /* An Ethernet port has no symbols, and no VL 15: those counters stay 0. */
-static void pma_counters(const struct hroce_dev *dev, const u64 *v,
+static void pma_counters(u32 link_downed, const u64 *v,
 			 struct ib_pma_portcounters *c)
 {
 	u64 errors = 0;
@@ -112,8 +113,7 @@ static void pma_counters(const struct hroce_dev *dev, const u64 *v,
 
 	for (i = 0; i < ARRAY_SIZE(pma_rcv_errors); i++)
 		errors += v[pma_rcv_errors[i]];
-	c->link_downed_counter =
-		min_t(u32, READ_ONCE(dev->link_downed), U8_MAX);
+	c->link_downed_counter = min_t(u32, link_downed, U8_MAX);
 	c->port_rcv_errors = pma_u16(errors);
 	c->port_xmit_discards = pma_u16(v[HROCE_EV_TX_ERRORS] +
 					v[HROCE_EV_TX_REFUSED]);
@@ -153,7 +153,7 @@ int hroce_mad_process(struct ib_device *ibdev, int flags, u32 port_num,
 		      const struct ib_mad *in, struct ib_mad *out,
 		      size_t *out_size, u16 *out_pkey_index)
 {
-	struct hroce_dev *dev = to_hdev(ibdev);
+	struct hroce_ibdev *hibdev = to_hibdev(ibdev);
 	u64 values[HROCE_STAT_NR];
 	bool counters;
 	int result;
@@ -161,9 +161,10 @@ int hroce_mad_process(struct ib_device *ibdev, int flags, u32 port_num,
 	result = hroce_pma_begin(wc, in, out, &counters);
 	if (!counters)
 		return result;
-	hroce_counters_sum(dev, values);
+	hroce_counters_sum(hibdev, values);
 	if (in->mad_hdr.attr_id == IB_PMA_PORT_COUNTERS)
-		pma_counters(dev, values, (void *)(out->data + HROCE_PMA_DATA));
+		pma_counters(READ_ONCE(hibdev->link_downed), values,
+			     (void *)(out->data + HROCE_PMA_DATA));
 	else
 		pma_counters_ext(values, (void *)(out->data + HROCE_PMA_DATA));
 	return result;

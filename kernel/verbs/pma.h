@@ -6,9 +6,6 @@
 #include <rdma/ib_mad.h>
 #include <rdma/ib_pma.h>
 
-/* Offset of the attribute in the data of a performance MAD (16.1.1). */
-#define HROCE_PMA_DATA	40
-
 /* ClassVersion of performance management. */
 #define HROCE_PMA_VERSION	1
 

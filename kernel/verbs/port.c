@@ -49,9 +49,11 @@ static void query_odp(struct ib_odp_caps *caps)
 	const u32 requests = IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_WRITE |
 			     IB_ODP_SUPPORT_READ | IB_ODP_SUPPORT_ATOMIC |
 			     IB_ODP_SUPPORT_SRQ_RECV;
+	const u32 rc = IB_ODP_SUPPORT_RECV | IB_ODP_SUPPORT_ATOMIC_WRITE |
+		       (IB_DEVICE_FLUSH_GLOBAL ? IB_ODP_SUPPORT_FLUSH : 0);
 
 	caps->general_caps = IB_ODP_SUPPORT | IB_ODP_SUPPORT_IMPLICIT;
-	caps->per_transport_caps.rc_odp_caps = requests | IB_ODP_SUPPORT_RECV;
+	caps->per_transport_caps.rc_odp_caps = requests | rc;
 	caps->per_transport_caps.xrc_odp_caps = requests;
 	caps->per_transport_caps.uc_odp_caps = IB_ODP_SUPPORT_SEND;
 	caps->per_transport_caps.ud_odp_caps = IB_ODP_SUPPORT_SEND;

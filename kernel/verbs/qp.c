@@ -92,6 +92,8 @@ static u8 qp_proto_type(enum ib_qp_type type)
 static void qp_setup(struct hroce_qp *qp, const struct ib_qp_init_attr *init,
 		     struct ib_udata *udata)
 {
+	enum ib_mtu mtu = READ_ONCE(to_hibdev(qp->ib.device)->mtu);
+
 	mutex_init(&qp->modify_lock);
 	spin_lock_init(&qp->post_lock);
 	hroce_qp_send_init(qp);
@@ -108,7 +110,7 @@ static void qp_setup(struct hroce_qp *qp, const struct ib_qp_init_attr *init,
 	qp->proto.gsi = init->qp_type == IB_QPT_GSI;
 	qp->proto.stats = hqp_dev(qp)->port.stats;
 	qp->proto.req.sq.reg_mr = !udata;
-	qp->proto.mtu_shift = ilog2(ib_mtu_enum_to_int(hqp_dev(qp)->mtu));
+	qp->proto.mtu_shift = ilog2(ib_mtu_enum_to_int(mtu));
 	qp->proto.req.window_pkts = WINDOW_PKTS;
 	qp->proto.req.burst_pkts = BURST_PKTS;
 	qp->proto.resp.burst_pkts = BURST_PKTS;
@@ -263,7 +265,8 @@ static int qp_take_index(struct hroce_dev *dev, u32 *qpn)
 	for (;;) {
 		err = xa_alloc_cyclic(&dev->qps, &index, NULL,
 				      XA_LIMIT(0, QPN_MASK),
-				      &dev->qp_next, GFP_KERNEL);
+				      &to_hibdev(&dev->ib)->qp_next,
+				      GFP_KERNEL);
 		if (err < 0)
 			return err == -EBUSY ? -ENOSPC : err;
 		*qpn = hroce_qp_number(dev, index);
@@ -318,6 +321,9 @@ int hroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 
 	err = hroce_udata_check(udata, offsetofend(struct hroce_create_qp_resp,
 						   rq));
+	if (!err)
+		err = hroce_udata_check_attrs(udata,
+					      UVERBS_ATTR_CREATE_QP_RESP_QP_NUM);
 	if (err)
 		return err;
 	err = qp_check_init(init, udata);

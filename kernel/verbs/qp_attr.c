@@ -7,6 +7,7 @@
 #include "../proto/psn.h"
 #include "../proto/table.h"
 #include "ah.h"
+#include "device.h"
 #include "ops.h"
 #include "qp_attr.h"
 
@@ -33,7 +34,7 @@ static int attr_check_path(const struct hroce_qp *qp,
 		return -EINVAL;
 	if (mask & IB_QP_PATH_MTU &&
 	    (attr->path_mtu < IB_MTU_256 ||
-	     attr->path_mtu > READ_ONCE(hqp_dev(qp)->mtu)))
+	     attr->path_mtu > READ_ONCE(to_hibdev(qp->ib.device)->mtu)))
 		return -EINVAL;
 	if (mask & IB_QP_DEST_QPN && attr->dest_qp_num & ~HRP_PSN_MASK)
 		return -EINVAL;

@@ -145,7 +145,7 @@ static int change_prepare(struct hroce_qp *qp, struct qp_change *c)
 /* Both locks are held: effects of the transition on the engine. */
 static void change_enter(struct hroce_qp *qp, const struct qp_change *c)
 {
-	enum ib_mtu mtu = READ_ONCE(hqp_dev(qp)->mtu);
+	enum ib_mtu mtu = READ_ONCE(to_hibdev(qp->ib.device)->mtu);
 	struct hrp_req *req = &qp->proto.req;
 
 	switch (c->to) {

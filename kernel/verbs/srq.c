@@ -70,7 +70,8 @@ static int srq_take_number(struct hroce_srq *srq)
 	int err;
 
 	err = xa_alloc_cyclic(&dev->xrc_srqs, &srq->number, NULL,
-			      XA_LIMIT(1, HROCE_MAX_SRQN), &dev->xrc_srq_next,
+			      XA_LIMIT(1, HROCE_MAX_SRQN),
+			      &to_hibdev(srq->ib.device)->xrc_srq_next,
 			      GFP_KERNEL);
 	if (err < 0)
 		return err == -EBUSY ? -ENOSPC : err;
@@ -101,6 +102,9 @@ int hroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init_attr,
 
 	err = hroce_udata_check(udata, offsetofend(struct hroce_create_srq_resp,
 						   srq));
+	if (!err)
+		err = hroce_udata_check_attrs(udata,
+					      UVERBS_ATTR_CREATE_SRQ_RESP_SRQ_NUM);
 	if (!err)
 		err = srq_check_init(init_attr, udata);
 	if (err)

@@ -33,6 +33,21 @@ int hroce_udata_check(struct ib_udata *udata, size_t answer)
 	return 0;
 }
 
+int hroce_udata_check_attrs(struct ib_udata *udata, u32 last)
+{
+	const struct uverbs_attr_bundle *attrs;
+	u32 id;
+
+	if (!udata)
+		return 0;
+	attrs = rdma_udata_to_uverbs_attr_bundle(udata);
+	/* Above these, the IDs are those of drivers. */
+	for (id = last + 1; id < 1 << (UVERBS_API_ATTR_KEY_BITS - 1); id++)
+		if (uverbs_attr_is_valid(attrs, id))
+			return -EOPNOTSUPP;
+	return 0;
+}
+
 int hroce_udata_answer(struct ib_udata *udata, const void *answer, size_t len)
 {
 	/* Calls of ib_core itself have no output buffer. */

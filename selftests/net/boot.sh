@@ -28,18 +28,38 @@ gid_eth0=0000:0000:0000:0000:0000:ffff:0a4d:0001
 gid_lan0=0000:0000:0000:0000:0000:ffff:0a4e:0001
 
 install_files() {
-	cp user/udev/*.rules /usr/lib/udev/rules.d/ && udevadm control --reload &&
+	mkdir -p /etc/hroce && cp user/udev/*.rules /usr/lib/udev/rules.d/ && udevadm control --reload &&
 		install -m 755 user/systemd/hroce-link /usr/libexec/ && install -m 644 user/systemd/*.service /lib/systemd/system/ &&
 		install -D -m 644 user/systemd/limits.conf /etc/security/limits.d/hroce.conf && systemctl daemon-reload
 }
 
+# Each makes a link on eth0, which is taken away again.
+commands() {
+	local name where text number=0
+
+	while IFS=$'\t' read -r name where _ text; do
+		[ "$where" = systemd ] || continue
+		echo "$name" && number=$((number + 1))
+		bash -ec "$(base64 -d <<<"$text")" && up hroce0 eth0 $gid_eth0 && systemctl disable --now hroce-link@eth0.service &&
+			rm /etc/hroce/eth0.conf || return
+	done < <(for page in user/man/hroce.[78] Documentation/*.rst; do selftests/docs/commands "$page"; done)
+	[ "$number" -gt 0 ]
+}
+
 configure() {
-	mkdir -p /etc/hroce /etc/systemd/network &&
+	mkdir -p /etc/systemd/network &&
 		printf 'NAME=hroce0\nPOLICY=software\n' >/etc/hroce/eth0.conf &&
 		printf '[NetDev]\nName=lan0\nKind=veth\n[Peer]\nName=lan1\n' >/etc/systemd/network/lan.netdev &&
 		printf '[Match]\nName=lan0\n[Network]\nAddress=10.78.0.1/24\n' >/etc/systemd/network/lan0.network &&
 		printf '[Match]\nName=lan1\n[Network]\nLinkLocalAddressing=ipv6\n' >/etc/systemd/network/lan1.network &&
 		systemctl restart systemd-networkd.service && systemctl enable --now hroce-link@eth0.service hroce-link@lan0.service
+}
+
+# A link made by hand, on the other end of lan0, saved by the tool, and made anew by the unit.
+saves() {
+	modprobe hroce && rdma link add made0 type hroce netdev lan1 && echo software >/sys/class/infiniband/made0/offload/policy &&
+		user/tool/hroce link save made0 && diff - /etc/hroce/lan1.conf <<<$'NAME=made0\nPOLICY=software' &&
+		rdma link del made0 && systemctl start hroce-link@lan1.service && link_of made0 lan1
 }
 
 policy() { [ "$(cat /sys/class/infiniband/hroce0/offload/policy)" = software ]; }
@@ -78,22 +98,25 @@ members_lock_memory() {
 case $1 in
 configure)
 	tap_case boot.install install_files
+	tap_case boot.commands commands
 	tap_case boot.configure configure
 	tap_case boot.eth0 up hroce0 eth0 $gid_eth0
 	tap_case boot.netdev_of_networkd up hroce_lan0 lan0 $gid_lan0
 	tap_case boot.policy policy
 	tap_case boot.netdev_returns netdev_returns
 	tap_case boot.stops stops
+	tap_case boot.saves saves
 	tap_case boot.roce_modules roce_modules
 	tap_case boot.members_lock_memory members_lock_memory
 	tar -C / -cf "$VM_OUT/root.tar" etc/hroce etc/systemd/network \
-		etc/systemd/system/sys-subsystem-net-devices-{eth0,lan0}.device.wants usr/libexec/hroce-link usr/lib/systemd/system/hroce-link@.service \
+		etc/systemd/system/sys-subsystem-net-devices-{eth0,lan0,lan1}.device.wants usr/libexec/hroce-link usr/lib/systemd/system/hroce-link@.service \
 		usr/lib/udev/rules.d/{59,61}-hroce.rules
 	;;
 rebooted)
 	tap_case rebooted.eth0 up hroce0 eth0 $gid_eth0
 	tap_case rebooted.netdev_of_networkd up hroce_lan0 lan0 $gid_lan0
 	tap_case rebooted.policy policy
+	tap_case rebooted.saved eval 'wait_for 30 link_of made0 lan1 && [ "$(cat /sys/class/infiniband/made0/offload/policy)" = software ]'
 	tap_case rebooted.by_the_unit by_the_unit
 	;;
 esac

@@ -161,6 +161,24 @@ reach_routed() {
 		talk remote lf -- user_inside c1 l1 -- 10.90.0.9 -n 100
 }
 
+# usage: guid LINK
+guid() { cat "/sys/class/infiniband/$1/node_guid"; }
+
+# Two ipvlans with the MAC of their parent, and with the same index. A peer takes the second connection of equal GUIDs
+# and queue pair numbers for a stale one.
+guids_of_ipvlan() {
+	local n
+
+	hosts && container c1 && container c2 && add_link "$nsA" la up0 || return
+	for n in 1 2; do
+		ip -n "$nsA" link add "tc$n" index 777 link up0 mtu 4200 type ipvlan mode l2 &&
+			ip -n "$nsA" link set "tc$n" netns "${pid_of[c$n]}" name eth0 && addresses "c$n" "$n" net &&
+			[[ $(net "c$n" ip -o link show eth0) == 777:* ]] && link "c$n" "l$n" || return
+	done
+	echo "$(guid la) $(guid l1) $(guid l2)"
+	[ "$(guid l1)" != "$(guid l2)" ] && [ "$(guid la)" != "$(guid l1)" ] && [ "$(guid la)" != "$(guid l2)" ]
+}
+
 # usage: gid LINK INDEX
 gid() { cat "/sys/class/infiniband/$1/ports/1/gids/$2"; }
 
@@ -383,6 +401,7 @@ tap_case containers.bridge_and_veth reach bridge
 tap_case containers.ipvlan_l2 reach ipvlan_l2
 tap_case containers.ipvlan_l3 reach_routed ipvlan_l3
 tap_case containers.ipvlan_l3s reach_routed ipvlan_l3s
+tap_case containers.guids_of_ipvlan guids_of_ipvlan
 tap_case containers.gid_index gid_index
 tap_case containers.counters counters
 tap_case containers.no_pci_device no_pci_device

@@ -19,6 +19,11 @@
 #define RW		(PROT_READ | PROT_WRITE)
 #define ODP		(VT_ALL | IBV_ACCESS_ON_DEMAND)
 
+/* Not in libibverbs 44. */
+#define CAP_FLUSH_GLOBAL	(1ull << 38)
+#define ODP_FLUSH		(1u << 6)
+#define ODP_ATOMIC_WRITE	(1u << 7)
+
 /* Bits of vt.arg */
 #define IMPLICIT	1
 #define LOCAL		2
@@ -767,13 +772,15 @@ static void capabilities(struct vt *t)
 	const uint32_t most = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_WRITE |
 			      IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC |
 			      IBV_ODP_SUPPORT_SRQ_RECV;
+	uint32_t rc = most | IBV_ODP_SUPPORT_RECV | ODP_ATOMIC_WRITE;
 	struct ibv_device_attr_ex attr = {};
 
 	VT_EQ(ibv_query_device_ex(t->a.ctx, NULL, &attr), 0);
 	VT_EQ(attr.odp_caps.general_caps,
 	      IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT);
-	VT_EQ(attr.odp_caps.per_transport_caps.rc_odp_caps,
-	      most | IBV_ODP_SUPPORT_RECV);
+	if (attr.device_cap_flags_ex & CAP_FLUSH_GLOBAL)
+		rc |= ODP_FLUSH;
+	VT_EQ(attr.odp_caps.per_transport_caps.rc_odp_caps, rc);
 	VT_EQ(attr.xrc_odp_caps, most);
 	VT_EQ(attr.odp_caps.per_transport_caps.uc_odp_caps,
 	      IBV_ODP_SUPPORT_SEND);

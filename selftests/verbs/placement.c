@@ -250,6 +250,49 @@ static void written_is_flushed(struct vt *t)
 	}
 }
 
+/*
+ * Regions with on-demand paging. The pages have never been used, and are taken
+ * away before each request. arg: of all memory
+ */
+static void on_demand(struct vt *t)
+{
+	struct duo u = flush_make(t, FLUSHABLE, FLUSHABLE);
+	unsigned char *buf = vt_map_shared(4096);
+	struct vt_mem d = { .buf = buf, .len = 4096 };
+	struct vt_mem *big = vt_mem(&t->a, 4096, VT_ALL);
+	long long before = vt_counter(&t->b, "memory_faults");
+	uint64_t id;
+
+	d.mr = ibv_reg_mr(t->b.pd, t->arg ? NULL : buf,
+			  t->arg ? SIZE_MAX : d.len,
+			  FLUSHABLE | IBV_ACCESS_ON_DEMAND);
+	VT_OK(d.mr, "%s", strerror(errno));
+	u.d = &d;
+	for (int i = 0; i < 20; i++) {
+		VT_EQ(vt_spoil_drop(buf, d.len), 0);
+		post_word(&u, i, d.mr->rkey, word(&u, i), ~0ull / (i + 1));
+		vt_expect(u.p->scq[0], i, IBV_WC_SUCCESS);
+		VT_OK(*word(&u, i) == ~0ull / (i + 1), "word %d", i);
+
+		vt_fill(big, 0, 4096, i);
+		VT_EQ(vt_spoil_drop(buf, d.len), 0);
+		vt_send(u.p->qp[0], &(struct vt_wr){
+			.local = big, .len = 4096, .remote = &d });
+		id = post_flush(&u, d.mr->rkey, buf, 4096, HROCE_FLUSH_GLOBAL,
+				i & 1 ? HROCE_FLUSH_MR : HROCE_FLUSH_RANGE);
+		vt_expect(u.p->scq[0], id, IBV_WC_SUCCESS);
+		vt_verify(&d, 0, 4096, i);
+
+		VT_EQ(vt_spoil_drop(buf, d.len), 0);
+		id = post_flush(&u, d.mr->rkey, buf, 4096, HROCE_FLUSH_GLOBAL,
+				HROCE_FLUSH_RANGE);
+		vt_expect(u.p->scq[0], id, IBV_WC_SUCCESS);
+		vt_verify(&d, 0, 4096, i);
+	}
+	VT_OK(vt_settled(&t->b, "memory_faults") > before, "no faults");
+	VT_EQ(ibv_dereg_mr(d.mr), 0);
+}
+
 static void flush_needs_rights(struct vt *t)
 {
 	struct duo u = flush_make(t, t->arg == 1 ? VT_ALL : FLUSHABLE,
@@ -566,6 +609,8 @@ static const struct vt_case cases[] = {
 	VT_CASE(keeps_its_place),
 	VT_CASE(many_at_once),
 	VT_CASE(written_is_flushed),
+	VT_CASE(on_demand),
+	VT_CASE_ARG("on_demand_implicit", on_demand, 1),
 	VT_CASE_ARG("flush_wrong_rkey", flush_needs_rights, 0),
 	VT_CASE_ARG("flush_qp_lacks_right", flush_needs_rights, 1),
 	VT_CASE_ARG("flush_mr_lacks_right", flush_needs_rights, 2),

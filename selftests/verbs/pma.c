@@ -612,8 +612,8 @@ static int umad_register(int fd, int class, int qpn)
 /*
  * A MAD for the other end with its GID is answered. Without a GID, only with a
  * LID as perfquery has it, ib_core refuses to send it; and without QP0 there is
- * no agent for subnet management, which perfquery opens first. The GIDs are
- * those of IPv6, as ib_mad takes no IPv4 header for that of a response.
+ * no agent for subnet management, which perfquery opens first. arg: the family
+ * of the GIDs.
  */
 static void umad_needs_a_gid(struct vt *t)
 {
@@ -639,7 +639,8 @@ static void umad_needs_a_gid(struct vt *t)
 	VT_EQ(errno, EINVAL);
 
 	msg.hdr.grh_present = 1;
-	VT_OK(vt_find_gid(&a, 6) >= 0 && vt_find_gid(&b, 6) >= 0, "no IPv6");
+	VT_OK(vt_find_gid(&a, t->arg) >= 0 && vt_find_gid(&b, t->arg) >= 0,
+	      "no such GID");
 	msg.hdr.gid_index = a.gid_idx;
 	msg.hdr.hop_limit = 64;
 	memcpy(msg.hdr.gid, b.gid.raw, 16);
@@ -662,7 +663,8 @@ static const struct vt_case cases[] = {
 	VT_CASE(cannot_be_reset),
 	VT_CASE(ignored),
 	VT_CASE(fuzz),
-	VT_CASE(umad_needs_a_gid),
+	VT_CASE_ARG("umad_needs_a_gid", umad_needs_a_gid, 6),
+	VT_CASE_ARG("umad_needs_a_gid_ipv4", umad_needs_a_gid, 4),
 };
 
 VT_MAIN(cases)

@@ -29,7 +29,11 @@ read -ra programs <"$build/tests"
 type=${HROCE_TYPE:-hroce}
 exporter=
 pmem=
-mode=${1:?wire or self}
+mode=${1:-}
+case $mode in
+wire | self) ;;
+*) echo "usage: run.sh wire|self [PROGRAM...]" >&2; exit 2 ;;
+esac
 shift
 case ${1:-} in
 '') ;;

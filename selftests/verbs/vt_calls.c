@@ -13,7 +13,8 @@
  * is destroyed before: the kernel has to. Whoever calls this looks whether all
  * is gone, and whether the kernel has reported anything.
  *
- * Exit status: 0 done, 1 hardly any call succeeded, 3 a process hangs.
+ * Exit status: 0 done, 1 hardly any call succeeded, or some kind never did, 3 a
+ * process hangs.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -42,6 +43,7 @@
  * @killed: processes that were killed
  * @ended: processes that ended by themselves
  * @done: of each kind of object, how many were made
+ * @by_ioctl: those of them that were not made by a write command
  */
 struct tally {
 	uint64_t calls;
@@ -49,6 +51,7 @@ struct tally {
 	uint64_t killed;
 	uint64_t ended;
 	uint64_t done[KIND_NR];
+	uint64_t by_ioctl[KIND_NR];
 };
 
 static struct {
@@ -72,6 +75,11 @@ void calls_count(bool good)
 void calls_made(enum kind kind)
 {
 	__atomic_fetch_add(&tally->done[kind], 1, __ATOMIC_RELAXED);
+}
+
+void calls_made_by_ioctl(enum kind kind)
+{
+	__atomic_fetch_add(&tally->by_ioctl[kind], 1, __ATOMIC_RELAXED);
 }
 
 static void *thread(void *arg)
@@ -197,11 +205,15 @@ int main(int argc, char **argv)
 	       (unsigned long long)tally->killed,
 	       (unsigned long long)tally->ended);
 	for (int i = KIND_PD; i < KIND_NR; i++)
-		printf(" %llu %s", (unsigned long long)tally->done[i],
-		       name[i]);
+		printf(" %llu %s (%llu by ioctl)",
+		       (unsigned long long)tally->done[i], name[i],
+		       (unsigned long long)tally->by_ioctl[i]);
 	printf("\n");
 	for (int i = KIND_PD; i < KIND_NR; i++)
 		if (!tally->done[i])
 			return 1;
+	if (!tally->by_ioctl[KIND_CQ] || !tally->by_ioctl[KIND_QP] ||
+	    !tally->by_ioctl[KIND_SRQ])
+		return 1;
 	return tally->good * 20 < tally->calls;
 }

@@ -69,6 +69,7 @@ struct caller {
 /* vt_calls.c */
 void calls_count(bool good);
 void calls_made(enum kind kind);
+void calls_made_by_ioctl(enum kind kind);
 
 /* vt_calls_one.c */
 void shared_open(struct shared *s, const char *dev, uint32_t seed);

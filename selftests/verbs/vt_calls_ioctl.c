@@ -81,7 +81,7 @@ static const struct method methods[] = {
 		{ UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE, HANDLE, KIND_CQ, 0 },
 		{ UVERBS_ATTR_CREATE_QP_USER_HANDLE, ADDRESS, 0, 8 },
 		{ UVERBS_ATTR_CREATE_QP_CAP, IN, 20, 0 },
-		{ UVERBS_ATTR_CREATE_QP_TYPE, SMALL, 4, 4 },
+		{ UVERBS_ATTR_CREATE_QP_TYPE, SMALL, 11, 8 },
 		{ UVERBS_ATTR_CREATE_QP_FLAGS, SMALL, 2, 4 },
 		{ UVERBS_ATTR_CREATE_QP_RESP_CAP, OUT, 20, 0 },
 		{ UVERBS_ATTR_CREATE_QP_RESP_QP_NUM, OUT, 4, 0 } } },
@@ -95,7 +95,7 @@ static const struct method methods[] = {
 		{ UVERBS_ATTR_CREATE_SRQ_MAX_WR, SIZE, 0, 4 },
 		{ UVERBS_ATTR_CREATE_SRQ_MAX_SGE, SMALL, 8, 4 },
 		{ UVERBS_ATTR_CREATE_SRQ_LIMIT, SMALL, 2, 4 },
-		{ UVERBS_ATTR_CREATE_SRQ_TYPE, SMALL, 1, 4 },
+		{ UVERBS_ATTR_CREATE_SRQ_TYPE, SMALL, 1, 8 },
 		{ UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR, OUT, 4, 0 },
 		{ UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE, OUT, 4, 0 },
 		{ UVERBS_ATTR_CREATE_SRQ_RESP_SRQ_NUM, OUT, 4, 0 } } },
@@ -106,7 +106,7 @@ static const struct method methods[] = {
 		{ UVERBS_ATTR_DESTROY_MR_HANDLE, HANDLE, KIND_MR, 0 } } },
 	{ UVERBS_OBJECT_MR, UVERBS_METHOD_ADVISE_MR, 0, false, {
 		{ UVERBS_ATTR_ADVISE_MR_PD_HANDLE, HANDLE, KIND_PD, 0 },
-		{ UVERBS_ATTR_ADVISE_MR_ADVICE, SMALL, 3, 4 },
+		{ UVERBS_ATTR_ADVISE_MR_ADVICE, SMALL, 3, 8 },
 		{ UVERBS_ATTR_ADVISE_MR_FLAGS, SMALL, 2, 4 },
 		{ UVERBS_ATTR_ADVISE_MR_SGE_LIST, IN, 32, 0 } } },
 	{ UVERBS_OBJECT_MR, UVERBS_METHOD_QUERY_MR, 0, false, {
@@ -330,6 +330,8 @@ void calls_ioctl(struct caller *c)
 		    calls_rand(c) % 96 : 48, (uintptr_t)uout);
 	err = request_send(c, &r, nr, true);
 	calls_count(!err);
-	if (!err && m->makes)
+	if (!err && m->makes) {
+		calls_made_by_ioctl(m->makes);
 		learn(c, m, &r, uout);
+	}
 }

@@ -9,6 +9,7 @@
 #include "vt.h"
 
 #define MAX_TURNED	12
+#define MAX_TRIES	100
 
 /* What has been turned, and what it was. */
 static struct turned {
@@ -17,10 +18,17 @@ static struct turned {
 } turned[MAX_TURNED];
 static unsigned int nr_turned;
 
+/*
+ * Try again when memory runs out: cases run where allocations fail at random,
+ * and what they turned must be turned back.
+ */
 static int path_open(const char *path, int flags)
 {
-	int fd = open(path, flags | O_CLOEXEC);
+	int tries = MAX_TRIES, fd;
 
+	do {
+		fd = open(path, flags | O_CLOEXEC);
+	} while (fd < 0 && errno == ENOMEM && --tries);
 	VT_OK(fd >= 0, "%s: %m", path);
 	return fd;
 }
