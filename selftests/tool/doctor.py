@@ -7,13 +7,16 @@ ends with a healthy link, which has none.
 import json
 import os
 
-from lib import HERE, TOOL, Cases, as_json, attempt, command, find, findings, healthy, repaired, require, sh, wait_for
+from lib import HERE, TOOL, Cases, as_json, attempt, command, find, findings, healthy, repaired, reported, require, sh, wait_for
 
 # Made by selftests/tool/prepare.
 OTHER_LIBRARY = f"{HERE}/../../build/selftests-tool/libhroce-other.so"
 
 LINK = "/sys/class/infiniband/hroce0"
 PLUGIN = os.path.realpath("/usr/lib/x86_64-linux-gnu/libibverbs/libhroce-rdmav34.so")
+VERBS_NAME = "/usr/lib/x86_64-linux-gnu/libibverbs.so.1"
+VERBS = os.path.realpath(VERBS_NAME)
+VERBS_OTHER = f"{VERBS_NAME}.14.99.0"
 MODULES = f"/lib/modules/{os.uname().release}"
 TOS = "/sys/kernel/config/rdma_cm/{0} && echo {1} >/sys/kernel/config/rdma_cm/{0}/ports/1/default_roce_tos"
 SWITCHES = "/sys/kernel/debug/hroce/hroce0"
@@ -63,8 +66,7 @@ def link_save():
     status, _out, err = command("link", "save")
     require(status == 1 and "hroce-link@eth0.service" in err, err)
     sh("echo software >/sys/class/infiniband/hroce0/offload/policy")
-    with open(unit, "w", encoding="utf-8") as file:
-        file.write("[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=sys-subsystem-net-devices-%i.device\n")
+    sh(f"cp {HERE}/../../user/systemd/hroce-link@.service {unit}")
     try:
         status, answer = as_json("link", "save", "--json")
         require(status == 0 and answer == {"saved": ["/etc/hroce/eth0.conf"]}, answer)
@@ -114,13 +116,50 @@ def other_library():
     healthy()
 
 
+def other_release():
+    """A libibverbs whose file says that it is of a release that libhroce was not built for."""
+    sh(f"cp {VERBS} {VERBS_OTHER} && ln -sfn {VERBS_OTHER} {VERBS_NAME}")
+    try:
+        finding = find("library-mismatch")
+    finally:
+        sh(f"ln -sfn {VERBS} {VERBS_NAME}; rm {VERBS_OTHER}")
+    require("built for rdma-core" in finding.what and "libhroce" in finding.repair, finding)
+    healthy()
+
+
+def no_verbs():
+    sh(f"mv {VERBS} /tmp/libibverbs")
+    try:
+        require("libibverbs1" in find("libibverbs-missing").repair, "wrong repair")
+    finally:
+        sh(f"mv /tmp/libibverbs {VERBS}")
+    healthy()
+
+
+def of_user(name):
+    """The findings that a user has who logs in now. The tree may be where only root looks."""
+    return reported(json.loads(sh(f"su {name} -c '/run/tool/hroce doctor --json' || [ $? = 1 ]")))
+
+
 def locked_memory():
-    """In a process of its own, as root may lock what it likes: the limit alone is looked at."""
-    done = sh(f"ulimit -l 8192; {TOOL} doctor --json | python3 -c '"
-              'import json, sys; print(json.load(sys.stdin)["findings"][0]["repair"])\'')
-    require("ulimit -l unlimited" in done, done)
-    sh(f"ulimit -l 8192; {done.strip()} && {TOOL} doctor")
-    sh("grep memlock /etc/security/limits.d/30-hroce.conf && rm /etc/security/limits.d/30-hroce.conf")
+    """
+    Without the file that libhroce brings the repair makes the same; members of the group have no limit. Users without one
+    of their own have that of the first process, which systemd sets to 8 MB.
+    """
+    file = "/etc/security/limits.d/hroce.conf"
+    shipped = f"sed -E '/^#/d; s/\\s+/ /g' {HERE}/../../user/systemd/limits.conf"
+    sh(f"prlimit --pid 1 --memlock={8 << 20}; rm -f {file}; chmod 666 /dev/infiniband/*; cp -r {os.path.dirname(TOOL)} /run/tool; chmod -R a+rX /run/tool; "
+       "useradd --no-create-home one; useradd --no-create-home two")
+    try:
+        sh(find("memlock", of_user("one")).repair)
+        require(sh(f"cat {file}") == sh(shipped), sh(f"cat {file}"))
+        require(not any(it.id == "memlock" for it in of_user("one")), "still found")
+        repair = find("memlock", of_user("two")).repair
+        require(repair == "usermod -aG rdma two", repair)
+        sh(repair)
+        require(not any(it.id == "memlock" for it in of_user("two")), "still found")
+    finally:
+        attempt(f"prlimit --pid 1 --memlock=unlimited; userdel one; userdel two; rm {file}")
 
 
 def duplicate_address():
@@ -164,10 +203,8 @@ def closed_device():
     limited = f"setpriv --bounding-set=-dac_override,-dac_read_search {TOOL} doctor --json"
     sh("chmod 0 /dev/infiniband/uverbs0")
     report = json.loads(sh(f"{limited} || [ $? = 1 ]"))
-    finding = report["findings"][0]
-    require(finding["id"] == "open-fails", report)
-    sh(finding["repair"])
-    report = json.loads(sh(limited))
+    sh(find("open-fails", reported(report)).repair)
+    sh(limited)
 
 
 # Fragments of one datagram, which netem sends at once, and a backlog of one packet.
@@ -299,6 +336,8 @@ def main():
     cases.run("doctor.module", modules)
     cases.run("doctor.headers", headers)
     cases.run("doctor.other_library", other_library)
+    cases.run("doctor.library_of_other_release", other_release)
+    cases.run("doctor.libibverbs_missing", no_verbs)
     links_and_library(cases)
     cases.run("doctor.healthy_again", healthy)
     cases.run("doctor.locked_memory", locked_memory)

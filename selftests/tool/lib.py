@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(HERE, "../lib"), os.path.dirname(TOOL)]
 
 from hroce_tool import doctor  # noqa: E402
+from hroce_tool.finding import Finding  # noqa: E402
 from tap import Tap  # noqa: E402
 
 # Guests are slow when others are busy.
@@ -52,6 +53,11 @@ def command(*words):
 
 def findings():
     return doctor.local([])[1]
+
+
+def reported(report):
+    """The findings of what the command printed as JSON."""
+    return [Finding(**it) for it in report["findings"]]
 
 
 def listed(found):

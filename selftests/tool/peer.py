@@ -8,10 +8,12 @@
 import json
 import subprocess
 
-from lib import TOOL, Cases, attempt, find, listed, require, sh
+from lib import HERE, TOOL, Cases, attempt, find, listed, reported, require, sh
 
-from hroce_tool import finding
+from hroce_tool import peer
 
+# Made by selftests/tool/prepare.
+FAULTY = f"{HERE}/../../build/selftests-tool/faulty/hroce-peer"
 PEER = "10.90.0.2"
 SERVICE = ["ip", "netns", "exec", "B", TOOL, "doctor", "--serve"]
 
@@ -42,7 +44,7 @@ def doctor(peer=PEER):
                           capture_output=True, text=True, check=False)
     require(done.returncode in (0, 1), f"exit status {done.returncode}: {done.stderr}")
     report = json.loads(done.stdout)
-    found = [finding.Finding(**it) for it in report["findings"]]
+    found = reported(report)
     require(done.returncode == bool(found), f"exit status {done.returncode}:\n{listed(found)}")
     return found, report["peer"]
 
@@ -57,6 +59,7 @@ def healthy():
         require(expected <= {it["size"] for it in trials}, mine)
         require(all(it["status"] == "ok" and it["messages"] >= 4 and not it["damaged"] for it in trials), mine)
         require([it for it in mine if it.get("mb_per_s", 0) > 1], mine)
+        require([it for it in mine if it.get("dscp_sent") == it.get("dscp_seen") == 26], mine)
 
 
 def run_repair(repair):
@@ -120,6 +123,50 @@ def firewall():
         sh("ip netns exec B nft flush ruleset")
 
 
+def at_ingress(namespace, netdev, rule):
+    """A rule for RoCEv2 packets as they arrive."""
+    sh(f"ip netns exec {namespace} nft -f - <<'NFT'\ntable netdev t {{\nchain c {{\n"
+       f"type filter hook ingress device {netdev} priority 0;\nudp dport 4791 {rule}\n}}\n}}\nNFT")
+
+
+def messages_fail():
+    """Both ends drop packets of SENDs (opcodes 0 to 5 of RC), and those of the connection manager pass."""
+    try:
+        for namespace, netdev in (("A", "ea"), ("B", "eb")):
+            at_ingress(namespace, netdev, "@th,64,8 0-5 drop")
+        one = find("messages-fail", doctor()[0])
+    finally:
+        for namespace in "AB":
+            attempt(f"ip netns exec {namespace} nft flush ruleset")
+    require(f"to {PEER}" in one.what and "retry" in one.why and "ethtool -S ea" in one.repair, one)
+    healthy()
+
+
+def dscp():
+    """A device between, which takes the DSCP of the other way away; then one that has another."""
+    for namespace, netdev, rule, expected in (("R", "rb", "ip dscp set cs0", f"26 arrives as 0 from {PEER} to this node"),
+                                              ("R", "ra", "ip dscp set 10", f"26 arrives as 10 from this node to {PEER}")):
+        at_ingress(namespace, netdev, rule)
+        try:
+            found = doctor()[0]
+        finally:
+            sh(f"ip netns exec {namespace} nft flush ruleset")
+        require(len(found) == 1 and expected in find("dscp", found).what, listed(found))
+    healthy()
+
+
+def content():
+    """The program that sends changes a byte between making a message and posting it, as bad memory would."""
+    sh(f"mount --bind {FAULTY} {peer.program()}")
+    try:
+        found = doctor()[0]
+    finally:
+        sh(f"umount {peer.program()}")
+    one = find("content", found)
+    require(f"to {PEER}" in one.what and not any(it.id in ("damage", "loss") for it in found), listed(found))
+    healthy()
+
+
 def main():
     cases = Cases()
     try:
@@ -139,6 +186,9 @@ def main():
                       [f"From this node to {PEER}"], "tc -n A qdisc del dev ea root", PEER, False)
             cases.run("peer.narrow", narrow)
             cases.run("peer.firewall", firewall)
+            cases.run("peer.messages_fail", messages_fail)
+            cases.run("peer.content", content)
+            cases.run("peer.dscp", dscp)
             cases.run("peer.other_mtu", path, "ip -n A link set ea mtu 9000; ip -n R link set ra mtu 9000; "
                       "ip -n R link set rb mtu 9000; ip -n B link set eb mtu 2300", "peer-mtu", ["9000", "2300"],
                       "for it in 'A ea' 'R ra' 'R rb' 'B eb'; do set -- $it; ip -n $1 link set $2 mtu 4200; done", "ea")

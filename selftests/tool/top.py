@@ -45,8 +45,8 @@ def numbers():
 class Traffic:
     """Connections one after the other, until the end."""
 
-    def __init__(self, address=ADDRESS):
-        self.words = [*MEASURE[:2], address, PORT, *["send:65536:256:0"] * 2000]
+    def __init__(self, address=ADDRESS, size=65536):
+        self.words = [*MEASURE[:2], address, PORT, *[f"send:{size}:256:0"] * 2000]
         self.process = None
 
     def __enter__(self):
@@ -101,7 +101,8 @@ def waiting():
 
 
 def repeating():
-    with Traffic("10.77.0.2"):
+    # As much as the server takes for one connection: a queue pair has rates only if both samples see it.
+    with Traffic("10.77.0.2", 262144):
         wait_for(lambda: any("repeats" in wait or "answers" in wait for wait in link_of(sampled())["waits"]),
                  "a link that waits")
         wait_for(lambda: any(pair["rates"].get("retransmits", 0) > 0 and pair["waits"]

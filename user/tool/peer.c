@@ -4,6 +4,7 @@
  *
  *   hroce-peer serve ADDRESS PORT
  *   hroce-peer measure ADDRESS PORT {send|receive}:SIZE:COUNT:PAYLOAD...
+ *   hroce-peer measure ADDRESS PORT mark:TOS
  *
  * The client connects by rdma_cm, once for each measurement, and says in the
  * private data of the connection who sends, how many messages and of what
@@ -15,12 +16,21 @@
  *
  *   {send|receive} SIZE MESSAGES DAMAGED NANOSECONDS MTU STATUS
  *
- * STATUS is "ok", "connect", "skipped" or the status of the first completion
- * that failed, after which nothing passes on this connection. DAMAGED and
- * NANOSECONDS are those of all its messages, MTU the path MTU of the queue pair.
+ * STATUS is "ok", "connect", "busy", "skipped" or the status of the first
+ * completion that failed, after which nothing passes on this connection. DAMAGED
+ * and NANOSECONDS are those of all its messages, MTU the path MTU of the queue
+ * pair.
+ *
+ * The latter is about the traffic class of packets, see mark.c.
+ *
+ * Anyone may connect to the server, so an order has limits: of memory, and of
+ * time. The server has one connection at a time and rejects others as busy; a
+ * client that is told so tries again for a while, as its own last connection
+ * may not have ended over there.
  */
 #include <arpa/inet.h>
 #include <endian.h>
+#include <errno.h>
 #include <netdb.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -29,13 +39,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <rdma/rdma_cma.h>
+
+#include "mark.h"
 
 #define MAGIC		0x68726f63
 #define SIZE_MAX_B	(4 << 20)
 #define COUNT_MAX	256
 #define PAYLOAD_MAX	4096
+/* Of all messages of an order; those of a sweep take less. */
+#define DATA_MAX_B	(64 << 20)
 /* Of a sweep: largest size, bytes of each size, sizes */
 #define SWEEP_MAX_B	(1 << 20)
 #define SWEEP_EACH_B	(2 << 20)
@@ -48,6 +63,9 @@
 #define CONNECT_MS	15000
 /* Nothing for so long, and the peer is gone. */
 #define SILENCE_MS	10000
+/* For one order, at most. A path that loses much takes a minute. */
+#define ORDER_MS	300000
+#define BUSY_RETRY_MS	200
 
 struct order {
 	uint32_t magic;
@@ -84,9 +102,15 @@ struct link {
 	uint64_t begin;
 	uint64_t ns;
 	bool gone;
+	/* Of a server: where others ask for connections meanwhile */
+	struct rdma_event_channel *others;
 };
 
-enum { NOT_CONNECTED = 1000, SKIPPED };
+enum { NOT_CONNECTED = 1000, SKIPPED, BUSY };
+
+static const char busy[] = "busy";
+
+#define NS_PER_MS	1000000ULL
 
 static uint64_t now_ns(void)
 {
@@ -134,7 +158,8 @@ static bool order_is_valid(const struct order *order)
 {
 	return order->magic == MAGIC && order->to_server <= 1 &&
 	       order->size <= SIZE_MAX_B && order->count &&
-	       order->count <= COUNT_MAX && order->payload <= PAYLOAD_MAX;
+	       order->count <= COUNT_MAX && order->payload <= PAYLOAD_MAX &&
+	       (uint64_t)order->size * order->count <= DATA_MAX_B;
 }
 
 static void order_swap(struct order *to, const struct order *from)
@@ -214,18 +239,23 @@ static int plan(struct link *link)
 	return link->data ? 0 : -1;
 }
 
-static char *slot(struct link *link, unsigned int index)
+static char *slot(const struct link *link, unsigned int index)
 {
 	return link->data + link->places[index];
 }
 
-static int post_recv(struct link *link, unsigned int index)
+static struct ibv_sge slot_sge(const struct link *link, unsigned int index)
 {
-	struct ibv_sge sge = {
+	return (struct ibv_sge) {
 		.addr = (uintptr_t)slot(link, index),
 		.length = link->sizes[index],
 		.lkey = link->mr->lkey,
 	};
+}
+
+static int post_recv(struct link *link, unsigned int index)
+{
+	struct ibv_sge sge = slot_sge(link, index);
 	struct ibv_recv_wr wr = {
 		.wr_id = index,
 		.sg_list = &sge,
@@ -238,11 +268,7 @@ static int post_recv(struct link *link, unsigned int index)
 
 static int post_send(struct link *link, unsigned int index)
 {
-	struct ibv_sge sge = {
-		.addr = (uintptr_t)slot(link, index),
-		.length = link->sizes[index],
-		.lkey = link->mr->lkey,
-	};
+	struct ibv_sge sge = slot_sge(link, index);
 	struct ibv_send_wr wr = {
 		.wr_id = index,
 		.sg_list = &sge,
@@ -255,19 +281,41 @@ static int post_send(struct link *link, unsigned int index)
 	return ibv_post_send(link->id->qp, &wr, &bad);
 }
 
-/* Sleep until a completion, or an event of the connection manager, comes. */
-static int wait_event(struct link *link, int ms)
+/* An event of the listener while the server has a connection */
+static void turn_away(struct rdma_event_channel *others)
+{
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *id = NULL;
+
+	if (rdma_get_cm_event(others, &event))
+		return;
+	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		id = event->id;
+	rdma_ack_cm_event(event);
+	if (id) {
+		rdma_reject(id, busy, sizeof(busy));
+		rdma_destroy_id(id);
+	}
+}
+
+/*
+ * Sleep until a completion, or an event of the connection manager, comes.
+ * Return: 0 then, or when it was about another connection; -1 at @until
+ */
+static int wait_event(struct link *link, uint64_t until)
 {
 	struct rdma_event_channel *channel = link->id->channel;
 	struct pollfd fds[] = {
 		{ .fd = link->completions->fd, .events = POLLIN },
 		{ .fd = channel->fd, .events = POLLIN },
+		{ .fd = link->others ? link->others->fd : -1, .events = POLLIN },
 	};
 	struct rdma_cm_event *event;
+	uint64_t now = now_ns();
 	struct ibv_cq *cq;
 	void *context;
 
-	if (poll(fds, 2, ms) < 1)
+	if (now >= until || poll(fds, 3, (until - now) / NS_PER_MS + 1) < 1)
 		return -1;
 	if (fds[0].revents && !ibv_get_cq_event(link->completions, &cq,
 						&context))
@@ -276,12 +324,24 @@ static int wait_event(struct link *link, int ms)
 		link->gone |= event->event == RDMA_CM_EVENT_DISCONNECTED;
 		rdma_ack_cm_event(event);
 	}
+	if (fds[2].revents && !fds[0].revents && !fds[1].revents)
+		turn_away(link->others);
 	return 0;
+}
+
+/* The time until which the peer has to do something */
+static uint64_t patience(const struct link *link)
+{
+	uint64_t silence = now_ns() + SILENCE_MS * NS_PER_MS;
+	uint64_t end = link->begin + ORDER_MS * NS_PER_MS;
+
+	return silence < end ? silence : end;
 }
 
 /* Return: 0 with a completion, -1: it failed, or nothing came for too long */
 static int next(struct link *link, struct ibv_wc *wc)
 {
+	uint64_t until = patience(link);
 	bool gone;
 	int n;
 
@@ -292,7 +352,7 @@ static int next(struct link *link, struct ibv_wc *wc)
 		if (n)
 			break;
 		/* Completions may have come before the peer left. */
-		if (gone || wait_event(link, SILENCE_MS)) {
+		if (gone || wait_event(link, until)) {
 			link->status = IBV_WC_RESP_TIMEOUT_ERR;
 			return -1;
 		}
@@ -427,23 +487,36 @@ static unsigned int path_mtu(struct link *link)
 	return 128U << attr.path_mtu;
 }
 
-/* Wait for an event of the connection manager, and accept this one alone. */
+static bool is_busy(const struct rdma_cm_event *event)
+{
+	return event->event == RDMA_CM_EVENT_REJECTED &&
+	       event->param.conn.private_data_len >= sizeof(busy) &&
+	       !memcmp(event->param.conn.private_data, busy, sizeof(busy));
+}
+
+/*
+ * Wait for an event of the connection manager, and accept this one alone.
+ * Return: 0, -EBUSY if the server has another connection, or -EIO
+ */
 static int expect(struct rdma_event_channel *channel,
 		  enum rdma_cm_event_type type)
 {
 	struct pollfd fd = { .fd = channel->fd, .events = POLLIN };
 	struct rdma_cm_event *event;
-	int ok;
+	int err = 0;
 
 	if (poll(&fd, 1, CONNECT_MS) != 1 ||
 	    rdma_get_cm_event(channel, &event))
-		return -1;
-	ok = event->event == type;
-	if (!ok)
+		return -EIO;
+	if (is_busy(event)) {
+		err = -EBUSY;
+	} else if (event->event != type) {
 		fprintf(stderr, "hroce-peer: %s (%d)\n",
 			rdma_event_str(event->event), event->status);
+		err = -EIO;
+	}
 	rdma_ack_cm_event(event);
-	return ok ? 0 : -1;
+	return err;
 }
 
 static struct addrinfo *resolve(const char *address, const char *port,
@@ -480,7 +553,7 @@ static int client_connect(struct link *link, struct rdma_event_channel *channel,
 	int err;
 
 	if (!to)
-		return -1;
+		return -EIO;
 	link->begin = now_ns();
 	order_swap(&order, &link->order);
 	param.private_data = &order;
@@ -490,15 +563,22 @@ static int client_connect(struct link *link, struct rdma_event_channel *channel,
 	      rdma_resolve_route(link->id, CM_TIMEOUT_MS) ||
 	      expect(channel, RDMA_CM_EVENT_ROUTE_RESOLVED) ||
 	      link_open(link, link->order.to_server) ||
-	      rdma_connect(link->id, &param) ||
-	      expect(channel, RDMA_CM_EVENT_ESTABLISHED);
+	      rdma_connect(link->id, &param);
 	freeaddrinfo(to);
-	return err ? -1 : 0;
+	return err ? -EIO : expect(channel, RDMA_CM_EVENT_ESTABLISHED);
+}
+
+static void client_close(struct link *link)
+{
+	link_close(link);
+	if (link->id)
+		rdma_destroy_id(link->id);
 }
 
 static void measure(struct link *link, const char *address, const char *port)
 {
 	struct rdma_event_channel *channel = rdma_create_event_channel();
+	uint64_t until = now_ns() + CONNECT_MS * NS_PER_MS;
 	int err;
 
 	if (!channel) {
@@ -507,6 +587,12 @@ static void measure(struct link *link, const char *address, const char *port)
 		return;
 	}
 	err = client_connect(link, channel, address, port);
+	while (err == -EBUSY && now_ns() < until) {
+		client_close(link);
+		*link = (struct link){ .order = link->order };
+		usleep(BUSY_RETRY_MS * 1000);
+		err = client_connect(link, channel, address, port);
+	}
 	if (!err) {
 		err = link->order.to_server ? run_sender(link) :
 					      run_receiver(link);
@@ -514,11 +600,9 @@ static void measure(struct link *link, const char *address, const char *port)
 			link->status = IBV_WC_GENERAL_ERR;
 		link->mtu = path_mtu(link);
 	} else {
-		link->status = NOT_CONNECTED;
+		link->status = err == -EBUSY ? BUSY : NOT_CONNECTED;
 	}
-	link_close(link);
-	if (link->id)
-		rdma_destroy_id(link->id);
+	client_close(link);
 	rdma_destroy_event_channel(channel);
 }
 
@@ -531,9 +615,16 @@ static const char *status_text(int status)
 		return "connect";
 	case SKIPPED:
 		return "skipped";
+	case BUSY:
+		return busy;
 	default:
 		return ibv_wc_status_str(status);
 	}
+}
+
+static bool is_unreachable(int status)
+{
+	return status == NOT_CONNECTED || status == BUSY;
 }
 
 /* Messages arrive in order, so those of the sizes before a failure passed. */
@@ -553,15 +644,17 @@ static void print_sizes(const struct link *link, const char *direction)
 		       (unsigned long long)link->damaged,
 		       (unsigned long long)link->ns, link->mtu,
 		       passed == count ? "ok" : status_text(status));
-		if (passed < count && status != NOT_CONNECTED)
+		if (passed < count && !is_unreachable(status))
 			status = SKIPPED;
 	}
 }
 
 static int client(const char *address, const char *port, char **words)
 {
-	bool unreachable = false;
+	int unreachable = 0;
 
+	if (!strncmp(*words, "mark:", 5))
+		return mark_measure(address, port, *words + 5);
 	for (; *words; words++) {
 		struct link link = { .order.magic = MAGIC };
 		char direction[8];
@@ -577,18 +670,20 @@ static int client(const char *address, const char *port, char **words)
 		link.order.to_server = !strcmp(direction, "send");
 		/* The first attempt has waited for long. */
 		if (unreachable)
-			link.status = NOT_CONNECTED;
+			link.status = unreachable;
 		else
 			measure(&link, address, port);
-		unreachable = link.status == NOT_CONNECTED;
+		if (is_unreachable(link.status))
+			unreachable = link.status;
 		print_sizes(&link, direction);
 		fflush(stdout);
 	}
 	return 0;
 }
 
-/* One measurement. Others wait for it, but not for long if its client stalls. */
-static void serve_one(struct rdma_cm_id *id, const struct order *wanted)
+/* One measurement */
+static void serve_one(struct rdma_cm_id *id, const struct order *wanted,
+		      struct rdma_event_channel *others)
 {
 	struct rdma_conn_param param = {
 		.responder_resources = 1,
@@ -596,7 +691,12 @@ static void serve_one(struct rdma_cm_id *id, const struct order *wanted)
 		.retry_count = RETRIES,
 		.rnr_retry_count = 7,
 	};
-	struct link link = { .id = id };
+	struct link link = {
+		.id = id,
+		.begin = now_ns(),
+		.others = others,
+	};
+	uint64_t until;
 
 	order_swap(&link.order, wanted);
 	if (!order_is_valid(&link.order) ||
@@ -612,10 +712,38 @@ static void serve_one(struct rdma_cm_id *id, const struct order *wanted)
 		else
 			run_sender(&link);
 		/* Until the client has its last message. */
-		if (link.status == IBV_WC_SUCCESS && !link.gone)
-			wait_event(&link, SILENCE_MS);
+		until = patience(&link);
+		while (link.status == IBV_WC_SUCCESS && !link.gone)
+			if (wait_event(&link, until))
+				break;
 	}
 	link_close(&link);
+}
+
+static int listen_on(struct rdma_event_channel *channel, struct sockaddr *addr,
+		     enum rdma_port_space space)
+{
+	struct rdma_cm_id *listener;
+
+	return rdma_create_id(channel, &listener, NULL, space) ||
+	       rdma_bind_addr(listener, addr) || rdma_listen(listener, 8);
+}
+
+/* Take a request for a connection. */
+static void serve_request(struct rdma_cm_id *id, const struct order *order,
+			  struct rdma_event_channel *others)
+{
+	struct rdma_event_channel *own = rdma_create_event_channel();
+
+	if (own && rdma_migrate_id(id, own) == 0) {
+		if (id->ps == RDMA_PS_UDP)
+			mark_serve(id);
+		else
+			serve_one(id, order, others);
+	}
+	rdma_destroy_id(id);
+	if (own)
+		rdma_destroy_event_channel(own);
 }
 
 static int serve(char **words)
@@ -623,44 +751,32 @@ static int serve(char **words)
 	struct rdma_event_channel *channel = rdma_create_event_channel();
 	struct addrinfo *on = resolve(words[0], words[1], true);
 	struct rdma_cm_event *event;
-	struct rdma_cm_id *listener;
-	struct order order;
 	struct rdma_cm_id *id;
-	bool complete;
+	struct order order;
+	size_t size;
 
-	if (!on || !channel ||
-	    rdma_create_id(channel, &listener, NULL, RDMA_PS_TCP) ||
-	    rdma_bind_addr(listener, on->ai_addr) || rdma_listen(listener, 8)) {
+	if (!on || !channel || listen_on(channel, on->ai_addr, RDMA_PS_TCP) ||
+	    listen_on(channel, on->ai_addr, RDMA_PS_UDP)) {
 		perror("hroce-peer: cannot listen");
 		return 1;
 	}
 	printf("ready\n");
 	fflush(stdout);
 	while (rdma_get_cm_event(channel, &event) == 0) {
-		id = event->id;
-		complete = event->event == RDMA_CM_EVENT_CONNECT_REQUEST &&
-			   event->param.conn.private_data_len >= sizeof(order);
-		if (complete)
-			memcpy(&order, event->param.conn.private_data,
-			       sizeof(order));
-		if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST) {
-			rdma_ack_cm_event(event);
-			continue;
+		id = NULL;
+		if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+			id = event->id;
+		/* None is an order that is not valid. */
+		memset(&order, 0, sizeof(order));
+		if (id && id->ps == RDMA_PS_TCP) {
+			size = event->param.conn.private_data_len;
+			if (size >= sizeof(order))
+				memcpy(&order, event->param.conn.private_data,
+				       sizeof(order));
 		}
 		rdma_ack_cm_event(event);
-		if (complete) {
-			struct rdma_event_channel *own;
-
-			own = rdma_create_event_channel();
-			if (own && rdma_migrate_id(id, own) == 0)
-				serve_one(id, &order);
-			rdma_destroy_id(id);
-			if (own)
-				rdma_destroy_event_channel(own);
-		} else {
-			rdma_reject(id, NULL, 0);
-			rdma_destroy_id(id);
-		}
+		if (id)
+			serve_request(id, &order, channel);
 	}
 	return 1;
 }
@@ -672,6 +788,6 @@ int main(int argc, char **argv)
 	if (argc > 4 && !strcmp(argv[1], "measure"))
 		return client(argv[2], argv[3], argv + 4);
 	fprintf(stderr,
-		"usage: hroce-peer serve ADDRESS PORT | measure ADDRESS PORT {send|receive}:SIZE:COUNT:PAYLOAD...\n");
+		"usage: hroce-peer serve ADDRESS PORT | measure ADDRESS PORT {mark:TOS | {send|receive}:SIZE:COUNT:PAYLOAD...}\n");
 	return 2;
 }

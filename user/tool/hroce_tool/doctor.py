@@ -58,6 +58,8 @@ def show(links, found, as_json, measured=None):
     for it in measured or []:
         if "mb_per_s" in it:
             print(f"{it['direction']:7} {it['mb_per_s']:.1f} MB/s")
+        elif "dscp_sent" in it:
+            print(f"{it['direction']:7} DSCP {it['dscp_sent']} arrives as {it['dscp_seen']}")
         else:
             print(f"{it['direction']:7} {it['size']:>8} bytes: {it['status']}, {it['messages']} messages")
     for finding in found:

@@ -4,12 +4,23 @@ from dataclasses import asdict, dataclass
 
 # In the order in which they are shown.
 SEVERITIES = ("error", "warning", "advice")
+# All that there are, in the order of hroce(8).
+IDS = (
+    "headers-missing", "module-missing", "module-not-loaded", "no-link", "secure-boot",
+    "libibverbs-missing", "library-missing", "abi-mismatch", "library-mismatch", "open-fails",
+    "port-busy", "renamed", "netdev-down", "no-carrier", "no-address", "duplicate-address",
+    "gid-missing", "gid-table-full", "mtu-small", "route-mtu", "memlock", "firewall", "arp-ignore",
+    "traffic-class", "vlan-priority", "pause-one-way", "ring-small", "offloads", "switch-off",
+    "qdisc-drops", "card-drops", "backlog-drops", "clock-slow",
+    "peer-unreachable", "peer-busy", "peer-no-link", "peer-connect", "peer-mtu", "peer-clock",
+    "black-hole", "messages-fail", "loss", "reordering", "damage", "content", "dscp", "asymmetric",
+)
 
 
 @dataclass(frozen=True)
 class Finding:
     """
-    ID is stable, for scripts. SUBJECT is the link, netdev, chain or peer concerned. REPAIR is a line for the shell of
+    ID is one of IDS, and stable, for scripts. SUBJECT is the link, netdev, chain or peer concerned. REPAIR is a line for the shell of
     root; words in capital letters are to be replaced.
     """
     severity: str
@@ -18,6 +29,10 @@ class Finding:
     what: str
     why: str
     repair: str
+
+    def __post_init__(self):
+        if self.id not in IDS:
+            raise ValueError(f"{self.id} is no finding: add it to IDS, to hroce(8) and to the tests")
 
     def as_dict(self):
         return asdict(self)

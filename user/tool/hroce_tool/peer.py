@@ -7,15 +7,16 @@ and its clock, so that they are known even where no RDMA packet passes.
 """
 import json
 import os
+import select
 import shlex
 import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 
 from . import device, system
+from .checks import priority
 from .finding import error, warning
 from .netdev import Netdev, roce_mtu
 
@@ -23,11 +24,19 @@ PORT = 18540
 VERSION = 1
 CONNECT_SECONDS, ANSWER_SECONDS = 10, 60
 LINE_MAX = 1 << 16
+# Of the service: a client that says nothing for so long has left, and none stays longer than that.
+IDLE_SECONDS, CLIENT_SECONDS = 30, 900
+REQUEST_MAX = 64
+# Of its client, well below: while it measures it asks this often.
+ASK_SECONDS = 5
 SEGMENT = 500
 MESSAGES = 64
 SPEED_SIZE, SPEED_MESSAGES, SPEED_ROUNDS, SPEED_TRIES = 65536, 96, 3, 4
+MEASURE_SECONDS = 300
 RATIO = 3.0
 CLOCK_SECONDS = 2.0
+# Traffic class that is sent where the link has none of its own: DSCP 26, as most networks with RoCE use.
+USUAL_TOS = 26 << 2
 # An MTU of the netdev below that packets of this payload fit into.
 NETDEV_MTU = {4096: 4200, 2048: 2300, 1024: 1500, 512: 1000, 256: 600}
 # Queues that someone has made to slow down or damage what is sent.
@@ -73,8 +82,42 @@ def plain(address):
     return address[7:] if address.startswith("::ffff:") and "." in address else address
 
 
+class Client:
+    """A doctor that the service answers: a line for each line."""
+
+    def __init__(self, connection):
+        self.connection = connection
+        self.request = b""
+        self.begin = self.last = time.monotonic()
+
+    def left(self):
+        """Seconds until it has to go, unless it asks before."""
+        return min(self.last + IDLE_SECONDS, self.begin + CLIENT_SECONDS) - time.monotonic()
+
+    def answer(self):
+        """Return whether the client stays."""
+        try:
+            got = self.connection.recv(REQUEST_MAX)
+            self.request += got
+            if not got or len(self.request) > REQUEST_MAX:
+                return False
+            if self.request.endswith(b"\n"):
+                self.request, self.last = b"", time.monotonic()
+                say(self.connection, state(plain(self.connection.getsockname()[0])))
+        except OSError:
+            return False
+        return True
+
+
+def say(connection, what):
+    connection.sendall(json.dumps(what).encode() + b"\n")
+
+
 class Service:
-    """The end that waits: answers with its state each line of a connection."""
+    """
+    The end that waits, for one client at a time: another is told that it is busy. One thread does all, so clients cannot
+    make it grow.
+    """
 
     def __init__(self, port):
         self.port = port
@@ -83,22 +126,33 @@ class Service:
         # Answers have to pass a network that drops larger packets, too.
         self.listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, SEGMENT)
         self.any = "::" if family == socket.AF_INET6 else "0.0.0.0"
+        self.client = None
 
-    def answer(self, connection):
+    def accept(self):
+        connection, _ = self.listener.accept()
+        connection.settimeout(ANSWER_SECONDS)
+        if not self.client:
+            self.client = Client(connection)
+            return
         with connection:
-            connection.settimeout(10 * ANSWER_SECONDS)
             try:
-                file = connection.makefile("rwb")
-                while file.readline(LINE_MAX):
-                    file.write(json.dumps(state(plain(connection.getsockname()[0]))).encode() + b"\n")
-                    file.flush()
+                say(connection, {"version": VERSION, "busy": True})
             except OSError:
                 pass
 
-    def accept(self):
-        while True:
-            connection, _ = self.listener.accept()
-            threading.Thread(target=self.answer, args=(connection,), daemon=True).start()
+    def leave(self):
+        self.client.connection.close()
+        self.client = None
+
+    def turn(self, data):
+        """Wait for something, and do it. Return False when DATA, a pipe from the other program, ends."""
+        files = [data, self.listener] + ([self.client.connection] if self.client else [])
+        ready, _, _ = select.select(files, [], [], max(0, self.client.left()) if self.client else None)
+        if self.client and (self.client.connection in ready and not self.client.answer() or self.client.left() <= 0):
+            self.leave()
+        if self.listener in ready:
+            self.accept()
+        return data not in ready
 
     def run(self):
         # So that the program that moves the data ends, too.
@@ -107,11 +161,16 @@ class Service:
             try:
                 if data.stdout.readline() != b"ready\n":
                     return 1
-                threading.Thread(target=self.accept, daemon=True).start()
                 print(f"hroce: serving on port {self.port} (TCP and rdma_cm)", flush=True)
+                while self.turn(data.stdout):
+                    pass
                 return data.wait()
             finally:
                 data.kill()
+
+
+class Busy(Exception):
+    """Another doctor measures."""
 
 
 class Peer:
@@ -127,12 +186,18 @@ class Peer:
     def state(self):
         self.file.write(b"state\n")
         self.file.flush()
-        answer = json.loads(self.file.readline(LINE_MAX) or b"{}")
+        line = self.file.readline(LINE_MAX)
+        if not line:
+            raise ConnectionError("it has closed the connection")
+        answer = json.loads(line)
         if answer.get("version") != VERSION:
             raise ValueError("the peer is another release")
+        if answer.get("busy"):
+            raise Busy
         return answer
 
     def close(self):
+        self.file.close()
         self.connection.close()
 
 
@@ -144,16 +209,44 @@ def speed_rounds():
     return [f"{direction}:{SPEED_SIZE}:{SPEED_MESSAGES}:0" for direction in ("send", "receive")] * SPEED_ROUNDS
 
 
-def measure(address, port, words):
+def run_program(peer, port, words):
+    """(what hroce-peer measured, a list of words for each line, what it said)."""
+    words = [need_program(), "measure", peer.address, str(port), *words]
+    end = time.monotonic() + MEASURE_SECONDS
+    out = None
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        try:
+            while out is None:
+                try:
+                    out, err = running.communicate(timeout=ASK_SECONDS)
+                except subprocess.TimeoutExpired:
+                    # The service drops a client that says nothing.
+                    peer.state()
+                    if time.monotonic() > end:
+                        running.kill()
+        finally:
+            running.kill()
+    return [line.split(" ") for line in out.splitlines()], err.strip()
+
+
+def measure(peer, port, words):
     """A dictionary for each size of each measurement."""
-    words = [need_program(), "measure", address, str(port), *words]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+    lines, said = run_program(peer, port, words)
     found = []
-    for line in done.stdout.splitlines():
-        direction, size, messages, damaged, ns, mtu, status = line.split(" ", 6)
+    for direction, size, messages, damaged, ns, mtu, *status in lines:
         found.append({"direction": direction, "size": int(size), "messages": int(messages), "damaged": int(damaged),
-                      "ns": int(ns), "mtu": int(mtu), "status": status})
-    return found, done.stderr.strip()
+                      "ns": int(ns), "mtu": int(mtu), "status": " ".join(status)})
+    if any(it["status"] == "busy" for it in found):
+        raise Busy
+    return found, said
+
+
+def measure_tos(peer, port, tos):
+    """The traffic class as it was sent, arrived there, and came back; None if no datagram passed."""
+    lines, _said = run_program(peer, port, [f"mark:{tos}"])
+    if not lines or lines[0][4] != "ok":
+        return None
+    return tuple(map(int, lines[0][1:4]))
 
 
 class Direction:
@@ -286,6 +379,20 @@ def find_loss(direction):
     return found
 
 
+def find_dscp(ends, sent, there, back):
+    found = []
+    for (sender, receiver), seen in ((ends, there), (ends[::-1], back)):
+        # Routers may set the lower two bits, which are ECN.
+        if seen >> 2 == sent >> 2:
+            continue
+        found.append(warning(
+            "dscp", receiver.title, f"DSCP {sent >> 2} arrives as {seen >> 2} from {sender.title} to {receiver.title}.",
+            "Beyond the place that changes it, queues for RoCE, with PFC or ECN, do not get the packets; let the ports of "
+            "switches trust DSCP.",
+            sender.command(f"nft list ruleset | grep dscp; tc filter show dev {sender.netdev} egress")))
+    return found
+
+
 def find_speed(directions):
     slow, fast = sorted(directions, key=lambda it: it.speed)
     if not slow.speed or fast.speed < RATIO * slow.speed:
@@ -299,7 +406,7 @@ def find_speed(directions):
 def measure_speed(peer, port, directions):
     """Again if one seems slow: others may have had the CPU in all of its rounds."""
     for _ in range(SPEED_TRIES):
-        rounds, _said = measure(peer.address, port, speed_rounds())
+        rounds, _said = measure(peer, port, speed_rounds())
         for direction in directions:
             direction.rounds += direction.mine(rounds)
         slow = find_speed(directions)
@@ -334,8 +441,8 @@ def examine(peer, host, port):
     offset = remote["time"] - (asked + time.time()) / 2
     payload = roce_mtu(min(local["mtu"], remote["mtu"]))
     found = find_mtu(ends) + find_clock(ends, offset)
-    results, said = measure(peer.address, port, sweep(payload))
-    if not any(it["status"] == "ok" for it in results):
+    results, said = measure(peer, port, sweep(payload))
+    if all(it["status"] == "connect" for it in results):
         if any(it.id == "peer-mtu" and it.severity == "error" for it in found):
             return found, results
         return found + [error("peer-connect", host, f"rdma_cm does not connect to {host}"
@@ -345,11 +452,16 @@ def examine(peer, host, port):
     directions = [Direction(name, ends) for name in ("send", "receive")]
     for direction in directions:
         direction.trials = direction.mine(results)
+    marks = measure_tos(peer, port, priority.default_tos(local["link"]) or USUAL_TOS)
     slow = measure_speed(peer, port, directions)
     settled(peer, ends)
     for direction in directions:
         holes = find_black_hole(direction)
         found += holes or find_loss(direction)
+    if marks:
+        found += find_dscp(ends, *marks)
+        results += [{"direction": name, "dscp_sent": marks[0] >> 2, "dscp_seen": seen >> 2}
+                    for name, seen in (("send", marks[1]), ("receive", marks[2]))]
     return found + slow, results + [
         {"direction": it.name, "mb_per_s": round(it.speed, 3)} for it in directions]
 
@@ -364,6 +476,10 @@ def check(host, port):
                       f"ssh -f {host} hroce doctor --serve --port {port}")], []
     try:
         return examine(peer, host, port)
+    except Busy:
+        return [warning("peer-busy", host, f"{host} is busy with the doctor of another node.",
+                        "It measures with one at a time, so that the numbers are right.",
+                        f"sleep 60; hroce doctor {host} --port {port}")], []
     except (OSError, ValueError) as why:
         return [error("peer-unreachable", host, f"{host} stopped to answer: {why}.", "Nothing can be said about it.",
                       f"ssh -f {host} hroce doctor --serve --port {port}")], []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Each address has a GID, and GIDs are those of RoCEv2."""
-from ..finding import error, warning
+"""Each address has a GID of RoCEv2, the only type that links have."""
+from ..finding import error
 
 
 def check(links):
@@ -24,11 +24,4 @@ def check(links):
                                    f"{link.name} has no GID of RoCEv2 for {interface.ip} of {netdev.name}.",
                                    "Connections from and to this address fail.",
                                    f"ip address del {where} && ip address add {where}{flags}"))
-        roce1 = [gid for gid in gids if gid.type != "RoCE v2"]
-        mode = f"/sys/kernel/config/rdma_cm/{link.name}"
-        if roce1 and link.mode == "software":
-            found.append(warning("gid-type", link.name,
-                                 f"{link.name} has a GID of type {roce1[0].type}, index {roce1[0].index}.",
-                                 "Programs that take this index do not reach nodes that speak RoCEv2.",
-                                 f"mkdir -p {mode} && echo RoCE v2 >{mode}/ports/1/default_roce_mode"))
     return found

@@ -1,16 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Memory that a process may lock."""
+import os
+import pwd
 import resource
 
+from .. import system
 from ..finding import warning
 
 ENOUGH = 64 << 20
+# Gives the group rdma no limit; installed with the library.
+LIMITS = "/etc/security/limits.d/hroce.conf"
+
+
+def user():
+    """The ordinary user who runs this, perhaps by sudo."""
+    name = system.environment().get("SUDO_USER") or pwd.getpwuid(os.getuid()).pw_name
+    return "USER" if name == "root" else name
 
 
 def check(links):
     soft, _hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     if not links or soft == resource.RLIM_INFINITY or soft >= ENOUGH:
         return []
+    install = "" if os.path.exists(LIMITS) else f"groupadd -f -r rdma && echo '@rdma - memlock unlimited' >{LIMITS} && "
     return [warning("memlock", "RLIMIT_MEMLOCK", f"Processes may lock {soft >> 10} KB of memory (ulimit -l).",
-                    "Registering memory and creating queues fails with ENOMEM beyond that, but for root.",
-                    "echo '* - memlock unlimited' >/etc/security/limits.d/30-hroce.conf && ulimit -l unlimited")]
+                    "Registering memory and creating queues fails with ENOMEM beyond that, but for root; at the next "
+                    f"login the limits in {LIMITS} hold.",
+                    f"{install}usermod -aG rdma {user()}")]

@@ -8,6 +8,11 @@ CONFIG = "/sys/kernel/config/rdma_cm"
 TOS_PRIORITY = (0, 1, 0, 0, 2, 2, 2, 2, 6, 6, 6, 6, 4, 4, 4, 4)
 
 
+def default_tos(link):
+    """The traffic class that rdma_cm gives connections of the link of this name; 0 if none is set."""
+    return system.read_int(f"{CONFIG}/{link}/ports/1/default_roce_tos", 0)
+
+
 def check_vlan(link, tos, netdev):
     info = netdev.details().get("linkinfo", {})
     if info.get("info_kind") != "vlan":
@@ -26,7 +31,7 @@ def check_vlan(link, tos, netdev):
 def check(links):
     found = []
     for link in links:
-        tos = system.read_int(f"{CONFIG}/{link.name}/ports/1/default_roce_tos", 0)
+        tos = default_tos(link.name)
         if not tos:
             continue
         if tos & 3:
