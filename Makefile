@@ -33,6 +33,9 @@ help:
 	@echo 'make install            install both, and the man pages (DESTDIR is honoured)'
 	@echo 'make install-dkms       install the sources that DKMS builds the module from'
 	@echo 'make uninstall          take them away again'
+	@echo 'make deb                packages for the Debian or Ubuntu that this runs on, in build/deb'
+	@echo 'make rpm                packages for RHEL, Fedora and their kin, in build/rpm'
+	@echo 'make dist               the sources as one archive, build/hroce-VERSION.tar.gz'
 	@echo 'make modules-stock      the module for the stock kernels that the tests boot; tests build it themselves'
 	@echo 'make prepare            install and fetch what building and testing needs'
 	@echo 'make demo               two machines talk RDMA: builds everything, then shows it'
@@ -45,6 +48,7 @@ help:
 	@echo 'make check-verbs        the verbs surface alone: verbs, pyverbs, utilities, users in the kernel'
 	@echo 'make check-offload      the tests of links over hardware alone, with stand-ins for the hardware'
 	@echo 'make check-switches     the tests that move data, with switches and offloads in other positions (30 minutes)'
+	@echo 'make check-versions     what a release needs as well: tests that are too long for "make check" (10 minutes)'
 	@echo 'make check-hw           the same on a real card: IFACE=... PEER=..., DRY_RUN=1 shows what it does'
 	@echo 'make check-vectors      every packet in the directory HROCE_VECTORS'
 	@echo 'make bench              measure, side by side with rdma_rxe, TCP, UDP and memcpy'
@@ -119,6 +123,44 @@ dkms-dir = $(DESTDIR)/usr/src/hroce-$(version)
 install-dkms:
 	for file in $(dkms-sources); do install -D -m 644 $$file $(dkms-dir)/$$file || exit 1; done
 
+# The sources as one archive, as a release has it: the files that git knows, or all where this was one already. Version and
+# changelog of the spec file are made here.
+dist-dir = $(HROCE_BUILD)/hroce-$(version)
+archive = $(dist-dir).tar.gz
+source-date = $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y Documentation/changelog.rst)
+
+dist:
+	rm -rf $(dist-dir) && mkdir -p $(dist-dir)
+	{ if [ -e .git ]; then git ls-files -co --exclude-standard; else find * -path build -prune -o -type f -print; fi; } | \
+	while IFS= read -r file; do [ ! -e "$$file" ] || echo "$$file"; done | tar -c -T - | tar -x -C $(dist-dir)
+	sed -i -e 's/^Version:.*/Version: $(version)/' -e '/^%changelog/q' $(dist-dir)/hroce.spec
+	SOURCE_DATE_EPOCH=$(source-date) Documentation/changelog-as rpm >>$(dist-dir)/hroce.spec
+	tar -C $(HROCE_BUILD) -c $(notdir $(dist-dir)) --sort=name --mtime=@$(source-date) --owner=0 --group=0 --numeric-owner \
+		--mode=go=rX,u+rw | gzip -n >$(archive)
+	rm -rf $(dist-dir)
+
+# Packages for different releases of a distribution have different versions, as libhroce is for one libibverbs.
+deb-version = $(version)$(shell . /etc/os-release && echo "+$$ID$${VERSION_ID:-$$VERSION_CODENAME}")
+deb-dir = $(HROCE_BUILD)/deb
+
+deb: dist
+	rm -rf $(deb-dir) && mkdir $(deb-dir) && tar -C $(deb-dir) -xf $(archive)
+	cd $(deb-dir)/hroce-$(version) && \
+	SOURCE_DATE_EPOCH=$(source-date) Documentation/changelog-as deb $(deb-version) >debian/changelog && \
+	env -u HROCE_BUILD -u KDIR -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES dpkg-buildpackage -us -uc -j$(jobs)
+	rm -rf $(deb-dir)/hroce-$(version)
+
+# Debian's gcc and libibverbs are not in the database of rpm, so there it cannot check what the build requires.
+rpm-dir = $(HROCE_BUILD)/rpm
+rpm-flags = $(if $(wildcard /etc/debian_version),--nodeps)
+
+rpm: dist
+	rm -rf $(rpm-dir)
+	env -u HROCE_BUILD -u KDIR -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES \
+		rpmbuild $(rpm-flags) -D '_topdir $(rpm-dir)' -D '_smp_build_ncpus $(jobs)' -ta $(archive)
+	mv $(rpm-dir)/*RPMS/*.rpm $(rpm-dir)/RPMS/*/*.rpm $(rpm-dir)
+	rm -rf $(rpm-dir)/{BUILD,BUILDROOT,RPMS,SOURCES,SPECS,SRPMS}
+
 export:
 	kernel/export "$(or $(DIR),$(error say where to: make export DIR=DIRECTORY))/linux"
 	user/export "$(DIR)/rdma-core"
@@ -156,6 +198,9 @@ check-offload: prepare
 check-switches: prepare
 	@selftests/lib/check $(if $(group),-g '$(group)') selftests/groups-switches
 
+check-versions: prepare
+	@selftests/lib/check $(if $(group),-g '$(group)') selftests/groups-versions
+
 check-hw:
 	@selftests/offload/hw.sh $(IFACE) $(PEER)
 
@@ -183,5 +228,6 @@ clean:
 	rm -rf $(HROCE_BUILD)
 
 .PHONY: all help export mirror modules user modules-stock $(stock:%=modules-%) modules-uml modules-debug modules-smp-debug \
-	modules-kcsan install install-dkms uninstall prepare check quick kselftest check-debug \
-	check-smp fuzz check-vectors check-verbs check-offload check-switches check-hw style docs demo bench vm clean
+	modules-kcsan install install-dkms uninstall dist deb rpm prepare check quick kselftest check-debug \
+	check-smp fuzz check-vectors check-verbs check-offload check-switches check-versions \
+	check-hw style docs demo bench vm clean

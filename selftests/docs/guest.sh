@@ -11,7 +11,7 @@
 #
 #	guest.sh PAGE...	in a guest of two, started with --no-load
 #
-# A page begins with hroce loaded and the link hroce0, unless its first block loads it. What is not run is listed.
+# A page begins with hroce loaded and the link hroce0, unless its first block does that. What is not run is listed.
 
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/tap.sh
@@ -24,6 +24,8 @@ listeners() { { ss -Hltn; rdma resource show cm_id | grep LISTEN; } | wc -l; }
 more_listeners() { [ "$(listeners)" -gt "$1" ]; }
 no_links() { ! rdma link show | grep -q .; }
 
+first_block() { selftests/docs/commands "$1" | awk -F '\t' '$2 ~ /both|first|second/ { print $4; exit }' | base64 -d; }
+
 begin_page() {
 	local link
 
@@ -31,8 +33,9 @@ begin_page() {
 		rdma link del "$link"
 	done
 	wait_for 20 no_links || return
-	selftests/docs/commands "$1" | awk -F '\t' '$2 != "none" { print $4; exit }' | base64 -d | grep -q 'modprobe hroce' ||
-		{ modprobe hroce && rdma link add hroce0 type hroce netdev eth0; }
+	first_block "$1" | grep -q 'modprobe hroce' && return
+	modprobe hroce || return
+	first_block "$1" | grep -q 'rdma link add hroce0' || rdma link add hroce0 type hroce netdev eth0
 }
 
 # usage: run_block HOW TEXT
@@ -69,12 +72,15 @@ page() {
 	vm-barrier "$(basename "$1")"
 	while IFS=$'\t' read -r name where how text; do
 		number=$((number + 1))
-		if [ "$where" = none ]; then
+		case $where in
+		none)
 			[ "$NODE" != 1 ] || echo "# $name: $how"
 			continue
-		fi
+			;;
+		host | systemd) continue ;;
+		esac
 		if [ "$where" = both ] || [ "$where" = "$here" ]; then
-			tap_case "commands.$name.$number" run_block "$how" "$(base64 -d <<<"$text")"
+			tap_case "commands.$name.$number" run_block "$how" "$(base64 -d <<<"$text" | sed 's/ADDRESS-OF-THE-FIRST/192.0.2.1/')"
 		fi
 		vm-barrier "$name.$number"
 		[ "$how" = serves ] || end_server
@@ -84,6 +90,7 @@ page() {
 # Names, addresses and the program of the pages.
 printf '#!/bin/sh\nexec %s collectives\n' "${FOREIGN_BUILD:-$PWD/build/selftests-foreign}/mpi" >program
 chmod +x program
+ln -sf "$PWD/user/tool/hroce" /usr/local/bin/hroce
 ip address flush dev eth0 scope global
 ip address add "192.0.2.$NODE/24" dev eth0
 ip address add "2001:db8::$NODE/64" dev eth0 nodad
