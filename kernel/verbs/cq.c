@@ -83,10 +83,8 @@ int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	struct hroce_cq *cq = to_hcq(ibcq);
 	int err;
 
-	err = hroce_udata_check(udata, offsetofend(typeof(resp), cq));
-	if (!err)
-		err = hroce_udata_check_attrs(udata,
-					      UVERBS_ATTR_CREATE_CQ_EVENT_FD);
+	err = hroce_udata_check_create(udata, offsetofend(typeof(resp), cq),
+				       UVERBS_ATTR_CREATE_CQ_EVENT_FD);
 	if (err)
 		return err;
 	if (attr->flags & ~CQ_FLAGS)

@@ -319,11 +319,10 @@ int hroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	struct hroce_qp *qp = to_hqp(ibqp);
 	int err;
 
-	err = hroce_udata_check(udata, offsetofend(struct hroce_create_qp_resp,
-						   rq));
-	if (!err)
-		err = hroce_udata_check_attrs(udata,
-					      UVERBS_ATTR_CREATE_QP_RESP_QP_NUM);
+	err = hroce_udata_check_create(udata,
+				       offsetofend(struct hroce_create_qp_resp,
+						   rq),
+				       UVERBS_ATTR_CREATE_QP_RESP_QP_NUM);
 	if (err)
 		return err;
 	err = qp_check_init(init, udata);

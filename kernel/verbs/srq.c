@@ -100,11 +100,10 @@ int hroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init_attr,
 	bool xrc = init_attr->srq_type == IB_SRQT_XRC;
 	int err;
 
-	err = hroce_udata_check(udata, offsetofend(struct hroce_create_srq_resp,
-						   srq));
-	if (!err)
-		err = hroce_udata_check_attrs(udata,
-					      UVERBS_ATTR_CREATE_SRQ_RESP_SRQ_NUM);
+	err = hroce_udata_check_create(udata,
+				       offsetofend(struct hroce_create_srq_resp,
+						   srq),
+				       UVERBS_ATTR_CREATE_SRQ_RESP_SRQ_NUM);
 	if (!err)
 		err = srq_check_init(init_attr, udata);
 	if (err)

@@ -33,7 +33,7 @@ int hroce_udata_check(struct ib_udata *udata, size_t answer)
 	return 0;
 }
 
-int hroce_udata_check_attrs(struct ib_udata *udata, u32 last)
+int hroce_udata_check_create(struct ib_udata *udata, size_t answer, u32 last)
 {
 	const struct uverbs_attr_bundle *attrs;
 	u32 id;
@@ -45,7 +45,7 @@ int hroce_udata_check_attrs(struct ib_udata *udata, u32 last)
 	for (id = last + 1; id < 1 << (UVERBS_API_ATTR_KEY_BITS - 1); id++)
 		if (uverbs_attr_is_valid(attrs, id))
 			return -EOPNOTSUPP;
-	return 0;
+	return hroce_udata_check(udata, answer);
 }
 
 int hroce_udata_answer(struct ib_udata *udata, const void *answer, size_t len)

@@ -66,17 +66,19 @@ int hroce_udata_read(struct ib_udata *udata, void *req, size_t len);
 int hroce_udata_check(struct ib_udata *udata, size_t answer);
 
 /**
- * hroce_udata_check_attrs - refuse attributes that hroce does not know
- * @udata: of a command that creates an object, or NULL
+ * hroce_udata_check_create - check a command that creates an object with a ring
+ * @udata: of the command, or NULL
+ * @answer: as of hroce_udata_check()
  * @last: last attribute that hroce knows, of the ioctl method of the command
  *
  * ib_core leaves some attributes to the driver, such as memory for the ring of
  * a queue, and does not notice that the driver ignores them.
  *
- * Context: any.
- * Return: 0 or -EOPNOTSUPP.
+ * Context: process.
+ * Return: 0, -EOPNOTSUPP if there are attributes that hroce does not know, or as
+ * of hroce_udata_check().
  */
-int hroce_udata_check_attrs(struct ib_udata *udata, u32 last);
+int hroce_udata_check_create(struct ib_udata *udata, size_t answer, u32 last);
 
 /**
  * hroce_udata_answer - write hroce's answer to a command
