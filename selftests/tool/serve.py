@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 `hroce doctor --serve` and clients that it does not trust: several at a time, silent ones, slow ones, and such as ask for
-more than there is. Those of rdma_cm are hroce-peer, and another one with other limits (selftests/tool/prepare).
+more than there is; and the doctor with a service that it does not trust. Those of rdma_cm are hroce-peer, and another one with other limits (selftests/tool/prepare).
 """
 import json
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 from lib import HERE, PATIENCE, TOOL, Cases, as_json, find, reported, require, sh, wait_for
@@ -173,9 +174,36 @@ def too_much():
         require(measure(SMALL) == {"ok"}, "not served")
 
 
+def told(answer):
+    """What the doctor finds if the service answers this."""
+    with socket.create_server((ADDRESS, PORT)) as listener:
+        def serve():
+            with listener.accept()[0] as connection:
+                connection.recv(64)
+                connection.sendall(answer + b"\n")
+                connection.recv(64)
+
+        server = threading.Thread(target=serve)
+        server.start()
+        _status, report = as_json("doctor", "--json", "--port", str(PORT), ADDRESS)
+        server.join()
+    return find("peer-unreachable", reported(report))
+
+
+def lies():
+    """A service that says anything; what it says does not get into commands that somebody copies."""
+    good = {"version": peer.VERSION, "link": "hroce0", "netdev": "eth0", "queue": "fq", "address": ADDRESS, "mtu": 1500,
+            "time": 1.5, "counters": {"tx_packets": 1}}
+    require(peer.understood(json.dumps(good)) == good, "the good one is refused")
+    wrong = ({"netdev": "eth0; reboot"}, {"netdev": None}, {"queue": "\x1b[2J"}, {"mtu": "1500"}, {"time": None},
+             {"counters": [1]}, {"counters": {"tx_packets": "1"}}, {"version": 0}, {"link": ["hroce0"]})
+    for answer in (b"", b"[]", b"7", b"{", b"[" * 60000, b"\xff", *(json.dumps(good | it).encode() for it in wrong)):
+        told(answer)
+
+
 def main():
     cases = Cases()
-    for case in (one_at_a_time, crowd, silent, long_line, stays, stalled, too_much):
+    for case in (one_at_a_time, crowd, silent, long_line, stays, stalled, too_much, lies):
         cases.run(f"serve.{case.__name__}", case)
     return cases.done()
 

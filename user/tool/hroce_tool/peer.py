@@ -7,6 +7,7 @@ and its clock, so that they are known even where no RDMA packet passes.
 """
 import json
 import os
+import re
 import select
 import shlex
 import signal
@@ -39,6 +40,9 @@ CLOCK_SECONDS = 2.0
 USUAL_TOS = 26 << 2
 # An MTU of the netdev below that packets of this payload fit into.
 NETDEV_MTU = {4096: 4200, 2048: 2300, 1024: 1500, 512: 1000, 256: 600}
+# What state() tells of a link, and names in it, which become parts of commands.
+FIELDS = {"link": str, "netdev": str, "queue": str, "address": str, "mtu": int, "time": (int, float), "counters": dict}
+NAME = re.compile(r"[\w.:@-]{0,64}", re.ASCII)
 # Queues that someone has made to slow down or damage what is sent.
 SHAPERS = ("netem", "tbf", "htb", "hfsc", "cbq", "cake")
 
@@ -173,6 +177,25 @@ class Busy(Exception):
     """Another doctor measures."""
 
 
+def understood(line):
+    """The peer's answer. It may be anything: raise ValueError unless it is what state() returns."""
+    try:
+        answer = json.loads(line)
+    except RecursionError as why:
+        raise ValueError("its answer is no answer") from why
+    if not isinstance(answer, dict) or answer.get("version") != VERSION:
+        raise ValueError("it is another release")
+    if answer.get("busy"):
+        raise Busy
+    for field, kind in FIELDS.items() if answer.get("link") else [("address", str)]:
+        value = answer.get(field)
+        if not isinstance(value, kind) or kind is str and not NAME.fullmatch(value):
+            raise ValueError(f"its {field} is none")
+        if kind is dict and not all(isinstance(number, int) for number in value.values()):
+            raise ValueError(f"its {field} are none")
+    return answer
+
+
 class Peer:
     """The other end, by TCP."""
 
@@ -189,12 +212,7 @@ class Peer:
         line = self.file.readline(LINE_MAX)
         if not line:
             raise ConnectionError("it has closed the connection")
-        answer = json.loads(line)
-        if answer.get("version") != VERSION:
-            raise ValueError("the peer is another release")
-        if answer.get("busy"):
-            raise Busy
-        return answer
+        return understood(line)
 
     def close(self):
         self.file.close()
