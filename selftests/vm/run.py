@@ -77,6 +77,8 @@ REPORT = re.compile(
     r"|list_(?:add|del) corruption|refcount_t: |ODEBUG: |unregister_netdevice: waiting for"
     r"|kmemleak: .*new suspected|nobody cared|stack guard page|Bad rss-counter"
 )
+# In a stack; the name of the function that a worker of the core kernel executes is on a line of its own, "Workqueue:".
+FRAME_OF_HROCE = re.compile(r"\+0x[0-9a-f]+/0x[0-9a-f]+ \[hroce\]")
 # Debug options that announce themselves, and a debug kernel's own limits.
 REPORT_NOT = re.compile(r"kmemleak: |This will likely|\*\*\* DEADLOCK|WARNING: kernel not configured")
 
@@ -84,6 +86,26 @@ REPORT_NOT = re.compile(r"kmemleak: |This will likely|\*\*\* DEADLOCK|WARNING: k
 def fail(message):
     print("run: " + message, file=sys.stderr)
     sys.exit(STATUS_NOT_RUN)
+
+
+def is_of_others(log, number):
+    """Whether a data race is reported there that hroce has no part in: the core kernel has many, on purpose or not."""
+    if "BUG: KCSAN: " not in log[number]:
+        return False
+    for line in log[number:number + 200]:
+        if FRAME_OF_HROCE.search(line):
+            return False
+        if line.endswith("=" * 60):
+            break
+    return True
+
+
+def reports(log):
+    """Each bug that the kernel reports in the lines of its log: the line, and those behind it."""
+    for number, line in enumerate(log):
+        if REPORT.search(line) and not REPORT_NOT.search(line) and not is_of_others(log, number):
+            # Less the frames that the kernel itself doubts.
+            yield line, [more for more in log[number + 1:number + 80] if "] ? " not in more and "  ? " not in more]
 
 
 class Kernel:
@@ -272,24 +294,8 @@ class Guest:
         return (self.run.timed_out and self.status() is None and self.process.poll() is None
                 and not os.path.exists(self.path("ps")) and not any(self.kernel_reports()))
 
-    @staticmethod
-    def is_of_others(log, number):
-        """Whether a data race is reported there that hroce has no part in: the core kernel has many, on purpose or not."""
-        if "BUG: KCSAN: " not in log[number]:
-            return False
-        for line in log[number:number + 200]:
-            if "[hroce]" in line:
-                return False
-            if line.endswith("=" * 60):
-                break
-        return True
-
     def kernel_reports(self):
-        log = self.kernel_log()
-        for number, line in enumerate(log):
-            if REPORT.search(line) and not REPORT_NOT.search(line) and not self.is_of_others(log, number):
-                # Less the frames that the kernel itself doubts.
-                yield line, [more for more in log[number + 1:number + 80] if "] ? " not in more and "  ? " not in more]
+        return reports(self.kernel_log())
 
     def leaks(self):
         """Leaked objects that hroce allocated. Frames of an unloaded module have no name, so they count as well."""
