@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * usage: load SYSTEM TOPOLOGY DEVICE DEVICE
+ * usage: load SYSTEM TOPOLOGY DEVICE DEVICE BYTES
  *
  * Do a known amount of work between two RDMA devices, or on one if both are
  * the same, with marks for the plugin around it; inside a guest, called by
- * guest.sh. One process plays both sides and polls without sleeping, so that
+ * memory.sh and cards.sh. Long messages have BYTES. One process plays both sides and polls without sleeping, so that
  * what the kernel does is only what the work needs.
  *
  * For each window one line is printed: system, topology, workload, bytes of a
@@ -24,7 +24,11 @@
 
 #define MAX_LIST	32
 #define RECV_DEPTH	256
-#define BUFFER_LEN	65536
+#define BUFFER_LEN	(1u << 20)
+#define LONG		0
+#define LONG_WINDOW	(16u << 20)
+#define LONG_WARM	(4u << 20)
+#define LONG_MIN_COUNT	48
 #define BUFFER_ALIGN	4096
 #define PATIENCE_SECS	60
 #define NEXT_TICK_US	20000
@@ -35,11 +39,13 @@ enum { A, B, NR_SIDES };
  * struct workload - what is measured in one window
  * @name: in the table
  * @opcode: what A posts
- * @size: bytes of a message
+ * @size: bytes of a message, or LONG
  * @list: messages posted by one call
  * @depth: most messages under way; a multiple of @list
- * @warm: messages before the window; caches and queues are filled then
- * @count: messages in the window
+ * @warm: messages before the window; caches and queues are filled then. LONG
+ *	ones: LONG_WARM bytes
+ * @count: messages in the window. LONG ones: LONG_WINDOW bytes, but at least
+ *	LONG_MIN_COUNT messages
  */
 struct workload {
 	const char *name;
@@ -52,8 +58,8 @@ struct workload {
 };
 
 static const struct workload workloads[] = {
-	{ "write", IBV_WR_RDMA_WRITE, 65536, 1, 16, 64, 256 },
-	{ "read", IBV_WR_RDMA_READ, 65536, 1, 8, 64, 256 },
+	{ "write", IBV_WR_RDMA_WRITE, LONG, 1, 16, 0, 0 },
+	{ "read", IBV_WR_RDMA_READ, LONG, 1, 8, 0, 0 },
 	{ "write", IBV_WR_RDMA_WRITE, 64, 1, 32, 256, 1024 },
 	{ "send", IBV_WR_SEND, 64, 1, 32, 256, 1024 },
 	{ "send_list", IBV_WR_SEND, 64, MAX_LIST, 64, 512, 2048 },
@@ -67,6 +73,7 @@ struct side {
 	struct ibv_qp *qp;
 	union ibv_gid gid;
 	uint32_t gid_idx;
+	enum ibv_mtu mtu;
 };
 
 static struct side sides[NR_SIDES];
@@ -94,6 +101,7 @@ static void find_gid(struct side *s)
 static void open_side(struct side *s, const char *name)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_port_attr port;
 	void *buf;
 	int i;
 
@@ -103,6 +111,9 @@ static void open_side(struct side *s, const char *name)
 	if (!s->ctx)
 		errx(1, "%s: no such device", name);
 	find_gid(s);
+	if (ibv_query_port(s->ctx, 1, &port))
+		err(1, "%s: ibv_query_port", name);
+	s->mtu = port.active_mtu;
 	s->pd = ibv_alloc_pd(s->ctx);
 	buf = aligned_alloc(BUFFER_ALIGN, BUFFER_LEN);
 	if (!s->pd || !buf)
@@ -144,7 +155,7 @@ static void connect_qp(struct side *s, const struct side *peer)
 		.port_num = 1,
 		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE |
 				   IBV_ACCESS_REMOTE_READ,
-		.path_mtu = IBV_MTU_4096,
+		.path_mtu = s->mtu,
 		.dest_qp_num = peer->qp->qp_num,
 		.max_dest_rd_atomic = 8,
 		.max_rd_atomic = 8,
@@ -290,17 +301,29 @@ static void run(const struct workload *w)
 
 int main(int argc, char **argv)
 {
+	struct workload w;
+	uint32_t bytes;
 	unsigned int i;
 
-	if (argc != 5)
-		errx(2, "usage: load SYSTEM TOPOLOGY DEVICE DEVICE");
+	if (argc != 6)
+		errx(2, "usage: load SYSTEM TOPOLOGY DEVICE DEVICE BYTES");
+	bytes = strtoul(argv[5], NULL, 0);
+	if (!bytes || bytes > BUFFER_LEN)
+		errx(2, "%s: 1 to %u bytes", argv[5], BUFFER_LEN);
 	for (i = 0; i < NR_SIDES; i++)
 		open_side(&sides[i], argv[3 + i]);
 	for (i = 0; i < sizeof(workloads) / sizeof(workloads[0]); i++) {
-		run(&workloads[i]);
+		w = workloads[i];
+		if (w.size == LONG) {
+			w.size = bytes;
+			w.warm = LONG_WARM / bytes;
+			w.count = LONG_WINDOW / bytes;
+			if (w.count < LONG_MIN_COUNT)
+				w.count = LONG_MIN_COUNT;
+		}
+		run(&w);
 		printf("%s\t%s\t%s\t%u\t%u\n", argv[1], argv[2],
-		       workloads[i].name, workloads[i].size,
-		       workloads[i].count);
+		       w.name, w.size, w.count);
 		fflush(stdout);
 	}
 	return 0;

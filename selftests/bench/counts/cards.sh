@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# usage: cards.sh PROGRAMS SYSTEM...
+#
+# Inside a guest with two emulated cards of each kind, as "run -T cards" makes it: let each pair work with the stock
+# kernel's own driver, at three MTUs, and leave windows and kallsyms in $VM_OUT as memory.sh does. The cards' addresses
+# are 52:54:00:9N:00:01 and ...:02, with N from 1 in the order of the list below.
+
+set -eu
+. "$(dirname "$0")/lib.sh"
+programs=$1
+shift
+systems=" $* "
+mtus=(9000 4200 1500)
+bytes=1048576
+
+# Names of topologies, and drivers. "plain" has nothing offloaded.
+cards=(e1000e vmxnet3 virtio plain)
+drivers=(e1000e vmxnet3 virtio_net virtio_net)
+
+# usage: find_netdev ADDRESS
+find_netdev() {
+	local file end=$((SECONDS + 20))
+
+	until file=$(grep -lx "$1" /sys/class/net/*/address); do
+		[ $SECONDS -lt $end ] || { echo "no netdev has the address $1" >&2; exit 1; }
+		sleep 0.1
+	done
+	basename "$(dirname "$file")"
+}
+
+# usage: wants SYSTEM
+wants() {
+	[[ $systems == *" $1 "* ]]
+}
+
+# usage: set_mtu MTU NETDEV [NAMESPACE]: a card whose ring changes is without a link for some time
+set_mtu() {
+	local ip=(ip ${3:+-n "$3"}) end=$((SECONDS + 20))
+
+	"${ip[@]}" link set "$2" mtu "$1"
+	sleep 0.5
+	until "${ip[@]}" link show "$2" | grep -q 'state UP'; do
+		[ $SECONDS -lt $end ] || { echo "$2 does not come up" >&2; exit 1; }
+		sleep 0.1
+	done
+}
+
+# usage: run_card NAME NETDEV NETDEV
+run_card() {
+	local card=$1 a=$2 b=$3 mtu
+
+	if wants rxe; then
+		put_rxe_on "$a" "$b"
+		for mtu in "${mtus[@]}"; do
+			set_mtu "$mtu" "$a"
+			set_mtu "$mtu" "$b"
+			"$programs/load" rxe "${card}_$mtu" rxe0 rxe1 $bytes
+		done
+		take_rxe_off "$a" "$b"
+	fi
+	put_hroce_on "$a" "$b"
+	for mtu in "${mtus[@]}"; do
+		set_mtu "$mtu" "$a" counts1
+		set_mtu "$mtu" "$b" counts2
+		! wants hroce || "$programs/load" hroce "${card}_$mtu" hroce0 hroce1 $bytes
+		! wants tcp || "$programs/tcp" "${card}_$mtu" counts1 10.92.0.1 counts2 10.92.0.2 $bytes
+	done
+	ip netns del counts1
+	ip netns del counts2
+}
+
+for ((i = 0; i < ${#cards[@]}; i++)); do
+	modprobe "${drivers[i]}"
+	a=$(find_netdev "52:54:00:9$((i + 1)):00:01")
+	b=$(find_netdev "52:54:00:9$((i + 1)):00:02")
+	if [ "${cards[i]}" = plain ]; then
+		for netdev in "$a" "$b"; do
+			ethtool -K "$netdev" tx off rx off sg off gso off tso off gro off
+		done
+	fi
+	run_card "${cards[i]}" "$a" "$b" >>"$VM_OUT/windows"
+done
+cat /proc/kallsyms >"$VM_OUT/kallsyms"
