@@ -84,7 +84,7 @@ static u32 comp_read_pos(const struct hrp_wqe *w, const struct hrp_pkt *pkt)
 /* Index of the last packet of the response that @pkt belongs to. */
 static u32 comp_read_last(const struct hrp_wqe *w, const struct hrp_pkt *pkt)
 {
-	return min(comp_read_pos(w, pkt) | (HRP_READ_CHUNK - 1),
+	return min(comp_read_pos(w, pkt) | ((1u << w->chunk_shift) - 1),
 		   w->nr_pkts - 1);
 }
 
@@ -97,7 +97,7 @@ static bool comp_fits_read(const struct hrp_req *req, const struct hrp_wqe *w,
 
 	if (!!(pkt->info & HRP_OI_LAST) != last)
 		return false;
-	if (!(pos & (HRP_READ_CHUNK - 1)))
+	if (hrp_req_read_begins(w, pos))
 		return pkt->info & HRP_OI_FIRST;
 	/* After a request for the rest, the first answer may still arrive. */
 	return !(pkt->info & HRP_OI_FIRST) || pkt->psn == req->restart_psn;
@@ -214,10 +214,13 @@ static void comp_answered(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	req->psn_una = hrp_psn_add(req->psn_una, nr_pkts);
 	/* Both counts are 0 if the request is about to be resent. */
 	req->rd_pkts -= min(req->rd_pkts, nr_pkts);
-	if (!last)
+	if (!last && !hrp_req_read_begins(w, (req->psn_una - w->first_psn) &
+					  HRP_PSN_MASK))
 		return;
 	if (req->nr_rd_atomic)
 		req->nr_rd_atomic--;
+	if (!last)
+		return;
 	if (hrp_masked_goes_on(w, pkt->orig)) {
 		hrp_masked_go_on(w, pkt->orig, req->psn_una);
 		req->offset = 0;

@@ -12,7 +12,9 @@
  */
 #include <linux/types.h>
 #include <linux/compiler.h>
+#include <linux/bitops.h>
 #include <linux/kernel.h>
+#include <linux/log2.h>
 #include <linux/minmax.h>
 #include "env.h"
 #include "pace.h"
@@ -395,28 +397,47 @@ static bool req_rd_is_full(const struct hrp_req *req)
 	return req->nr_rd_atomic && req->nr_rd_atomic >= req->max_rd_atomic;
 }
 
+/*
+ * Divide the rest of a READ into requests of which some fill the congestion
+ * window. What may have to be requested again stays divided as it is: a
+ * responder repeats the answer to one request or a part of that.
+ */
+static void req_divide_read(const struct hrp_req *req, struct hrp_wqe *w)
+{
+	u32 reads = clamp(req->max_rd_atomic, 1u, HRP_READS_PER_CWND);
+	u32 pkts = max(req->cwnd_pkts / reads, 1u << HRP_READ_MIN_SHIFT);
+
+	if (w->started && req->psn_una != req->psn_max)
+		return;
+	w->chunk_shift = min_t(u32, ilog2(pkts), HRP_READ_MAX_SHIFT);
+	if (req->offset)
+		w->chunk_shift = min_t(u32, w->chunk_shift, __ffs(req->offset));
+}
+
 static enum req_step req_read(struct hrp_qp *qp, struct hrp_wqe *w,
 			      struct hrp_burst *b)
 {
 	struct hrp_req *req = &qp->req;
 	u32 dist = hrp_req_dist(req);
-	u32 into_chunk = req->offset & (HRP_READ_CHUNK - 1);
-	u32 n = min(w->nr_pkts - req->offset, HRP_READ_CHUNK - into_chunk);
-	u32 start = req->offset << qp->mtu_shift;
-	u32 len = min(w->length - start, n << qp->mtu_shift);
+	u32 start, len, n;
 
-	/* A further chunk waits for all earlier packets. */
-	if (!req->burst_pkts || (req->offset && dist))
+	if (!req->burst_pkts || req_rd_is_full(req))
 		return STEP_WAIT;
-	if (!req->offset && (req_rd_is_full(req) || n > PSN_ROOM - dist))
-		return STEP_WAIT;
-	/* A READ longer than the window may be sent alone. */
+	req_divide_read(req, w);
+	n = 1u << w->chunk_shift;
+	n -= req->offset & (n - 1);
+	n = min(n, w->nr_pkts - req->offset);
+	/* A request for more than the window may be sent alone. */
 	if (req->rd_pkts && req->rd_pkts + n > hrp_req_window(req))
 		return STEP_WAIT;
+	if (n > PSN_ROOM - dist)
+		return STEP_WAIT;
 	req_start_message(req, w);
-	if (into_chunk)
+	if (!hrp_req_read_begins(w, req->offset))
 		req->restart_psn = req->psn;
 
+	start = req->offset << qp->mtu_shift;
+	len = min(w->length - start, n << qp->mtu_shift);
 	hrp_burst_begin(b, qp, hrp_qp_service(qp) | HRP_OP_READ_REQ, req->psn);
 	b->ackreq_last = 1;
 	b->first.va = w->wqe.rdma.remote_addr + start;
@@ -424,8 +445,7 @@ static enum req_step req_read(struct hrp_qp *qp, struct hrp_wqe *w,
 	b->first.srqn = w->wqe.srqn;
 	b->first.dmalen = len;
 
-	/* With an offset, only this entry is outstanding. */
-	req->nr_rd_atomic = req->offset ? 1 : req->nr_rd_atomic + 1;
+	req->nr_rd_atomic++;
 	req->rd_pkts += n;
 	req->unasked_pkts = 0;
 	req_advance(req, w, n);

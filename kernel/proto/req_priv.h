@@ -8,11 +8,16 @@
 #include "qp.h"
 
 /*
- * Most response packets per READ request. A longer READ is split into several
- * requests, so that its PSNs stay within half of the valid region (IBTA 9.7.1):
- * 2^31 bytes in packets of 256 would fill all of it.
+ * A longer READ is split into several requests, of 2^chunk_shift response
+ * packets each: the peer sends all that one request asks for at once, whatever
+ * the path can take. With more than 2^22 packets the PSNs would leave half of
+ * the valid region (IBTA 9.7.1).
  */
-#define HRP_READ_CHUNK	(1u << 22)
+#define HRP_READ_MIN_SHIFT	4u
+#define HRP_READ_MAX_SHIFT	22u
+
+/* READ requests that together fill the congestion window. */
+#define HRP_READS_PER_CWND	4u
 
 /* Is the answer an ATOMIC Acknowledge? */
 static inline bool hrp_wqe_is_atomic(const struct hrp_wqe *w)
@@ -37,6 +42,7 @@ static inline bool hrp_wqe_is_answered(const struct hrp_wqe *w)
  * stall a connection, and every real queue has room for so few packets.
  */
 #define HRP_CWND_MIN	16u
+static_assert(HRP_CWND_MIN == 1u << HRP_READ_MIN_SHIFT);
 
 /*
  * Packets that may be in flight. After going back only one, until it is
@@ -47,6 +53,12 @@ static inline bool hrp_wqe_is_answered(const struct hrp_wqe *w)
 static inline u32 hrp_req_window(const struct hrp_req *req)
 {
 	return req->rnr_row || req->went_back ? 1 : req->cwnd_pkts;
+}
+
+/* Does a request for response packets of the entry end before this one? */
+static inline bool hrp_req_read_begins(const struct hrp_wqe *w, u32 offset)
+{
+	return !(offset & ((1u << w->chunk_shift) - 1));
 }
 
 /* PSNs in flight. */

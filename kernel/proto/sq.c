@@ -244,6 +244,7 @@ struct hrp_wqe *hrp_sq_take(struct hrp_qp *qp)
 	w->started = false;
 	w->done = false;
 	w->unasked = false;
+	w->chunk_shift = 0;
 	w->status = sq_check_op(qp, &w->wqe);
 	if (w->status == HROCE_WC_SUCCESS)
 		w->status = sq_copy_data(sq, w, entry + sizeof(w->wqe));

@@ -52,6 +52,7 @@ struct sim_opts {
 	u32 refuse_ppm;		/* the local stack has no room; per burst */
 	u32 queue_us;		/* what links hold at most; 0: all */
 	u32 max_waste;		/* per cent of frames that receivers throw away */
+	u32 max_lost;		/* per cent of frames that never arrive */
 	u32 away_ppm;		/* memory has to be fetched; per use of it */
 	u32 pause_us;		/* mean time that a receiver posts nothing */
 	bool paced;		/* requesters have rates, which change */

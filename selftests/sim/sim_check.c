@@ -335,17 +335,25 @@ static void check_timeouts(struct sim *sim)
 	sim_check(sim, sim->counts.v[HROCE_EV_TIMEOUTS] == expected);
 }
 
-/* Short queues must not make requesters send all again and again. */
+/*
+ * Short queues must not make requesters send all again and again, nor ask for
+ * it. What the queues have dropped never arrives.
+ */
 static void check_waste(struct sim *sim)
 {
 	u64 waste = sim->counts.v[HROCE_DROP_PSN] + sim->counts.v[HROCE_EV_DUPLICATES];
+	u64 lost = sim->nr_sent - min(sim->nr_sent, sim->nr_frames);
 
 	if (sim->opts.verbose)
-		printf("# %llu of %llu frames wasted\n",
+		printf("# %llu of %llu frames wasted, %llu of %llu lost\n",
 		       (unsigned long long)waste,
-		       (unsigned long long)sim->nr_frames);
+		       (unsigned long long)sim->nr_frames,
+		       (unsigned long long)lost,
+		       (unsigned long long)sim->nr_sent);
 	sim_check(sim, !sim->opts.max_waste ||
 		       100 * waste <= sim->opts.max_waste * sim->nr_frames);
+	sim_check(sim, !sim->opts.max_lost ||
+		       100 * lost <= sim->opts.max_lost * sim->nr_sent);
 }
 
 void sim_check_end(struct sim *sim)

@@ -145,24 +145,136 @@ static void window_grows_back(void)
 	rig_end();
 }
 
+/* The first @nr packets of a response. */
+static void begin_answer(u32 psn, u32 nr)
+{
+	u32 i;
+
+	tap_eq(rig_read_resp(HRP_OP_READ_RESP_FIRST, psn, 1024), HRP_RX_ACCEPT);
+	for (i = 1; i < nr; i++)
+		tap_eq(rig_read_resp(HRP_OP_READ_RESP_MIDDLE, psn + i, 1024),
+		       HRP_RX_ACCEPT);
+}
+
+/* A response of @nr packets, all that was asked for. */
+static void answer(u32 psn, u32 nr)
+{
+	begin_answer(psn, nr - 1);
+	tap_eq(rig_read_resp(HRP_OP_READ_RESP_LAST, psn + nr - 1, 1024),
+	       HRP_RX_ACCEPT);
+}
+
+/* The next burst asks for @nr packets from @psn on. */
+static void expect_request(u32 psn, u32 nr)
+{
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig.burst.first.opcode, HRP_OP_READ_REQ);
+	tap_eq(rig.burst.first.psn, psn);
+	tap_eq(rig.burst.first.dmalen, nr * 1024);
+	tap_eq(rig.burst.first.va, 0x200000 + psn * 1024);
+}
+
 /* The responses to READs are in flight, too. */
 static void reads_ask_for_a_window(void)
 {
 	rig_begin(HRP_TYPE_RC, 0);
+	rig.qp.req.max_rd_atomic = 16;
 	rig_post_op(HROCE_WR_READ, 40 * 1024);
 	rig_post_op(HROCE_WR_READ, 24 * 1024);
 	rig_post_op(HROCE_WR_READ, 1024);
-	tap_eq(rig_drain(), 2);
-	tap_eq(rig.qp.req.nr_rd_atomic, 2);
+	tap_eq(rig_drain(), 3 + 2);
+	tap_eq(rig.qp.req.nr_rd_atomic, 5);
 	tap_eq(rig_read_resp(HRP_OP_READ_RESP_FIRST, 0, 1024), HRP_RX_ACCEPT);
 	tap_eq(rig_drain(), 1);
-	/* A longer one goes alone. */
 	rig_end();
+}
+
+/* Each request takes a resource of the peer until its last packet is here. */
+static void long_reads_ask_in_pieces(void)
+{
+	u32 i;
 
 	rig_begin(HRP_TYPE_RC, 0);
-	rig_post_op(HROCE_WR_READ, 100 * 1024);
-	rig_post_op(HROCE_WR_READ, 1024);
-	tap_eq(rig_drain(), 1);
+	rig_post_op(HROCE_WR_READ, 96 * 1024);
+	for (i = 0; i < 4; i++)
+		expect_request(16 * i, 16);
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	tap_eq(rig.qp.req.nr_rd_atomic, 4);
+	for (i = 0; i < 6; i++) {
+		answer(16 * i, 16);
+		if (i < 2)
+			expect_request(64 + 16 * i, 16);
+		tap_eq(rig.qp.req.nr_rd_atomic, i < 2 ? 4 : 5 - i);
+	}
+	rig_expect_cqe(0, HROCE_WC_SUCCESS);
+	tap_eq(rig.qp.req.rd_pkts, 0);
+	rig_end();
+
+	/* One that may ask only once at a time asks for all. */
+	rig_begin(HRP_TYPE_RC, 0);
+	rig.qp.req.max_rd_atomic = 1;
+	rig_post_op(HROCE_WR_READ, 96 * 1024);
+	expect_request(0, 64);
+	answer(0, 64);
+	expect_request(64, 32);
+	answer(64, 32);
+	rig_expect_cqe(0, HROCE_WC_SUCCESS);
+	rig_end();
+}
+
+/* A response that ends where no request ended, or goes on there. */
+static void pieces_end_where_they_were_asked_to(void)
+{
+	static const u8 opcode[] = {
+		HRP_OP_READ_RESP_LAST, HRP_OP_READ_RESP_MIDDLE,
+	};
+	u32 i, end;
+
+	for (i = 0; i < ARRAY_SIZE(opcode); i++) {
+		rig_begin(HRP_TYPE_RC, 0);
+		rig_post_op(HROCE_WR_READ, 96 * 1024);
+		rig_drain();
+		end = i ? 15 : 14;
+		rig_read_resp(HRP_OP_READ_RESP_FIRST, 0, 1024);
+		rig.qp.req.psn_una = end;
+		tap_eq(rig_read_resp(opcode[i], end, 1024), HRP_RX_FAIL);
+		rig_expect_cqe(0, HROCE_WC_BAD_RESP_ERR);
+		rig_end();
+	}
+}
+
+/* What was asked for may be asked for again only in the same pieces. */
+static void losses_make_pieces_smaller(void)
+{
+	struct hrp_req *req = &rig.qp.req;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	req->window_pkts = 256;
+	hrp_req_start(&rig.qp, 0);
+	rig_post_op(HROCE_WR_READ, 512 * 1024);
+	expect_request(0, 64);
+	tap_eq(rig_drain(), 3);
+
+	/* Packets 40 to 49 were lost. */
+	begin_answer(0, 40);
+	tap_eq(rig_read_resp(HRP_OP_READ_RESP_MIDDLE, 50, 1024),
+	       HRP_RX_GO_BACK);
+	tap_eq(req->cwnd_pkts, (256 - 40) / 2);
+	expect_request(40, 24);
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	answer(40, 24);
+	expect_request(64, 64);
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	answer(64, 64);
+	expect_request(128, 64);
+	answer(128, 64);
+	expect_request(192, 64);
+	answer(192, 64);
+
+	/* No answer is outstanding: the rest is divided anew. */
+	req->cwnd_pkts = 100;
+	expect_request(256, 16);
+	expect_request(272, 16);
 	rig_end();
 }
 
@@ -349,7 +461,7 @@ static void refused_after_an_error(void)
 
 int main(void)
 {
-	tap_plan(16);
+	tap_plan(19);
 	tap_run(window_starts_full);
 	tap_run(nak_halves_the_window);
 	tap_run(ten_thousand_naks_resend_one_packet);
@@ -358,6 +470,9 @@ int main(void)
 	tap_run(small_windows_stay);
 	tap_run(window_grows_back);
 	tap_run(reads_ask_for_a_window);
+	tap_run(long_reads_ask_in_pieces);
+	tap_run(pieces_end_where_they_were_asked_to);
+	tap_run(losses_make_pieces_smaller);
 	tap_run(refused_packets_are_not_sent);
 	tap_run(acknowledgement_ends_the_wait);
 	tap_run(refused_frame_holds_many);

@@ -353,7 +353,7 @@ static void read_pays_for_its_request(void)
 {
 	begin(HRP_TYPE_RC, GBIT, 4 * hrp_pace_max_cost(MTU));
 	rig.now_ns += 1000000000;
-	rig_post_op(HROCE_WR_READ, 1 << 20);
+	rig_post_op(HROCE_WR_READ, 1 << 14);
 	tap_eq(rig_next(), HRP_NEXT_BURST);
 	tap_eq(hrp_pace_cost(&rig.burst), HEADERS + RETH);
 	rig_post_op(HROCE_WR_FETCH_ADD, 8);

@@ -19,4 +19,9 @@ static inline bool test_and_clear_bit(unsigned int nr, unsigned long *word)
 	return set;
 }
 
+static inline unsigned long __ffs(unsigned long word)
+{
+	return __builtin_ctzl(word);
+}
+
 #endif /* SHIM_LINUX_BITOPS_H */
