@@ -1,18 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# usage: cards.sh PROGRAMS SYSTEM...
+# usage: cards.sh CARD,... MTU,... PROGRAMS SYSTEM...
 #
 # Inside a guest with two emulated cards of each kind, as "run -T cards" makes it: let each pair work with the stock
-# kernel's own driver, at three MTUs, and leave windows and kallsyms in $VM_OUT as memory.sh does. The cards' addresses
+# kernel's own driver, at these MTUs, and leave windows and kallsyms in $VM_OUT as memory.sh does. The cards' addresses
 # are 52:54:00:9N:00:01 and ...:02, with N from 1 in the order of the list below.
 
 set -eu
 . "$(dirname "$0")/lib.sh"
-programs=$1
-shift
+chosen=,$1,
+IFS=, read -ra mtus <<<"$2"
+programs=$3
+shift 3
 systems=" $* "
-mtus=(9000 4200 1500)
 bytes=1048576
 
 # Names of topologies, and drivers. "plain" has nothing offloaded.
@@ -72,6 +73,7 @@ run_card() {
 }
 
 for ((i = 0; i < ${#cards[@]}; i++)); do
+	[[ $chosen == *,${cards[i]},* ]] || continue
 	modprobe "${drivers[i]}"
 	a=$(find_netdev "52:54:00:9$((i + 1)):00:01")
 	b=$(find_netdev "52:54:00:9$((i + 1)):00:02")

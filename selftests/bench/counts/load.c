@@ -27,7 +27,7 @@
 #define BUFFER_LEN	(1u << 20)
 #define LONG		0
 #define LONG_WINDOW	(16u << 20)
-#define LONG_WARM	(4u << 20)
+#define LONG_WARM	(16u << 20)
 #define LONG_MIN_COUNT	48
 #define BUFFER_ALIGN	4096
 #define PATIENCE_SECS	60

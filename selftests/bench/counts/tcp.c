@@ -31,7 +31,7 @@
 #define PORT		17
 #define BUFFER_LEN	(1u << 20)
 #define LONG_WINDOW	(16u << 20)
-#define LONG_WARM	(4u << 20)
+#define LONG_WARM	(16u << 20)
 #define LONG_MIN_COUNT	48
 #define LONG_DEPTH	16
 #define SHORT_LEN	64
