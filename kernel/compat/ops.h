@@ -78,6 +78,16 @@ static int compat_counter_unbind_qp(struct ib_qp *qp)
 #define hroce_counter_unbind_qp	compat_counter_unbind_qp
 #endif
 
+/*
+ * Up to 6.12 ib_core made counters of its own size. Give both to operations
+ * for objects that the driver does not have.
+ */
+#ifndef HROCE_HAVE_COUNTER_SIZE
+#define size_rdma_counter	size_ib_counters
+#define counter_init	create_counters
+#define hroce_counter_init	NULL
+#endif
+
 /* Up to 6.12 the name and the type of the number were others. */
 #ifndef HROCE_HAVE_RESIZE_USER_CQ
 static int compat_cq_resize(struct ib_cq *cq, int nr_cqes,

@@ -109,6 +109,11 @@ static int counter_create(struct rdma_counter *counter)
 	return err;
 }
 
+/* ib_core has zeroed it, but calls this without asking whether it is there. */
+void hroce_counter_init(struct rdma_counter *counter)
+{
+}
+
 static void counter_use(struct hroce_qp *qp,
 			struct hroce_stats __percpu *stats)
 {

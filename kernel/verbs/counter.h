@@ -4,8 +4,19 @@
 #define HROCE_COUNTER_H
 
 #include <linux/types.h>
+#include <rdma/rdma_counter.h>
 
 struct hroce_ibdev;
+
+/**
+ * struct hroce_counter - counter of queue pairs
+ * @ib: what ib_core knows of it
+ *
+ * Older kernels allocate only @ib, so the counts are found by its number.
+ */
+struct hroce_counter {
+	struct rdma_counter ib;
+};
 
 /**
  * hroce_counters_sum - sum the counters of a port and of its queue pairs

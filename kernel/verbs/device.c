@@ -15,6 +15,7 @@
 #include "../datapath/srq.h"
 #include "../mem/mw.h"
 #include "ah.h"
+#include "counter.h"
 #include "debug.h"
 #include "device.h"
 #include "domain.h"
@@ -51,6 +52,7 @@ static const struct ib_device_ops dev_ops = {
 	.counter_alloc_stats = hroce_counter_alloc_stats,
 	.counter_bind_qp = hroce_counter_bind_qp,
 	.counter_dealloc = hroce_counter_dealloc,
+	.counter_init = hroce_counter_init,
 	.counter_unbind_qp = hroce_counter_unbind_qp,
 	.counter_update_stats = hroce_counter_update_stats,
 	.create_ah = hroce_ah_create,
@@ -112,6 +114,7 @@ static const struct ib_device_ops dev_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_srq, hroce_srq, ib),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, hroce_ucontext, ib),
 	INIT_RDMA_OBJ_SIZE(ib_xrcd, hroce_xrcd, ib),
+	INIT_RDMA_OBJ_SIZE(rdma_counter, hroce_counter, ib),
 };
 
 static const struct ib_device_ops dev_vlan_ops = {

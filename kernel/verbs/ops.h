@@ -127,6 +127,7 @@ int hroce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp,
 			  u32 port_num);
 int hroce_counter_unbind_qp(struct ib_qp *ibqp, u32 port_num);
 int hroce_counter_dealloc(struct rdma_counter *counter);
+void hroce_counter_init(struct rdma_counter *counter);
 struct rdma_hw_stats *hroce_counter_alloc_stats(struct rdma_counter *counter);
 int hroce_counter_update_stats(struct rdma_counter *counter);
 struct rdma_hw_stats *hroce_hw_stats_alloc(struct ib_device *ibdev,
