@@ -68,9 +68,10 @@ builds_for() {
 	[ -z "$1" ] || package=$(apt-cache search --names-only "^linux-headers-${1//./\\.}\.[0-9]+\+[a-z0-9.]+-amd64$" |
 		cut -d' ' -f1 | sort -V | tail -n 1)
 	[ -n "$package" ] || { echo "no headers of $1"; return 1; }
+	files >/tmp/with
 	apt install "$package" || return
 	# Kernels bring more packages along, which write files as well.
-	files | grep -v hroce >/tmp/before
+	comm -13 /tmp/with <(files) | grep -v -e hroce -e '/updates\(/dkms\)\?$' | sort -u -o /tmp/before - /tmp/before
 	kernel=$(ls -t /lib/modules | head -n 1)
 	has_version previous "$kernel"
 }
