@@ -4,7 +4,7 @@
 #define HROCE_COUNTER_H
 
 #include <linux/types.h>
-#include <rdma/rdma_counter.h>
+#include <rdma/ib_verbs.h>
 
 struct hroce_ibdev;
 
