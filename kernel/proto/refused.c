@@ -16,6 +16,15 @@
 #define ROOM_MIN_NS	100000ull
 #define ROOM_MAX_NS	4000000ull
 
+/* Requests of an answered entry for the packets [@begin, @end). */
+static u32 req_requests(const struct hrp_wqe *w, u32 begin, u32 end)
+{
+	u32 first = (begin - w->first_psn) & HRP_PSN_MASK;
+	u32 last = (end - 1 - w->first_psn) & HRP_PSN_MASK;
+
+	return (last >> w->chunk_shift) - (first >> w->chunk_shift) + 1;
+}
+
 /*
  * Make @psn the next to send. It must be the first PSN of a packet of SEND or
  * WRITE, or of a request, that is sent and not acknowledged.
@@ -37,7 +46,7 @@ static void req_return(struct hrp_req *req, u32 psn)
 							      w->first_psn;
 		if (hrp_wqe_is_answered(w)) {
 			req->rd_pkts -= (end - begin) & HRP_PSN_MASK;
-			req->nr_rd_atomic--;
+			req->nr_rd_atomic -= req_requests(w, begin, end);
 		}
 		if (begin == psn)
 			break;

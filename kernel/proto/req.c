@@ -398,17 +398,18 @@ static bool req_rd_is_full(const struct hrp_req *req)
 }
 
 /*
- * Divide the rest of a READ into requests of which some fill the congestion
- * window. What may have to be requested again stays divided as it is: a
- * responder repeats the answer to one request or a part of that.
+ * Divide the rest of a READ into requests, so that a few of them fill the
+ * congestion window. What may have to be requested again stays divided as it
+ * is: a responder repeats the answer to one request or a part of that.
  */
 static void req_divide_read(const struct hrp_req *req, struct hrp_wqe *w)
 {
-	u32 reads = clamp(req->max_rd_atomic, 1u, HRP_READS_PER_CWND);
-	u32 pkts = max(req->cwnd_pkts / reads, 1u << HRP_READ_MIN_SHIFT);
+	u32 reads, pkts;
 
 	if (w->started && req->psn_una != req->psn_max)
 		return;
+	reads = clamp(req->max_rd_atomic, 1u, HRP_READS_PER_CWND);
+	pkts = max(req->cwnd_pkts / reads, 1u << HRP_READ_MIN_SHIFT);
 	w->chunk_shift = min_t(u32, ilog2(pkts), HRP_READ_MAX_SHIFT);
 	if (req->offset)
 		w->chunk_shift = min_t(u32, w->chunk_shift, __ffs(req->offset));

@@ -55,7 +55,7 @@ static inline u32 hrp_req_window(const struct hrp_req *req)
 	return req->rnr_row || req->went_back ? 1 : req->cwnd_pkts;
 }
 
-/* Does a request for response packets of the entry end before this one? */
+/* Does a request of the READ ask for packets from @offset on? */
 static inline bool hrp_req_read_begins(const struct hrp_wqe *w, u32 offset)
 {
 	return !(offset & ((1u << w->chunk_shift) - 1));

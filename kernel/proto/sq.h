@@ -30,8 +30,8 @@ struct hrp_qp;
  * @started: @first_psn and @last_psn are valid
  * @done: LOCAL_INV, REG_MR, BIND_MW: executed
  * @unasked: its last packet requests no acknowledgement; the next entry does
- * @chunk_shift: READ: response packets of each request, as power of two; valid
- *	once the entry was sent
+ * @chunk_shift: READ: response packets of each request, as power of two, once
+ *	the entry was sent; otherwise 0
  * @sges: SGEs, or inline data; the masks of a masked atomic follow its SGEs
  *
  * Written by the context that runs the requester (one at a time, see req.h),

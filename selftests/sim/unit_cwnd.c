@@ -284,6 +284,28 @@ static void refuse(u32 psn)
 	hrp_req_refused(&rig.qp, psn, rig.now_ns);
 }
 
+/* What is sent later takes no resource of the peer until then. */
+static void refused_pieces_are_not_asked_for(void)
+{
+	const struct hrp_req *req = &rig.qp.req;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_READ, 96 * 1024);
+	tap_eq(rig_drain(), 4);
+	tap_eq(req->nr_rd_atomic, 4);
+	refuse(16);
+	tap_eq(req->psn, 16);
+	tap_eq(req->nr_rd_atomic, 1);
+	tap_eq(req->rd_pkts, 16);
+	refuse(0);
+	tap_eq(req->nr_rd_atomic, 0);
+	tap_eq(req->rd_pkts, 0);
+	rig.now_ns += ROOM_NS;
+	tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
+	expect_request(0, 16);
+	rig_end();
+}
+
 static void refused_packets_are_not_sent(void)
 {
 	const struct hrp_req *req = &rig.qp.req;
@@ -461,7 +483,7 @@ static void refused_after_an_error(void)
 
 int main(void)
 {
-	tap_plan(19);
+	tap_plan(20);
 	tap_run(window_starts_full);
 	tap_run(nak_halves_the_window);
 	tap_run(ten_thousand_naks_resend_one_packet);
@@ -473,6 +495,7 @@ int main(void)
 	tap_run(long_reads_ask_in_pieces);
 	tap_run(pieces_end_where_they_were_asked_to);
 	tap_run(losses_make_pieces_smaller);
+	tap_run(refused_pieces_are_not_asked_for);
 	tap_run(refused_packets_are_not_sent);
 	tap_run(acknowledgement_ends_the_wait);
 	tap_run(refused_frame_holds_many);
