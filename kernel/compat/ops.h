@@ -79,8 +79,8 @@ static int compat_counter_unbind_qp(struct ib_qp *qp)
 #endif
 
 /*
- * Up to 6.12 ib_core made counters of its own size. Give both to operations
- * for objects that the driver does not have.
+ * Up to 6.12 ib_core made counters by itself. Both members stand for those of
+ * an object that the driver does not make.
  */
 #ifndef HROCE_HAVE_COUNTER_SIZE
 #define size_rdma_counter	size_ib_counters

@@ -20,15 +20,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "long.h"
 #include "mark.h"
 
 #define MAX_LIST	32
 #define RECV_DEPTH	256
-#define BUFFER_LEN	(1u << 20)
+#define BUFFER_LEN	LONG_MAX_LEN
 #define LONG		0
-#define LONG_WINDOW	(16u << 20)
-#define LONG_WARM	(16u << 20)
-#define LONG_MIN_COUNT	48
 #define BUFFER_ALIGN	4096
 #define PATIENCE_SECS	60
 #define NEXT_TICK_US	20000
@@ -42,10 +40,8 @@ enum { A, B, NR_SIDES };
  * @size: bytes of a message, or LONG
  * @list: messages posted by one call
  * @depth: most messages under way; a multiple of @list
- * @warm: messages before the window; caches and queues are filled then. LONG
- *	ones: LONG_WARM bytes
- * @count: messages in the window. LONG ones: LONG_WINDOW bytes, but at least
- *	LONG_MIN_COUNT messages
+ * @warm: messages before the window; caches and queues are filled then
+ * @count: messages in the window
  */
 struct workload {
 	const char *name;
@@ -307,19 +303,15 @@ int main(int argc, char **argv)
 
 	if (argc != 6)
 		errx(2, "usage: load SYSTEM TOPOLOGY DEVICE DEVICE BYTES");
-	bytes = strtoul(argv[5], NULL, 0);
-	if (!bytes || bytes > BUFFER_LEN)
-		errx(2, "%s: 1 to %u bytes", argv[5], BUFFER_LEN);
+	bytes = long_len(argv[5]);
 	for (i = 0; i < NR_SIDES; i++)
 		open_side(&sides[i], argv[3 + i]);
 	for (i = 0; i < sizeof(workloads) / sizeof(workloads[0]); i++) {
 		w = workloads[i];
 		if (w.size == LONG) {
 			w.size = bytes;
-			w.warm = LONG_WARM / bytes;
-			w.count = LONG_WINDOW / bytes;
-			if (w.count < LONG_MIN_COUNT)
-				w.count = LONG_MIN_COUNT;
+			w.warm = long_warm(bytes);
+			w.count = long_count(bytes);
 		}
 		run(&w);
 		printf("%s\t%s\t%s\t%u\t%u\n", argv[1], argv[2],

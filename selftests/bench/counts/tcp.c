@@ -26,13 +26,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "long.h"
 #include "mark.h"
 
 #define PORT		17
-#define BUFFER_LEN	(1u << 20)
-#define LONG_WINDOW	(16u << 20)
-#define LONG_WARM	(16u << 20)
-#define LONG_MIN_COUNT	48
 #define LONG_DEPTH	16
 #define SHORT_LEN	64
 #define SHORT_DEPTH	32
@@ -146,22 +143,18 @@ static void run(const char *topology, const char *name, size_t size,
 
 int main(int argc, char **argv)
 {
-	size_t bytes, count;
+	uint32_t bytes;
 
 	if (argc != 7)
 		errx(2, "usage: tcp TOPOLOGY NAMESPACE ADDRESS NAMESPACE ADDRESS BYTES");
-	bytes = strtoul(argv[6], NULL, 0);
-	if (!bytes || bytes > BUFFER_LEN)
-		errx(2, "%s: 1 to %u bytes", argv[6], BUFFER_LEN);
-	buffer = malloc(BUFFER_LEN);
+	bytes = long_len(argv[6]);
+	buffer = malloc(LONG_MAX_LEN);
 	if (!buffer)
 		err(1, "malloc");
-	memset(buffer, 0x5a, BUFFER_LEN);
+	memset(buffer, 0x5a, LONG_MAX_LEN);
 	connect_sockets(argv);
-	count = LONG_WINDOW / bytes;
-	if (count < LONG_MIN_COUNT)
-		count = LONG_MIN_COUNT;
-	run(argv[1], "write", bytes, LONG_DEPTH, LONG_WARM / bytes, count);
+	run(argv[1], "write", bytes, LONG_DEPTH, long_warm(bytes),
+	    long_count(bytes));
 	run(argv[1], "send", SHORT_LEN, SHORT_DEPTH, SHORT_WARM, SHORT_COUNT);
 	return 0;
 }
