@@ -9,6 +9,8 @@
 #include <stdlib.h>
 
 #include "cq.h"
+#include "hroce.h"
+#include "kick.h"
 #include "pd.h"
 
 /*
@@ -16,6 +18,9 @@
  * bits; the kernel overwrites the slot before it makes it valid again.
  */
 #define QPN_FORGOTTEN	UINT32_MAX
+
+/* Empty polls from one look at hroce_cq_hdr.poll_qpn to the next. */
+#define EMPTY_POLLS	16
 
 #define CQ_EX_WC_FLAGS	(IBV_WC_STANDARD_FLAGS | \
 			 IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
@@ -268,9 +273,27 @@ static void wc_fill(struct ibv_wc *wc, const struct hroce_cqe *cqe)
 	};
 }
 
-int hroce_poll_cq(struct ibv_cq *ibcq, int nr_entries, struct ibv_wc *wc)
+uint32_t hroce_cq_found_none(struct hroce_cq *cq)
 {
-	struct hroce_cq *cq = to_hcq(ibcq);
+	if (++cq->nr_empty % EMPTY_POLLS == 0)
+		cq->poll_qpn = hroce_load_acquire(&cq->hdr->poll_qpn);
+	return cq->poll_qpn;
+}
+
+bool hroce_cq_poll_netdev(struct hroce_cq *cq, uint32_t qpn)
+{
+	if (hroce_kick_poll(to_hctx(cq->vcq.cq.context)->kick_fd, qpn))
+		return true;
+	hroce_lock(&cq->lock);
+	cq->poll_qpn = 0;
+	hroce_unlock(&cq->lock);
+	return false;
+}
+
+/* @qpn: set if nothing was found */
+static int cq_poll(struct hroce_cq *cq, int nr_entries, struct ibv_wc *wc,
+		   uint32_t *qpn)
+{
 	const struct hroce_cqe *cqe;
 	uint32_t before;
 	int nr_polled;
@@ -286,8 +309,21 @@ int hroce_poll_cq(struct ibv_cq *ibcq, int nr_entries, struct ibv_wc *wc)
 	}
 	if (cq->ring.cons != before)
 		hroce_cons_publish(&cq->ring);
+	*qpn = nr_polled ? 0 : hroce_cq_found_none(cq);
 	hroce_unlock(&cq->lock);
 
+	return nr_polled;
+}
+
+int hroce_poll_cq(struct ibv_cq *ibcq, int nr_entries, struct ibv_wc *wc)
+{
+	struct hroce_cq *cq = to_hcq(ibcq);
+	uint32_t qpn;
+	int nr_polled;
+
+	nr_polled = cq_poll(cq, nr_entries, wc, &qpn);
+	if (qpn && hroce_cq_poll_netdev(cq, qpn))
+		nr_polled = cq_poll(cq, nr_entries, wc, &qpn);
 	return nr_polled;
 }
 

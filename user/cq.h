@@ -17,9 +17,11 @@
  * @hdr: words shared with the kernel; never moves, since arming does not take
  *	@lock
  * @hdr_map: page of @hdr after a resize has replaced the first ring
- * @lock: guards @ring and @current; held from start_poll to end_poll
+ * @lock: guards @ring and the members behind it; held from start_poll to end_poll
  * @ring: the ring, and the position of polling
  * @current: entry of the read functions of the extended interface
+ * @nr_empty: polls that found nothing
+ * @poll_qpn: queue pair to poll the netdev for, or 0; see hroce_cq_found_none()
  */
 struct hroce_cq {
 	struct verbs_cq vcq;
@@ -30,6 +32,8 @@ struct hroce_cq {
 	struct hroce_lock lock;
 	struct hroce_cons_ring ring;
 	const struct hroce_cqe *current;
+	uint32_t nr_empty;
+	uint32_t poll_qpn;
 };
 
 static inline struct hroce_cq *to_hcq(struct ibv_cq *ibcq)
@@ -57,6 +61,25 @@ int hroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only);
  * Return: the entry at the ring's current index, or NULL if there is none.
  */
 const struct hroce_cqe *hroce_cq_next(struct hroce_cq *cq);
+
+/**
+ * hroce_cq_found_none - note that polling found no completion
+ * @cq: completion queue, locked
+ *
+ * Looks at the word of the kernel only now and then: it is in a cache line that
+ * polling does not touch.
+ * Return: queue pair for hroce_cq_poll_netdev(), or 0.
+ */
+uint32_t hroce_cq_found_none(struct hroce_cq *cq);
+
+/**
+ * hroce_cq_poll_netdev - look for frames instead of waiting for an interrupt
+ * @cq: completion queue, not locked
+ * @qpn: from hroce_cq_found_none()
+ *
+ * Return: true if @cq should be polled once more.
+ */
+bool hroce_cq_poll_netdev(struct hroce_cq *cq, uint32_t qpn);
 
 /**
  * hroce_cq_forget_qp - drop completions of a queue pair that were not polled

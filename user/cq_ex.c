@@ -25,14 +25,11 @@ static int cq_take(struct hroce_cq *cq)
 	return 0;
 }
 
-static int cq_start_poll(struct ibv_cq_ex *cq_ex, struct ibv_poll_cq_attr *attr)
+/* @qpn: set if nothing was found; then @cq is not locked any more */
+static int cq_try_start(struct hroce_cq *cq, uint32_t *qpn)
 {
-	struct hroce_cq *cq = ex_to_hcq(cq_ex);
 	uint32_t before;
 	int ret;
-
-	if (attr->comp_mask)
-		return EINVAL;
 
 	hroce_lock(&cq->lock);
 	before = cq->ring.cons;
@@ -43,7 +40,23 @@ static int cq_start_poll(struct ibv_cq_ex *cq_ex, struct ibv_poll_cq_attr *attr)
 	/* No end_poll follows: return dropped entries here. */
 	if (cq->ring.cons != before)
 		hroce_cons_publish(&cq->ring);
+	*qpn = hroce_cq_found_none(cq);
 	hroce_unlock(&cq->lock);
+	return ret;
+}
+
+static int cq_start_poll(struct ibv_cq_ex *cq_ex, struct ibv_poll_cq_attr *attr)
+{
+	struct hroce_cq *cq = ex_to_hcq(cq_ex);
+	uint32_t qpn = 0;
+	int ret;
+
+	if (attr->comp_mask)
+		return EINVAL;
+
+	ret = cq_try_start(cq, &qpn);
+	if (qpn && hroce_cq_poll_netdev(cq, qpn))
+		ret = cq_try_start(cq, &qpn);
 	return ret;
 }
 

@@ -46,3 +46,13 @@ void hroce_kick(int kick_fd, uint32_t qpn)
 	if (ioctl(kick_fd, HROCE_IOC_KICK, (unsigned long)qpn))
 		errno = saved_errno;
 }
+
+bool hroce_kick_poll(int kick_fd, uint32_t qpn)
+{
+	int saved_errno = errno;
+
+	if (!ioctl(kick_fd, HROCE_IOC_POLL, (unsigned long)qpn))
+		return true;
+	errno = saved_errno;
+	return false;
+}

@@ -3,6 +3,7 @@
 #ifndef HROCE_KICK_H
 #define HROCE_KICK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /**
@@ -22,5 +23,14 @@ int hroce_kick_open(int cmd_fd);
  * IBV_EVENT_DEVICE_FATAL reports to the application.
  */
 void hroce_kick(int kick_fd, uint32_t qpn);
+
+/**
+ * hroce_kick_poll - make the kernel look for frames of a queue pair
+ * @kick_fd: from hroce_kick_open()
+ * @qpn: number of the queue pair
+ *
+ * Return: true if it did.
+ */
+bool hroce_kick_poll(int kick_fd, uint32_t qpn);
 
 #endif /* HROCE_KICK_H */

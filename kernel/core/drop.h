@@ -41,8 +41,10 @@
 	X(TX_COPIED, "tx_copied_bytes", "payload bytes copied on their way out") \
 	X(TX_ERRORS, "tx_errors", "packets not sent: no route, no memory") \
 	X(TX_REFUSED, "tx_refused", "packets refused by a full local queue") \
+	X(TX_SPOILT, "tx_spoilt", "times that the netdev was found to spoil super-packets") \
 	X(TX_MCAST, "tx_multicast_packets", "packets sent to a multicast address") \
 	X(RX_PACKETS, "rx_packets", "RoCEv2 packets received, dropped or not") \
+	X(RX_FRAMES, "rx_frames", "frames received; a super-packet is one") \
 	X(RX_BYTES, "rx_bytes", "payload bytes placed") \
 	X(RX_WIRE, "rx_wire_bytes", "bytes received, from the IP header to the ICRC") \
 	X(RX_MCAST, "rx_multicast_packets", "packets received from a multicast address") \
@@ -50,7 +52,24 @@
 	X(RX_READS, "rx_read_requests", "READs accepted") \
 	X(RX_ATOMICS, "rx_atomic_requests", "atomic operations executed") \
 	X(RETRANSMITS, "retransmits", "times that a requester went back") \
-	X(TIMEOUTS, "timeouts", "retransmission timer expirations") \
+	X(TIMEOUTS, "timeouts", "local ACK timeouts without progress") \
+	X(RTO_EXPIRED, "rto_expirations", "times that no answer came within the measured time") \
+	X(PROBES, "probes", "oldest packets resent alone to draw an answer") \
+	X(HOLES_RESENT, "holes_resent", "gaps resent alone to a peer that keeps what follows") \
+	X(RTT_64US, "rtt_le_64us", "round trips measured: up to 64 us") \
+	X(RTT_256US, "rtt_le_256us", "round trips measured: up to 256 us") \
+	X(RTT_1MS, "rtt_le_1ms", "round trips measured: up to 1 ms") \
+	X(RTT_4MS, "rtt_le_4ms", "round trips measured: up to 4 ms") \
+	X(RTT_16MS, "rtt_le_16ms", "round trips measured: up to 16 ms") \
+	X(RTT_64MS, "rtt_le_64ms", "round trips measured: up to 64 ms") \
+	X(RTT_MORE, "rtt_gt_64ms", "round trips measured: longer") \
+	X(RECOVERY_64US, "recovery_le_64us", "recoveries from loss: up to 64 us") \
+	X(RECOVERY_256US, "recovery_le_256us", "recoveries from loss: up to 256 us") \
+	X(RECOVERY_1MS, "recovery_le_1ms", "recoveries from loss: up to 1 ms") \
+	X(RECOVERY_4MS, "recovery_le_4ms", "recoveries from loss: up to 4 ms") \
+	X(RECOVERY_16MS, "recovery_le_16ms", "recoveries from loss: up to 16 ms") \
+	X(RECOVERY_64MS, "recovery_le_64ms", "recoveries from loss: up to 64 ms") \
+	X(RECOVERY_MORE, "recovery_gt_64ms", "recoveries from loss: longer") \
 	X(NAK_SEQ_SENT, "nak_seq_sent", "PSN sequence NAKs sent") \
 	X(NAK_SEQ_RCVD, "nak_seq_rcvd", "PSN sequence NAKs received") \
 	X(RNR_SENT, "rnr_sent", "RNR NAKs sent") \
@@ -59,14 +78,20 @@
 	X(MEM_FAULTS, "memory_faults", "times that memory had to be fetched") \
 	X(MEM_FAULTS_BAD, "memory_faults_failed", "failed memory fetches") \
 	X(DUPLICATES, "duplicates", "duplicate requests received") \
+	X(KEPT, "kept", "requests kept that came before earlier ones") \
+	X(KEPT_DROPPED, "kept_dropped", "kept requests dropped, as the peer resends them") \
 	X(ACKS_SENT, "acks_sent", "acknowledge packets sent") \
+	X(ACKS_HELD, "acks_held", "requests for an acknowledgement that had to wait") \
+	X(ACKS_LATE, "acks_late", "acknowledgements held until their time ran out") \
+	X(ACKS_RODE, "acks_rode", "acknowledgements sent in the frame of a request") \
 	X(REQ_ERRORS, "requester_errors", "send requests completed in error") \
 	X(RESP_ERRORS, "responder_errors", "requests of peers refused by NAK") \
 	X(RESP_CQE, "resp_cqe_error", "receive entries completed in error") \
 	X(CQ_OVERRUNS, "cq_overruns", "completions lost as the CQ was full") \
 	X(KICKS, "kicks", "system calls to send posted requests") \
 	X(POLLED, "polled", "times that the poller found requests posted") \
-	X(HANDOVERS, "handovers", "kicks that slept so that the receiver could run")
+	X(HANDOVERS, "handovers", "kicks that slept so that the receiver could run") \
+	X(BUSY_POLLS, "busy_polls", "system calls that polled the netdev for a process")
 
 enum hroce_stat {
 #define HROCE_STAT_ENUM(name, str, proves) HROCE_DROP_##name,

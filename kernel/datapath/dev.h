@@ -3,6 +3,7 @@
 #ifndef HROCE_DEV_H
 #define HROCE_DEV_H
 
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include "../core/lookup.h"
@@ -12,6 +13,14 @@
 #include "poller.h"
 
 #define HROCE_PKEY_TABLE_LEN	128
+
+/* Default and maximum of &hroce_dev.ack_delay_us. */
+#define HROCE_ACK_DELAY_US	20
+#define HROCE_ACK_DELAY_MAX_US	10000
+
+/* Default and maximum of &hroce_dev.keep_mb. */
+#define HROCE_KEEP_MB		64
+#define HROCE_KEEP_MAX_MB	1024
 
 /**
  * struct hroce_dev - software device of a link, as the datapath uses it
@@ -30,7 +39,14 @@
  * @mcast: multicast groups
  * @pkeys: P_Key table, see verbs/pkey.c; 0: no key
  * @pkey_lock: serialises changes of @pkeys
+ * @ack_delay_us: time that an ACK may be held, in microseconds; 0: none is held
+ * @keep_mb: memory for requests that came too early, in MB; 0: none is kept
+ * @kept_bytes: memory that they take
+ * @keep_list: on the list of those that give them up when memory is short
+ * @keep_work: gives them up when they take all of @keep_mb
+ * @keep_room_at: time from which on it may run again, in jiffies
  * @hand_over: processes that poll on one CPU hand it over, see handover.h
+ * @busy_poll: processes that poll an empty CQ poll the netdev, see busy.h
  * @leaving: the device is being unregistered: verbs must not start to wait
  * @poller: polls send queues, if enabled
  */
@@ -47,7 +63,14 @@ struct hroce_dev {
 	struct hroce_mcast_table mcast;
 	u16 pkeys[HROCE_PKEY_TABLE_LEN];
 	struct mutex pkey_lock;
+	u32 ack_delay_us;
+	u32 keep_mb;
+	atomic_long_t kept_bytes;
+	struct list_head keep_list;
+	struct work_struct keep_work;
+	unsigned long keep_room_at;
 	bool hand_over;
+	bool busy_poll;
 	bool leaving;
 	struct hroce_poller poller;
 };

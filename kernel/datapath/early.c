@@ -71,7 +71,7 @@ static u32 early_needs(const struct hroce_qp *qp, u32 psn, u8 syndrome)
 			   !req->rnr_retries;
 		break;
 	case HRP_SYN_NAK:
-		ends_all = syndrome != HRP_NAK_PSN_SEQ || !req->retries;
+		ends_all = syndrome != HRP_NAK_PSN_SEQ;
 		break;
 	}
 	return ends_all ? req->psn_max : psn;
@@ -135,10 +135,14 @@ void hroce_early_go_on(struct hroce_qp *qp)
 	if (hrp_psn_diff(early_needs(qp, e->psn, e->syndrome), end) <= 0) {
 		e->held = false;
 		early_commit(qp, e->psn, e->syndrome, now_ns);
-	} else if (early_commit(qp, end - 1, HRP_SYN_CREDIT_INVALID,
-				now_ns)) {
-		e->until_ns = now_ns + EARLY_MAX_NS;
+		return;
 	}
+	/* A NAK acknowledges what is before its PSN, and nothing else. */
+	if ((e->syndrome & HRP_SYN_TYPE_MASK) != HRP_SYN_ACK &&
+	    hrp_psn_diff(end, e->psn) > 0)
+		end = e->psn;
+	if (early_commit(qp, end - 1, HRP_SYN_CREDIT_INVALID, now_ns))
+		e->until_ns = now_ns + EARLY_MAX_NS;
 }
 
 bool hroce_early_must_wait(struct hroce_qp *qp, u64 now_ns)
@@ -164,8 +168,7 @@ static bool early_fails(struct hroce_qp *qp, u64 now_ns)
 {
 	const struct hrp_req *req = &qp->proto.req;
 
-	return req->timer == HRP_TIMER_ACK && now_ns >= req->deadline_ns &&
-	       !req->retries && early_end(qp) != req->psn_max;
+	return hrp_req_gives_up(req, now_ns) && early_end(qp) != req->psn_max;
 }
 
 bool hroce_early_timeout(struct hroce_qp *qp, u64 now_ns)

@@ -118,11 +118,17 @@ void hroce_handover_over(struct hroce_qp *qp);
  */
 void hroce_handover_wake(struct hroce_handover *handover);
 
+/* Does another process that kicks on this CPU use the queue pair? */
+static inline bool hroce_handover_is_near(const struct hroce_handover *handover)
+{
+	return READ_ONCE(handover->cpu) == smp_processor_id() &&
+	       READ_ONCE(handover->tgid) != current->tgid;
+}
+
 /* A message for the queue pair has arrived. Context: softirq, in an epoch. */
 static inline void hroce_handover_heard(struct hroce_handover *handover)
 {
-	if (READ_ONCE(handover->cpu) == smp_processor_id() &&
-	    READ_ONCE(handover->tgid) != current->tgid)
+	if (hroce_handover_is_near(handover))
 		__this_cpu_inc(hroce_handover_heard_here);
 	if (unlikely(READ_ONCE(handover->waiter)))
 		hroce_handover_wake(handover);

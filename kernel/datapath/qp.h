@@ -23,6 +23,7 @@
 #include "early.h"
 #include "handover.h"
 
+struct hroce_out;
 struct hroce_srq;
 
 /**
@@ -43,6 +44,12 @@ struct hroce_side {
 	bool flushing;
 	struct tasklet_struct task;
 };
+
+/*
+ * Bits of hrp_qp.pending that say that there is work to do. An ACK that is held
+ * waits for an event.
+ */
+#define HROCE_PENDING_WORK	(~BIT(HRP_PENDING_HELD))
 
 /* Bit numbers of hrp_qp.pending outside of proto/ */
 enum hroce_qp_pending {
@@ -65,6 +72,8 @@ enum hroce_qp_pending {
  * @sig_all: each request of the kernel is signaled
  * @dead: being destroyed or reset: no new run of either side [both locks]
  * @max_recv_sge: granted
+ * @sgid_index: likewise
+ * @pkey_index: of @proto.pkey in the table of the port [both locks]
  * @modify_lock: serialises hroce_qp_modify()
  * @proto: protocol state; @proto.req is guarded by @send.lock, @proto.resp by
  *	@recv.lock
@@ -72,19 +81,20 @@ enum hroce_qp_pending {
  * @timer_ns: when @timer will fire, 0 if it is not armed [send.lock]
  * @owner: user context that created it, only compared; NULL: the kernel, or an
  *	XRC target, which has no owner
- * @timer: for hrp_req_deadline(); armed lazily, never moved on progress
+ * @timer: for hrp_req_deadline() and @hold_until; armed lazily, never moved on
+ *	progress
  * @recv: responder side
  * @rq_head: receive entries taken, private [recv.lock]
  * @post_lock: queues of the kernel: guards posting to @sq and @rq; any context
  * @access_flags: as last set, for query_qp [modify_lock]
- * @timeout: likewise
- * @sgid_index: likewise
- * @pkey_index: of @proto.pkey in the table of the port [both locks]
+ * @hold_until: end of the time that an ACK may be held, in units of 1024 ns,
+ *	modulo 2^32 [recv.lock]
  * @path: route to the connected peer (RC, UC); frames are charged to it; valid
  *	if @path_ok
  * @handover: of this CPU to the peer's process
  * @early: acknowledgements that arrive before their frames have left
  *	[send.lock]
+ * @napi: NAPI instance that brought the last frame, if the link polls; or 0
  *
  * Lifetime: every use begins with a look-up by QPN, or with a pointer that the
  * caller of a verb owns, and stays within one epoch (core/epoch.h). Timer
@@ -99,7 +109,7 @@ enum hroce_qp_pending {
  *	7-8	responder: @proto.resp
  *	8-10	requester: @proto.req; its first half line is not written to
  *	11-12	requester: @send to @timer
- *	13	responder: @recv to @pkey_index
+ *	13	responder: @recv to @hold_until
  *	14-15	what both sides need to send
  *
  * @proto.pending, in line 10, is written to by both sides.
@@ -116,6 +126,8 @@ struct hroce_qp {
 	bool sig_all;
 	bool dead;
 	u8 max_recv_sge;
+	u8 sgid_index;
+	u8 pkey_index;
 
 	struct mutex modify_lock ____cacheline_aligned_in_smp;
 	struct hrp_qp proto;
@@ -129,13 +141,12 @@ struct hroce_qp {
 	u32 rq_head;
 	spinlock_t post_lock;
 	u16 access_flags;
-	u8 timeout;
-	u8 sgid_index;
-	u8 pkey_index;
+	u32 hold_until;
 
 	struct hroce_path path;
 	struct hroce_handover handover;
 	struct hroce_early early;
+	u32 napi;
 };
 
 static inline struct hroce_qp *to_hqp(struct ib_qp *ib)
@@ -244,10 +255,65 @@ void hroce_qp_send_work(struct hroce_qp *qp);
  */
 void hroce_qp_send_stop(struct hroce_qp *qp);
 
+/**
+ * hroce_qp_send_wake - have the timer of a queue pair fire
+ * @qp: queue pair
+ * @at_ns: at this time at the latest
+ *
+ * Context: in an epoch; @qp->recv.lock held, but not @qp->send.lock.
+ */
+void hroce_qp_send_wake(struct hroce_qp *qp, u64 at_ns);
+
 /* reply.c: the same for the responder side */
 void hroce_qp_recv_init(struct hroce_qp *qp);
 void hroce_qp_recv_work(struct hroce_qp *qp);
 void hroce_qp_recv_stop(struct hroce_qp *qp);
+
+/* hold.c */
+
+/*
+ * May ACKs be held? Only if timers are more precise than ticks. Context: any.
+ */
+static inline bool hroce_hold_is_on(const struct hroce_qp *qp)
+{
+	return READ_ONCE(hqp_dev(qp)->ack_delay_us) &&
+	       hrtimer_resolution < NSEC_PER_USEC;
+}
+
+/**
+ * hroce_hold_begin - an ACK is held from now on
+ * @qp: queue pair
+ *
+ * Has the timer bound the time. Context: softirq, @qp->recv.lock held.
+ */
+void hroce_hold_begin(struct hroce_qp *qp);
+
+/**
+ * hroce_hold_timeout - the timer has fired
+ * @qp: queue pair
+ * @now_ns: current time
+ *
+ * Context: both locks held; hroce_qp_run_pending() follows.
+ * Return: time to call again; 0: never.
+ */
+u64 hroce_hold_timeout(struct hroce_qp *qp, u64 now_ns);
+
+/**
+ * hroce_hold_ride - add the ACK that is held to the frame of a request
+ * @qp: queue pair
+ * @out: run of the requester, after its last burst
+ *
+ * Context: as hroce_out_add(); no lock of the queue pair held.
+ */
+void hroce_hold_ride(struct hroce_qp *qp, struct hroce_out *out);
+
+/**
+ * hroce_hold_end - send the ACK that is held, if any
+ * @qp: queue pair, about to be stopped
+ *
+ * Context: as hroce_qp_run_pending().
+ */
+void hroce_hold_end(struct hroce_qp *qp);
 
 /* run.c: what both sides share */
 

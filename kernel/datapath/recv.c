@@ -12,8 +12,10 @@
 #include "../proto/req.h"
 #include "../proto/resp.h"
 #include "../trace/trace.h"
+#include "busy.h"
 #include "fault.h"
 #include "handover.h"
+#include "keep.h"
 #include "mcast.h"
 #include "pkey.h"
 #include "qp.h"
@@ -52,14 +54,15 @@ static u8 recv_place_payload(struct hroce_recv *r, struct hroce_mem_iter *it,
 	return status;
 }
 
-static bool recv_word(const struct hroce_recv *r, u64 *word)
+/* Read the beginning of the payload. */
+static bool recv_read(const struct hroce_recv *r, void *dst, u32 len)
 {
 	struct hroce_mem_iter src;
 
 	if (!r->src)
-		return hroce_rx_word(r->frame, word);
+		return hroce_rx_read(r->frame, dst, len);
 	src = *r->src;
-	return hroce_mem_copy_out(&src, word, sizeof(*word));
+	return hroce_mem_copy_out(&src, dst, len);
 }
 
 /* Place an ATOMIC WRITE: visible as a whole, after all payload before it. */
@@ -68,7 +71,7 @@ static u8 recv_place_word(const struct hroce_recv *r, struct hroce_mem_iter *it)
 	struct hroce_extent ext __uninitialized;
 	u64 word, *p;
 
-	if (!recv_word(r, &word))
+	if (!recv_read(r, &word, sizeof(word)))
 		return HROCE_WC_REM_ACCESS_ERR;
 	if (!hroce_mem_next(it, sizeof(word), &ext))
 		return it->status;
@@ -168,11 +171,93 @@ static struct ib_pd *recv_mem_pd(const struct hroce_qp *qp,
 	return hroce_xrc_request_pd(qp);
 }
 
+/*
+ * May an ACK be held? Not where packets take no frames. Nor if the sender has
+ * this CPU and the receiver wants it: the sender leaves it when its request is
+ * complete, see handover.h.
+ */
+static bool recv_may_hold(const struct hroce_qp *qp, const struct hroce_recv *r)
+{
+	return r->packet.pkt.ackreq && !r->src && hroce_hold_is_on(qp) &&
+	       !(qp->user && hroce_handover_is_near(&qp->handover));
+}
+
+/* Keep a request whose ICRC is correct. Return: status for the engine. */
+static noinline u8 recv_keep(struct hroce_qp *qp, const struct hroce_recv *r)
+{
+	const struct hrp_pkt *pkt = &r->packet.pkt;
+	struct hroce_kept *kept;
+
+	kept = hroce_keep_alloc(qp, pkt);
+	if (!kept)
+		return HROCE_WC_GENERAL_ERR;
+	if (!recv_read(r, kept->payload, pkt->payload_len)) {
+		hroce_keep_free(qp, kept);
+		return HROCE_WC_GENERAL_ERR;
+	}
+	hrp_keep_put(qp->proto.resp.keep, &kept->proto);
+	return HROCE_WC_SUCCESS;
+}
+
+/* As recv_request(), but the payload is in @kept. */
+static noinline_for_stack void recv_replay(struct hroce_qp *qp,
+					   const struct hroce_kept *kept)
+{
+	const struct hrp_pkt *pkt = &kept->proto.pkt;
+	const struct hrp_mem mem = {
+		.bytes = kept->payload,
+		.len = pkt->payload_len,
+	};
+	struct hroce_rx_frame frame __uninitialized;
+	struct hroce_mem_iter src __uninitialized;
+	struct hroce_recv r __uninitialized;
+	struct hrp_rx d __uninitialized;
+	u8 status;
+
+	frame.stats = qp->proto.stats;
+	r.frame = &frame;
+	r.packet.pkt = *pkt;
+	r.run = 1;
+	r.src = &src;
+	hroce_mem_begin(&src, &hqp_dev(qp)->mkeys, qp->ib.pd, &mem);
+	hrp_resp_begin(&qp->proto, pkt, &d);
+	if (d.verdict != HRP_RX_DROP &&
+	    recv_place(qp, &r, &d, recv_mem_pd(qp, &d.mem), true, &status))
+		hrp_resp_commit(&qp->proto, pkt, &d, status);
+}
+
+/* Work that is left to answer what was kept. */
+#define KEPT_RESERVE	(HROCE_EPOCH_WORK / 8)
+
+void hroce_recv_kept(struct hroce_qp *qp)
+{
+	struct hrp_kept *kept;
+
+	lockdep_assert_held(&qp->recv.lock);
+	while ((kept = hrp_keep_take_stale(&qp->proto)))
+		hroce_keep_free(qp, to_hkept(kept));
+	for (;;) {
+		if (hroce_epoch_left() <= KEPT_RESERVE) {
+			tasklet_schedule(&qp->recv.task);
+			break;
+		}
+		kept = hrp_resp_next_kept(&qp->proto);
+		if (!kept)
+			break;
+		hroce_epoch_charge(1);
+		recv_replay(qp, to_hkept(kept));
+		hroce_keep_free(qp, to_hkept(kept));
+	}
+	if (hrp_keep_is_over(&qp->proto.resp))
+		hroce_keep_destroy(qp, hrp_keep_close(&qp->proto));
+}
+
 static int recv_request(struct hroce_qp *qp, struct hroce_recv *r)
 {
 	bool checked = hrp_resp_is_delicate(&r->packet.pkt);
 	int drop = HROCE_DROP_QP_STATE;
 	struct hrp_rx d __uninitialized;
+	bool held;
 	u8 status;
 
 	if (unlikely(checked) && !hroce_rx_icrc_ok(r->frame, &r->packet))
@@ -187,10 +272,20 @@ static int recv_request(struct hroce_qp *qp, struct hroce_recv *r)
 	drop = HROCE_DROP_ICRC;
 	if (!recv_place(qp, r, &d, recv_mem_pd(qp, &d.mem), checked, &status))
 		goto unlock;
+	held = hrp_resp_is_held(&qp->proto.resp);
+	d.hold = recv_may_hold(qp, r);
+	if (unlikely(d.verdict == HRP_RX_KEEP))
+		status = recv_keep(qp, r);
 	hrp_resp_commit(&qp->proto, &r->packet.pkt, &d, status);
+	if (unlikely(qp->proto.resp.kept))
+		hroce_recv_kept(qp);
 	/* The context that clears the bit takes the lock afterwards. */
-	if (!test_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending))
-		set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
+	if (hrp_resp_is_due(&qp->proto.resp)) {
+		if (!test_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending))
+			set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
+	} else if (!held && hrp_resp_is_held(&qp->proto.resp)) {
+		hroce_hold_begin(qp);
+	}
 	if (qp->user)
 		hroce_handover_heard(&qp->handover);
 	drop = -1;
@@ -326,6 +421,8 @@ static struct hroce_qp *recv_switch_qp(struct hroce_recv *r,
 		hroce_rx_count(frame, frame->next - 1);
 	qp = hroce_qp_find(dev, qpn);
 	r->qp = qp;
+	if (unlikely(READ_ONCE(dev->busy_poll)) && qp && frame->skb)
+		hroce_busy_note(qp, frame->skb);
 	/* Pairs with counter_use(); an epoch keeps the set. */
 	frame->stats = qp ? READ_ONCE(qp->proto.stats) : frame->port->stats;
 	return qp;

@@ -38,6 +38,16 @@ struct hroce_recv {
  */
 void hroce_recv_packet(struct hroce_recv *r);
 
+/**
+ * hroce_recv_kept - process the kept requests whose turn it is
+ * @qp: queue pair that has kept requests
+ *
+ * As many as this epoch may; a tasklet does the rest.
+ * Context: softirq or BH disabled, in an epoch, @qp->recv.lock held, and not
+ * @qp->dead; hroce_qp_run_pending_bh() follows.
+ */
+void hroce_recv_kept(struct hroce_qp *qp);
+
 extern const struct hroce_port_ops hroce_recv_ops;
 
 #endif /* HROCE_RECV_H */

@@ -6,11 +6,14 @@
 #include <linux/rcupdate.h>
 #include "../core/epoch.h"
 #include "../mem/iter.h"
+#include "../net/suspect.h"
+#include "../proto/rdres.h"
 #include "../proto/resp.h"
 #include "../trace/trace.h"
 #include "fault.h"
 #include "out.h"
 #include "qp.h"
+#include "recv.h"
 #include "ring.h"
 #include "xrc.h"
 
@@ -50,6 +53,32 @@ static bool reply_must_pause(struct hroce_qp *qp)
 	return true;
 }
 
+/*
+ * READ responses are sent again, or single ones are being sent. A peer that asks
+ * for the rest of a READ has received what is before it.
+ */
+static noinline void reply_doubts(struct hroce_qp *qp,
+				  const struct hrp_burst *b)
+{
+	u32 oldest = hrp_rdres_oldest(&qp->proto.resp);
+	struct hroce_resend resend = {
+		.psn = b->first.psn,
+		.end = qp->proto.resp.psn,
+		.arrived = b->mem.offset ? b->first.psn : oldest,
+		.next = qp->proto.resp.psn,
+	};
+	u8 op = hrp_opcode_op(b->first.opcode);
+
+	lockdep_assert_held(&qp->recv.lock);
+	if (op == HRP_OP_READ_RESP_FIRST || op == HRP_OP_READ_RESP_ONLY) {
+		if (b->copy)
+			hroce_path_resends(&qp->path, true, &resend);
+		else
+			hroce_path_arrived(&qp->path, true, oldest);
+	}
+	hroce_path_choose(&qp->path, true, b->first.psn);
+}
+
 /* Send responses, in state ERR as well: a NAK tells the peer the cause. */
 static void reply_bursts(struct hroce_qp *qp)
 {
@@ -62,6 +91,8 @@ static void reply_bursts(struct hroce_qp *qp)
 	while (qp->path_ok && !qp->dead && !reply_must_pause(qp) &&
 	       hrp_resp_next(&qp->proto, &b)) {
 		hroce_epoch_charge(b.nr_pkts);
+		if (unlikely(b.copy || qp->path.single[1]))
+			reply_doubts(qp, &b);
 		status = reply_burst(qp, &out, &b);
 		hrp_resp_sent(&qp->proto, &b, status);
 	}
@@ -109,6 +140,8 @@ static void reply_loop(struct hroce_qp *qp)
 void hroce_qp_recv_work(struct hroce_qp *qp)
 {
 	spin_lock(&qp->recv.lock);
+	if (unlikely(qp->proto.resp.kept) && !qp->dead)
+		hroce_recv_kept(qp);
 	if (hroce_qp_side_take(qp, &qp->recv)) {
 		reply_loop(qp);
 		qp->recv.running = false;

@@ -9,6 +9,7 @@
 #include "../proto/resp.h"
 #include "../trace/trace.h"
 #include "fault.h"
+#include "keep.h"
 #include "qp.h"
 #include "ring.h"
 
@@ -45,16 +46,26 @@ static void qp_raise_events(struct hroce_qp *qp)
 
 static void qp_set_error(struct hroce_qp *qp)
 {
+	struct hrp_keep *keep = NULL;
+
 	hroce_qp_lock(qp);
 	qp->send.flushing = true;
 	/* SQE of UC and UD is an error of the send queue only. */
 	if (qp->proto.state != HRP_SQE) {
 		WRITE_ONCE(qp->proto.state, HRP_ERR);
 		qp->recv.flushing = true;
+		hrp_resp_hold_end(&qp->proto);
+		keep = hrp_keep_close(&qp->proto);
 	}
 	hroce_qp_unlock(qp);
+	hroce_keep_destroy(qp, keep);
 	set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
 	set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
+}
+
+static bool qp_has_work(const struct hroce_qp *qp)
+{
+	return READ_ONCE(qp->proto.pending) & HROCE_PENDING_WORK;
 }
 
 /* Usually the bit is clear: test it first, atomic operations are slow. */
@@ -70,7 +81,7 @@ void hroce_qp_run_pending_bh(struct hroce_qp *qp)
 	 * A pass adds only bits that the engine sets because of it, or that
 	 * other CPUs set.
 	 */
-	if (!READ_ONCE(qp->proto.pending))
+	if (!qp_has_work(qp))
 		return;
 	for (;;) {
 		if (qp_take_pending(qp, HRP_PENDING_RETRANSMIT))
@@ -87,7 +98,7 @@ void hroce_qp_run_pending_bh(struct hroce_qp *qp)
 			hroce_cq_notify(qp->send_cq);
 		if (READ_ONCE(qp->proto.pending) & HRP_PENDING_EVENTS)
 			qp_raise_events(qp);
-		if (likely(!READ_ONCE(qp->proto.pending)))
+		if (likely(!qp_has_work(qp)))
 			return;
 		if (unlikely(!hroce_epoch_left())) {
 			tasklet_schedule(&qp->send.task);
@@ -109,7 +120,7 @@ bool hroce_qp_side_may(struct hroce_side *side)
 
 void hroce_qp_run_pending(struct hroce_qp *qp)
 {
-	if (!READ_ONCE(qp->proto.pending))
+	if (!qp_has_work(qp))
 		return;
 	hroce_epoch_enter();
 	hroce_qp_run_pending_bh(qp);
@@ -197,10 +208,15 @@ void hroce_qp_end_flush(struct hroce_qp *qp)
 
 void hroce_qp_stop(struct hroce_qp *qp)
 {
+	struct hrp_keep *keep;
+
+	hroce_hold_end(qp);
 	hroce_qp_lock(qp);
 	qp->dead = true;
 	hroce_fault_forget(qp);
+	keep = hrp_keep_close(&qp->proto);
 	hroce_qp_unlock(qp);
+	hroce_keep_destroy(qp, keep);
 
 	/* Runners, receivers and handlers are in epochs. */
 	hroce_epoch_wait();

@@ -6,6 +6,7 @@
 #include <linux/hrtimer.h>
 #include "../core/epoch.h"
 #include "../mem/iter.h"
+#include "../net/suspect.h"
 #include "../proto/pace.h"
 #include "../proto/req.h"
 #include "../trace/trace.h"
@@ -70,6 +71,47 @@ static bool send_must_pause(struct hroce_qp *qp)
 	return true;
 }
 
+/* What does this resend, if it is one, say about super-packets? */
+static void send_resends(struct hroce_qp *qp, const struct hrp_burst *b)
+{
+	const struct hrp_req *req = &qp->proto.req;
+	struct hroce_resend resend = {
+		.psn = req->psn_una,
+		.end = req->psn_max,
+		.arrived = req->psn_una,
+		.next = req->psn_max,
+		.keeps = true,
+		.late = !req->resent,
+	};
+
+	if (req->resent)
+		hroce_path_lost(&qp->path);
+	else if (!req->probed)
+		return;
+	if (b->first.psn != req->psn_una)
+		return;
+	/* The answers to a READ may be what was lost. */
+	if (!b->mem.len) {
+		hroce_path_unwatch(&qp->path, false);
+		return;
+	}
+	if (!req->went_back)
+		resend.end = hrp_psn_add(b->first.psn,
+					 b->nr_pkts + req->rtx_pkts);
+	hroce_path_resends(&qp->path, false, &resend);
+}
+
+/* The engine resends what was lost, or single packets are being sent. */
+static noinline void send_doubts(struct hroce_qp *qp, const struct hrp_burst *b)
+{
+	const struct hrp_req *req = &qp->proto.req;
+
+	lockdep_assert_held(&qp->send.lock);
+	hroce_path_arrived(&qp->path, false, req->psn_una);
+	send_resends(qp, b);
+	hroce_path_choose(&qp->path, false, b->first.psn);
+}
+
 /* Send the bursts that the engine allows now. */
 static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 {
@@ -92,13 +134,16 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 		if (next != HRP_NEXT_BURST)
 			break;
 		hroce_epoch_charge(b.nr_pkts);
-		if (qp->proto.req.went_back)
-			hroce_path_lost(&qp->path);
+		if (unlikely(qp->proto.req.troubled || qp->path.single[0]))
+			send_doubts(qp, &b);
+		/* Keep the frame open for an ACK. */
+		b.more += test_bit(HRP_PENDING_HELD, &qp->proto.pending);
 		status = send_burst(qp, &out, &b);
 		hrp_req_sent(&qp->proto, &b, status);
 	}
 	if (out.tx.path) {
 		spin_unlock(&qp->send.lock);
+		hroce_hold_ride(qp, &out);
 		hroce_out_end(&out);
 		spin_lock(&qp->send.lock);
 	}
@@ -144,19 +189,38 @@ static void send_loop(struct hroce_qp *qp)
 	} while (hroce_qp_side_again(&qp->send));
 }
 
-/* Arm the timer if the engine's deadline is before its expiry. */
-static void send_sync_timer(struct hroce_qp *qp)
+/* Time at which the requester needs the timer; 0: never. */
+static u64 send_deadline(const struct hroce_qp *qp)
 {
 	u64 at_ns = hrp_req_deadline(&qp->proto.req);
 
-	lockdep_assert_held(&qp->send.lock);
 	if (hroce_early_waits(&qp->early) &&
 	    (!at_ns || qp->early.until_ns < at_ns))
 		at_ns = qp->early.until_ns;
+	return at_ns;
+}
+
+/* Arm the timer if @at_ns is before its expiry; 0: never. */
+static void send_arm_timer(struct hroce_qp *qp, u64 at_ns)
+{
+	lockdep_assert_held(&qp->send.lock);
 	if (!at_ns || qp->dead || (qp->timer_ns && qp->timer_ns <= at_ns))
 		return;
-	qp->timer_ns = at_ns;
+	WRITE_ONCE(qp->timer_ns, at_ns);
 	hrtimer_start(&qp->timer, ns_to_ktime(at_ns), HRTIMER_MODE_ABS_SOFT);
+}
+
+void hroce_qp_send_wake(struct hroce_qp *qp, u64 at_ns)
+{
+	/* The timer takes both locks before it changes its expiry. */
+	u64 timer_ns = READ_ONCE(qp->timer_ns);
+
+	lockdep_assert_held(&qp->recv.lock);
+	if (timer_ns && timer_ns <= at_ns)
+		return;
+	spin_lock(&qp->send.lock);
+	send_arm_timer(qp, at_ns);
+	spin_unlock(&qp->send.lock);
 }
 
 void hroce_qp_send_work(struct hroce_qp *qp)
@@ -165,7 +229,7 @@ void hroce_qp_send_work(struct hroce_qp *qp)
 	if (hroce_qp_side_take(qp, &qp->send)) {
 		send_loop(qp);
 		qp->send.running = false;
-		send_sync_timer(qp);
+		send_arm_timer(qp, send_deadline(qp));
 	}
 	spin_unlock(&qp->send.lock);
 }
@@ -175,23 +239,34 @@ static void send_task(struct tasklet_struct *task)
 	hroce_qp_send_run(container_of(task, struct hroce_qp, send.task));
 }
 
+/* The timer has fired, perhaps for the responder only. */
+static void send_timeout(struct hroce_qp *qp, u64 now_ns)
+{
+	u64 at_ns = send_deadline(qp);
+	bool run;
+
+	if (!at_ns || now_ns < at_ns)
+		return;
+	trace_hroce_timeout(&qp->proto);
+	run = hroce_early_timeout(qp, now_ns);
+	run |= hrp_req_timeout(&qp->proto, now_ns);
+	if (run)
+		set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
+}
+
 static enum hrtimer_restart send_timer(struct hrtimer *timer)
 {
 	struct hroce_qp *qp = container_of(timer, struct hroce_qp, timer);
 	u64 now_ns = ktime_get_ns();
-	bool run;
 
-	spin_lock_bh(&qp->send.lock);
-	qp->timer_ns = 0;
+	hroce_qp_lock(qp);
+	WRITE_ONCE(qp->timer_ns, 0);
 	if (!qp->dead) {
-		trace_hroce_timeout(&qp->proto);
-		run = hroce_early_timeout(qp, now_ns);
-		run |= hrp_req_timeout(&qp->proto, now_ns);
-		if (run)
-			set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
-		send_sync_timer(qp);
+		send_timeout(qp, now_ns);
+		send_arm_timer(qp, hroce_hold_timeout(qp, now_ns));
+		send_arm_timer(qp, send_deadline(qp));
 	}
-	spin_unlock_bh(&qp->send.lock);
+	hroce_qp_unlock(qp);
 	hroce_qp_run_pending(qp);
 	return HRTIMER_NORESTART;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Paths: back-pressure, and detection of frames that stay on this host.
+ * Paths: back-pressure, order, and detection of frames that stay on this host.
  *
  * The destructor of a frame has two jobs. It uncharges the frame. And a
  * received frame that still has it was sent by this module on this host and
@@ -20,6 +20,8 @@
 #include "../core/epoch.h"
 #include "path.h"
 #include "port.h"
+#include "route.h"
+#include "suspect.h"
 
 /*
  * Charges are counted in units, to fit into the low bits of the pointer to the
@@ -52,8 +54,9 @@ enum queue_class {
 
 /**
  * struct hroce_path_queue - state that frames share with their path
- * @used: units of frames not yet freed, plus one for the path; the queue is
- *	freed when it drops to zero
+ * @used: units of frames not yet freed, plus one for the path, in the low half;
+ *	the queue is freed when they drop to zero. In the high half the CPU, plus
+ *	one, that sent the first of these frames
  * @full: hroce_path_full() returned true since the last wake
  * @refs: frames of each class not yet freed; not used for QUEUE_NONE
  * @awaited: wake the path when one of @refs drops to zero
@@ -65,11 +68,12 @@ enum queue_class {
  * @local_until: in jiffies
  * @lost: do not set @local before @lost_until
  * @lost_until: in jiffies
+ * @suspect: about the netdev, by requests and by answers
  * @path: the path; NULL after hroce_path_fini()
  * @rcu: to free it
  */
 struct hroce_path_queue {
-	atomic_t used;
+	atomic64_t used;
 	atomic_t full;
 	atomic_t refs[QUEUE_NR_CLASSES];
 	atomic_t awaited;
@@ -81,6 +85,7 @@ struct hroce_path_queue {
 	u32 local_hash;
 	unsigned long local_until;
 	unsigned long lost_until;
+	struct hroce_suspect suspect[2];
 	struct hroce_path __rcu *path;
 	struct rcu_head rcu;
 } __aligned(QUEUE_ALIGN);
@@ -88,9 +93,36 @@ struct hroce_path_queue {
 /* Queues of all links that are not freed yet. */
 static atomic_t path_queues = ATOMIC_INIT(0);
 
+/* Units in use. */
+static u32 queue_used(const struct hroce_path_queue *queue)
+{
+	return atomic64_read_acquire(&queue->used);
+}
+
+static u32 queue_release(struct hroce_path_queue *queue, unsigned int units)
+{
+	return atomic64_sub_return(units, &queue->used);
+}
+
+/*
+ * Take units. Return: the CPU, plus one, whose transmit queue the frame is to
+ * use. That changes only while no frame is under way, so that frames do not
+ * overtake each other.
+ */
+static u32 queue_take(struct hroce_path_queue *queue, unsigned int units)
+{
+	s64 cpu = raw_smp_processor_id() + 1;
+	s64 used = atomic64_read(&queue->used);
+
+	if ((u32)used == 1 &&
+	    atomic64_try_cmpxchg(&queue->used, &used, cpu << 32 | (1 + units)))
+		return cpu;
+	return atomic64_add_return(units, &queue->used) >> 32;
+}
+
 static void queue_put(struct hroce_path_queue *queue, unsigned int units)
 {
-	if (!atomic_sub_and_test(units, &queue->used))
+	if (queue_release(queue, units))
 		return;
 	kfree_rcu(queue, rcu);
 	if (atomic_dec_and_test(&path_queues))
@@ -130,14 +162,14 @@ static void path_free_skb(struct sk_buff *skb)
 	unsigned long arg = (unsigned long)skb_shinfo(skb)->destructor_arg;
 	enum queue_class class = arg >> QUEUE_CLASS & (QUEUE_NR_CLASSES - 1);
 	struct hroce_path_queue *queue = queue_of(skb);
-	int used;
+	u32 used;
 
 	rcu_read_lock();
 	/* Fully ordered: see hroce_path_await_refs(). */
 	if (class != QUEUE_NONE && atomic_dec_and_test(&queue->refs[class]) &&
 	    atomic_read(&queue->awaited))
 		queue_wake(queue, &queue->awaited);
-	used = atomic_sub_return((arg & QUEUE_UNITS) - 1, &queue->used);
+	used = queue_release(queue, (arg & QUEUE_UNITS) - 1);
 	if (used < QUEUE_LOW && atomic_read(&queue->full))
 		queue_wake(queue, &queue->full);
 	queue_put(queue, 1);
@@ -171,7 +203,7 @@ static struct hroce_path_queue *queue_create(struct hroce_path *path,
 	if (!queue)
 		return NULL;
 	atomic_inc(&path_queues);
-	atomic_set(&queue->used, 1);
+	atomic64_set(&queue->used, 1);
 	queue->phase = QUEUE_PHASE;
 	rcu_assign_pointer(queue->path, path);
 	return queue;
@@ -181,7 +213,6 @@ int hroce_path_init(struct hroce_path *path, struct hroce_port *port,
 		    const struct hroce_path_key *key, bool cached, gfp_t gfp)
 {
 	struct hroce_path_queue *queue;
-	int err = 0;
 
 	if (ipv6_addr_v4mapped(&key->saddr) != ipv6_addr_v4mapped(&key->daddr))
 		return -EAFNOSUPPORT;
@@ -192,13 +223,7 @@ int hroce_path_init(struct hroce_path *path, struct hroce_port *port,
 			return -ENOMEM;
 		path->queue = queue;
 	}
-	if (cached)
-		err = dst_cache_init(&path->dst, gfp);
-	if (err) {
-		if (path->queue)
-			queue_put(path->queue, 1);
-		return err;
-	}
+	path->cached = cached;
 	path->port = port;
 	path->key = *key;
 	atomic_set(&path->ip_id, get_random_u32() & 0xffff);
@@ -209,24 +234,26 @@ void hroce_path_update(struct hroce_path *path,
 		       const struct hroce_path_key *key)
 {
 	path->key = *key;
-	dst_cache_reset(&path->dst);
+	hroce_route_forget(path);
 	WRITE_ONCE(path->queue->local, false);
+	memset(path->queue->suspect, 0, sizeof(path->queue->suspect));
+	memset(path->single, 0, sizeof(path->single));
 }
 
 void hroce_path_fini(struct hroce_path *path)
 {
 	struct hroce_path_queue *queue = path->queue;
 
-	dst_cache_destroy(&path->dst);
+	hroce_route_forget(path);
 	if (!queue)
 		return;
 	RCU_INIT_POINTER(queue->path, NULL);
 	/*
 	 * A destructor keeps one unit until it has called wake; pairs with its
-	 * atomic_sub_return().
+	 * atomic64_sub_return().
 	 */
 	smp_mb();
-	if (atomic_read(&queue->used) > 1)
+	if (queue_used(queue) > 1)
 		hroce_epoch_wait();
 	path->queue = NULL;
 	queue_put(queue, 1);
@@ -236,12 +263,12 @@ bool hroce_path_full(struct hroce_path *path)
 {
 	struct hroce_path_queue *queue = path->queue;
 
-	if (atomic_read(&queue->used) <= QUEUE_HIGH)
+	if (queue_used(queue) <= QUEUE_HIGH)
 		return false;
 	atomic_set(&queue->full, 1);
 	/* Either this sees the returned units, or destructors see @full. */
 	smp_mb__after_atomic();
-	if (atomic_read(&queue->used) >= QUEUE_LOW)
+	if (queue_used(queue) >= QUEUE_LOW)
 		return true;
 	/* If @full is already clear, a destructor wakes the path. */
 	return !atomic_xchg(&queue->full, 0);
@@ -302,6 +329,36 @@ void hroce_path_lost(struct hroce_path *path)
 	WRITE_ONCE(queue->local, false);
 }
 
+void hroce_path_resends(struct hroce_path *path, bool answer,
+			const struct hroce_resend *resend)
+{
+	hroce_suspect_resend(&path->queue->suspect[answer], resend,
+			     &path->watched[answer]);
+}
+
+void hroce_path_watch(struct hroce_path *path, bool answer, u32 psn)
+{
+	path->watched[answer] =
+		hroce_suspect_watch(&path->queue->suspect[answer], psn);
+}
+
+void hroce_path_unwatch(struct hroce_path *path, bool answer)
+{
+	path->watched[answer] = false;
+}
+
+void hroce_path_arrived(struct hroce_path *path, bool answer, u32 psn)
+{
+	if (hroce_suspect_progress(&path->queue->suspect[answer], psn))
+		hroce_port_spoils(path->port);
+}
+
+void hroce_path_choose(struct hroce_path *path, bool answer, u32 psn)
+{
+	path->single[answer] =
+		hroce_suspect_single(&path->queue->suspect[answer], psn);
+}
+
 static u32 path_hash(const struct in6_addr *daddr)
 {
 	return __ipv6_addr_jhash(daddr, 0);
@@ -319,7 +376,7 @@ bool hroce_path_elides(const struct hroce_path *path,
 
 bool hroce_path_is_idle(const struct hroce_path *path)
 {
-	return atomic_read_acquire(&path->queue->used) == 1;
+	return queue_used(path->queue) == 1;
 }
 
 void hroce_path_charge(struct hroce_path *path, struct sk_buff *skb,
@@ -330,14 +387,17 @@ void hroce_path_charge(struct hroce_path *path, struct sk_buff *skb,
 					 skb->truesize / QUEUE_UNIT,
 					 1, QUEUE_UNITS - 1);
 	struct hroce_path_queue *queue = path->queue;
-	u32 class = QUEUE_NONE;
+	u32 cpu, class = QUEUE_NONE;
 
 	BUILD_BUG_ON(QUEUE_NR_CLASSES << QUEUE_CLASS > QUEUE_ALIGN);
 	if (skb_shinfo(skb)->flags & SKBFL_SHARED_FRAG) {
 		class = answer ? QUEUE_ANSWER : queue->phase;
 		atomic_inc(&queue->refs[class]);
 	}
-	atomic_add(units, &queue->used);
+	cpu = queue_take(queue, units);
+#ifdef CONFIG_XPS
+	skb->sender_cpu = cpu;
+#endif
 	skb_shinfo(skb)->destructor_arg = (void *)queue +
 					  (class << QUEUE_CLASS | units);
 	skb->destructor = elided ? path_free_elided_skb : path_free_skb;

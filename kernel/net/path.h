@@ -5,11 +5,11 @@
 
 #include <linux/atomic.h>
 #include <linux/in6.h>
-#include <net/dst_cache.h>
 #include <net/ipv6.h>
 
 struct hroce_path_queue;
 struct hroce_port;
+struct hroce_route_known;
 struct sk_buff;
 
 /**
@@ -32,12 +32,17 @@ struct hroce_path_key {
 	u8 sl;
 };
 
+struct hroce_resend;
+
 /**
  * struct hroce_path - path to one peer
  * @port: port of the link
  * @key: addresses and header fields
- * @dst: cached route, per CPU; always empty if the path does not cache it
+ * @known: the route that was looked up last, or NULL; one for all CPUs, RCU
+ * @cached: keep the route in @known; else look it up for each frame
  * @ip_id: next IPv4 identification; each packet of a super-packet takes one
+ * @single: send single packets, see suspect.h; requests and answers
+ * @watched: a super-packet is watched, see suspect.h; requests and answers
  * @queue: accounts queued frames, which refer to it and may outlive the path;
  *	NULL if no frame is charged to this path
  * @wake: called in any context but hard interrupt, under RCU, when enough
@@ -48,10 +53,13 @@ struct hroce_path_key {
 struct hroce_path {
 	struct hroce_port *port;
 	struct hroce_path_key key;
-	struct dst_cache dst;
 	atomic_t ip_id;
+	struct hroce_route_known __rcu *known;
 	struct hroce_path_queue *queue;
 	void (*wake)(struct hroce_path *path);
+	bool cached;
+	bool single[2];
+	bool watched[2];
 };
 
 /**
@@ -62,8 +70,7 @@ struct hroce_path {
  * @cached: cache the route; else look it up for each frame
  * @gfp: allocation flags; address handles may be created in atomic context
  *
- * The first transmission looks the route up. A cache takes per-CPU memory,
- * which is scarce for atomic allocations.
+ * The first transmission looks the route up.
  * Context: as @gfp allows.
  * Return: 0, -ENOMEM, -EAFNOSUPPORT.
  */
@@ -106,6 +113,57 @@ bool hroce_path_full(struct hroce_path *path);
  * Context: any.
  */
 void hroce_path_lost(struct hroce_path *path);
+
+/**
+ * hroce_path_resends - the sender resends
+ * @path: path
+ * @answer: READ responses, else requests
+ * @resend: what it knows; the first answer is a READ response
+ *
+ * Detects netdevs that spoil super-packets.
+ * Context: sender of that side.
+ */
+void hroce_path_resends(struct hroce_path *path, bool answer,
+			const struct hroce_resend *resend);
+
+/**
+ * hroce_path_watch - a super-packet is sent
+ * @path: path whose @watched is clear for that side
+ * @answer: READ responses, else requests
+ * @psn: of its first packet, which takes no other PSN
+ *
+ * Context: sender of that side.
+ */
+void hroce_path_watch(struct hroce_path *path, bool answer, u32 psn);
+
+/**
+ * hroce_path_unwatch - what is resent tells nothing
+ * @path: path
+ * @answer: READ responses, else requests
+ *
+ * Context: sender of that side.
+ */
+void hroce_path_unwatch(struct hroce_path *path, bool answer);
+
+/**
+ * hroce_path_arrived - packets have arrived
+ * @path: path
+ * @answer: READ responses, else requests
+ * @psn: all packets before this one have arrived
+ *
+ * Context: sender of that side.
+ */
+void hroce_path_arrived(struct hroce_path *path, bool answer, u32 psn);
+
+/**
+ * hroce_path_choose - set @single for the next run
+ * @path: path
+ * @answer: READ responses, else requests
+ * @psn: what is sent first
+ *
+ * Context: sender of that side.
+ */
+void hroce_path_choose(struct hroce_path *path, bool answer, u32 psn);
 
 /**
  * hroce_path_is_peer - does a packet come from the peer of a path?

@@ -60,6 +60,7 @@ int hroce_port_init(struct hroce_port *port, struct net_device *dev,
 	port->net = dev_net(dev);
 	port->dev = dev;
 	port->gso = true;
+	port->gro = true;
 	port->elide_icrc = true;
 	port->local = true;
 	port->strict = true;
@@ -141,6 +142,23 @@ void hroce_port_close(struct hroce_port *port)
 	hroce_socks_put(&netns_of(port->net)->socks);
 }
 
+void hroce_port_spoils(struct hroce_port *port)
+{
+	if (!READ_ONCE(port->gso) || atomic_xchg(&port->spoils, 1))
+		return;
+	WRITE_ONCE(port->gso, false);
+	hroce_port_stat_inc(port, HROCE_EV_TX_SPOILT);
+	netdev_notice(port->dev, "hroce: only the first packets of super-packets arrive at a peer, so it sends single packets. A driver that repeats IPv4 identifications does that; 'ethtool -K %s tx-udp-segmentation off' avoids it\n",
+		      port->dev->name);
+}
+
+/* Another way to cut super-packets may be better. */
+static void port_features(struct hroce_port *port)
+{
+	if (atomic_xchg(&port->spoils, 0))
+		WRITE_ONCE(port->gso, true);
+}
+
 /* Unhook now: the hook cannot be found after the netdev has gone or moved. */
 static int port_event(struct notifier_block *nb, unsigned long event,
 		      void *info)
@@ -148,12 +166,14 @@ static int port_event(struct notifier_block *nb, unsigned long event,
 	struct net_device *dev = netdev_notifier_info_to_dev(info);
 	struct hroce_port *port;
 
-	if (event != NETDEV_UNREGISTER)
+	if (event != NETDEV_UNREGISTER && event != NETDEV_FEAT_CHANGE)
 		return NOTIFY_DONE;
 	rcu_read_lock();
 	port = hroce_port_find_dev(dev);
 	rcu_read_unlock();
-	if (port)
+	if (port && event == NETDEV_FEAT_CHANGE)
+		port_features(port);
+	else if (port)
 		port_detach(port);
 	return NOTIFY_DONE;
 }

@@ -6,6 +6,7 @@
 #ifndef HROCE_PORT_H
 #define HROCE_PORT_H
 
+#include <linux/atomic.h>
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/list.h>
@@ -48,6 +49,8 @@ struct hroce_port_ops {
  * @open: between hroce_port_open() and hroce_port_close()
  * @hooked: open, and the netdev is still registered [RTNL]
  * @gso: send super-packets (per-link switch)
+ * @gro: merge received packets (per-link switch)
+ * @spoils: 1: @gso was switched off by hroce_port_spoils()
  * @elide_icrc: omit the ICRC of frames that stay on this host (per-link switch)
  * @local: deliver packets to links of this host without frames (per-link
  *	switch)
@@ -67,6 +70,8 @@ struct hroce_port {
 	bool open;
 	bool hooked;
 	bool gso;
+	bool gro;
+	atomic_t spoils;
 	bool elide_icrc;
 	bool local;
 	bool strict;
@@ -162,6 +167,15 @@ struct hroce_port *hroce_port_find(const struct net_device *dev,
  * Return: port or NULL.
  */
 struct hroce_port *hroce_port_find_dev(const struct net_device *dev);
+
+/**
+ * hroce_port_spoils - the netdev, or one below it, spoils super-packets
+ * @port: port
+ *
+ * Sends single packets until the features of the netdev change.
+ * Context: any.
+ */
+void hroce_port_spoils(struct hroce_port *port);
 
 /**
  * hroce_addr_is_multicast - is it a multicast address?

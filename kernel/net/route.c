@@ -2,6 +2,10 @@
 /*
  * Routes and neighbours.
  *
+ * A path remembers its route once for all CPUs (struct dst_cache does so per
+ * possible CPU, which takes kilobytes where there are many). Transmitters use it
+ * under RCU and take no reference.
+ *
  * Frames go directly to the neighbour, through netfilter's output hooks if
  * these have rules. If the route requires more (IPsec, encapsulation), they go
  * through the IP stack.
@@ -29,7 +33,63 @@
 #include "port.h"
 #include "route.h"
 
-static struct dst_entry *route_lookup4(struct hroce_path *path)
+/**
+ * struct hroce_route_known - the route that a path looked up last
+ * @dst: destination entry, with a reference
+ * @cookie: for dst_check()
+ * @rcu: to free this
+ */
+struct hroce_route_known {
+	struct dst_entry *dst;
+	u32 cookie;
+	struct rcu_head rcu;
+};
+
+static void route_replace(struct hroce_path *path,
+			  struct hroce_route_known *known)
+{
+	known = unrcu_pointer(xchg(&path->known, RCU_INITIALIZER(known)));
+	if (!known)
+		return;
+	/* Entries are freed by RCU, too. */
+	dst_release(known->dst);
+	kfree_rcu(known, rcu);
+}
+
+void hroce_route_forget(struct hroce_path *path)
+{
+	route_replace(path, NULL);
+}
+
+/*
+ * Hand the reference of a route to its path. Return: false if the caller keeps
+ * it.
+ */
+static bool route_remember(struct hroce_path *path, struct dst_entry *dst,
+			   u32 cookie)
+{
+	struct hroce_route_known *known;
+
+	if (!path->cached)
+		return false;
+	known = kmalloc(sizeof(*known), GFP_ATOMIC | __GFP_NOWARN);
+	if (!known)
+		return false;
+	known->dst = dst;
+	known->cookie = cookie;
+	route_replace(path, known);
+	return true;
+}
+
+static __always_inline struct dst_entry *
+route_recall(const struct hroce_path *path)
+{
+	const struct hroce_route_known *known = rcu_dereference(path->known);
+
+	return known ? dst_check(known->dst, known->cookie) : NULL;
+}
+
+static struct dst_entry *route_lookup4(const struct hroce_path *path)
 {
 	const struct hroce_path_key *key = &path->key;
 	struct net_device *dev = path->port->dev;
@@ -49,13 +109,10 @@ static struct dst_entry *route_lookup4(struct hroce_path *path)
 	if (inet_addr_type_dev_table(net, dev, fl4.daddr) == RTN_LOCAL)
 		fl4.flowi4_oif = l3mdev_master_ifindex_rcu(dev);
 	rt = ip_route_output_flow(net, &fl4, NULL);
-	if (IS_ERR(rt))
-		return ERR_CAST(rt);
-	dst_cache_set_ip4(&path->dst, &rt->dst, fl4.saddr);
-	return &rt->dst;
+	return IS_ERR(rt) ? ERR_CAST(rt) : &rt->dst;
 }
 
-static struct dst_entry *route_ask6(struct hroce_path *path, int oif)
+static struct dst_entry *route_ask6(const struct hroce_path *path, int oif)
 {
 	const struct hroce_path_key *key = &path->key;
 	struct flowi6 fl6 = {
@@ -78,7 +135,7 @@ static bool route_is_local6(struct dst_entry *dst)
 }
 
 /* The address may be that of another device of this host, in the same VRF. */
-static struct dst_entry *route_lookup6(struct hroce_path *path)
+static struct dst_entry *route_lookup6(const struct hroce_path *path)
 {
 	const struct in6_addr *daddr = &path->key.daddr;
 	struct net_device *dev = path->port->dev;
@@ -91,13 +148,7 @@ static struct dst_entry *route_lookup6(struct hroce_path *path)
 		dst_release(dst);
 		dst = ERR_PTR(-ENETUNREACH);
 	}
-	if (IS_ERR(dst))
-		dst = route_ask6(path, dev->ifindex);
-#if IS_ENABLED(CONFIG_IPV6)
-	if (!IS_ERR(dst))
-		dst_cache_set_ip6(&path->dst, dst, &path->key.saddr);
-#endif
-	return dst;
+	return IS_ERR(dst) ? route_ask6(path, dev->ifindex) : dst;
 }
 
 /* The MTU metric of @dst may be learned; that of the FIB entry never is. */
@@ -143,6 +194,26 @@ static void route_features(struct hroce_route *route, bool gso)
 			      (features & (csum | NETIF_F_HW_CSUM))));
 }
 
+/* @held: set to whether the caller has a reference. */
+static noinline struct dst_entry *route_lookup(struct hroce_path *path,
+					       bool ipv6, bool *held)
+{
+	struct dst_entry *dst;
+	u32 cookie;
+
+	dst = ipv6 ? route_lookup6(path) : route_lookup4(path);
+	if (IS_ERR(dst))
+		return dst;
+	/* Sockets need SO_BROADCAST for that. */
+	if (!ipv6 && route_flags4(dst) & RTCF_BROADCAST) {
+		dst_release(dst);
+		return ERR_PTR(-EACCES);
+	}
+	cookie = ipv6 ? rt6_get_cookie(dst_rt6_info(dst)) : 0;
+	*held = !route_remember(path, dst, cookie);
+	return dst;
+}
+
 int hroce_route_get(struct hroce_path *path, struct hroce_route *route)
 {
 	const struct in6_addr *daddr = &path->key.daddr;
@@ -151,16 +222,12 @@ int hroce_route_get(struct hroce_path *path, struct hroce_route *route)
 	struct dst_entry *dst;
 	bool local;
 
-	dst = dst_cache_get(&path->dst);
-	if (!dst)
-		dst = ipv6 ? route_lookup6(path) : route_lookup4(path);
+	route->held = false;
+	dst = route_recall(path);
+	if (unlikely(!dst))
+		dst = route_lookup(path, ipv6, &route->held);
 	if (IS_ERR(dst))
 		return PTR_ERR(dst);
-	/* Sockets need SO_BROADCAST for that. */
-	if (!ipv6 && route_flags4(dst) & RTCF_BROADCAST) {
-		dst_release(dst);
-		return -EACCES;
-	}
 
 	route->dst = dst;
 	route->dev = dst->dev;
@@ -189,7 +256,17 @@ int hroce_route_get(struct hroce_path *path, struct hroce_route *route)
 
 void hroce_route_put(struct hroce_route *route)
 {
-	dst_release(route->dst);
+	if (unlikely(route->held))
+		dst_release(route->dst);
+}
+
+/* Let a frame refer to the route. Return: false if that has been freed. */
+static bool route_hold(const struct hroce_route *route, struct sk_buff *skb)
+{
+	if (unlikely(!dst_hold_safe(route->dst)))
+		return false;
+	skb_dst_set(skb, route->dst);
+	return true;
 }
 
 /*
@@ -201,12 +278,11 @@ static int route_deliver(const struct hroce_route *route,
 {
 	struct ethhdr *eth;
 
-	if (!netif_running(dev)) {
+	if (!netif_running(dev) || !route_hold(route, skb)) {
 		kfree_skb(skb);
 		return -ENETDOWN;
 	}
 	skb->dev = dev;
-	skb_dst_set(skb, dst_clone(route->dst));
 	if (dev->type == ARPHRD_ETHER) {
 		eth = skb_push(skb, ETH_HLEN);
 		ether_addr_copy(eth->h_dest, dev->dev_addr);
@@ -278,8 +354,11 @@ static int route_xmit_filter(const struct hroce_path *path,
 	struct net *net = path->port->net;
 	int verdict;
 
+	if (!route_hold(route, skb)) {
+		kfree_skb(skb);
+		return -ENETUNREACH;
+	}
 	skb->dev = dev;
-	skb_dst_set(skb, dst_clone(route->dst));
 	verdict = nf_hook(pf, NF_INET_LOCAL_OUT, net, NULL, skb, NULL, dev,
 			  dst_output);
 	if (verdict != 1)
@@ -297,8 +376,11 @@ static int route_xmit_stack(const struct hroce_path *path,
 {
 	struct net *net = path->port->net;
 
+	if (!route_hold(route, skb)) {
+		kfree_skb(skb);
+		return -ENETUNREACH;
+	}
 	skb->dev = route->dev;
-	skb_dst_set(skb, dst_clone(route->dst));
 	if (route->ipv6)
 		return route_result(ip6_local_out(net, NULL, skb));
 	return route_result(ip_local_out(net, NULL, skb));

@@ -13,7 +13,8 @@ struct sk_buff;
 
 /**
  * struct hroce_route - result of hroce_route_get()
- * @dst: destination entry, with a reference
+ * @dst: destination entry
+ * @held: @dst has a reference; else the path remembers it, and RCU keeps it
  * @dev: output device
  * @to: port of this host that has the destination address and gets the frames
  *	directly; or NULL
@@ -31,6 +32,7 @@ struct hroce_route {
 	struct net_device *dev;
 	struct hroce_port *to;
 	u32 mtu;
+	bool held;
 	bool ipv6;
 	bool mcast;
 	bool filter;
@@ -52,6 +54,14 @@ int hroce_route_get(struct hroce_path *path, struct hroce_route *route);
 
 /* Counterpart of hroce_route_get(). */
 void hroce_route_put(struct hroce_route *route);
+
+/**
+ * hroce_route_forget - look the route of a path up anew for the next frame
+ * @path: path, not in use by a transmitter
+ *
+ * Context: any but hard interrupt.
+ */
+void hroce_route_forget(struct hroce_path *path);
 
 /**
  * hroce_route_xmit - send a frame

@@ -176,6 +176,7 @@ static __cold bool rx_drop(const struct hroce_rx_frame *f,
 			   enum hroce_stat reason)
 {
 	hroce_port_stat_inc(f->port, HROCE_EV_RX_PACKETS);
+	hroce_port_stat_inc(f->port, HROCE_EV_RX_FRAMES);
 	hroce_port_stat_add(f->port, HROCE_EV_RX_WIRE,
 			    (int)f->skb->len - rx_l3(f));
 	if (f->mcast)
@@ -265,6 +266,7 @@ bool hroce_rx_next(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
 	}
 	hroce_crc_end(f->vector);
 	hroce_rx_count(f, f->next);
+	hroce_stats_add(f->stats, HROCE_EV_RX_FRAMES, 1);
 	rx_free(f);
 	return false;
 }

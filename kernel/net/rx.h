@@ -110,13 +110,14 @@ bool hroce_rx_icrc_ok(struct hroce_rx_frame *frame,
 		      struct hroce_rx_packet *packet);
 
 /**
- * hroce_rx_word - the payload of an ATOMIC WRITE
- * @frame: frame whose current packet has a payload of 8 bytes
- * @word: set to the payload, in memory order
+ * hroce_rx_read - read payload
+ * @frame: frame
+ * @dst: set to the beginning of the payload of the current packet
+ * @len: number of bytes, at most those of the payload
  *
  * Return: true; false if it cannot be read.
  */
-bool hroce_rx_word(const struct hroce_rx_frame *frame, u64 *word);
+bool hroce_rx_read(const struct hroce_rx_frame *frame, void *dst, u32 len);
 
 /**
  * hroce_rx_place - check the ICRC and copy the payload

@@ -247,11 +247,11 @@ u8 hroce_rx_place(struct hroce_rx_frame *f, struct hroce_rx_packet *p,
 	return status;
 }
 
-bool hroce_rx_word(const struct hroce_rx_frame *f, u64 *word)
+bool hroce_rx_read(const struct hroce_rx_frame *f, void *dst, u32 len)
 {
 	struct hroce_cursor c = f->at;
 
-	return hroce_cursor_read(&c, word, sizeof(*word));
+	return hroce_cursor_read(&c, dst, len);
 }
 
 /* The fields of a GRH that an IPv4 header has, too. */

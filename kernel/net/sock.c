@@ -7,6 +7,7 @@
 
 #include "../compat/net.h"
 #include "../proto/wire.h"
+#include "gro.h"
 #include "rx.h"
 #include "sock.h"
 
@@ -27,6 +28,8 @@ static int sock_open(struct net *net, int family, struct socket **sockp)
 	struct udp_tunnel_sock_cfg tunnel = {
 		.encap_type = 1,
 		.encap_rcv = sock_receive,
+		.gro_receive = hroce_gro_receive,
+		.gro_complete = hroce_gro_complete,
 	};
 	int err;
 

@@ -3,6 +3,7 @@
  * UDP sockets for packets that the ingress hooks leave to the IP stack:
  * reassembled fragments, frames that other senders route through the loopback
  * device, and all frames if the namespace has rules for packets (policy.h).
+ * They also merge packets before the hooks get them (gro.h).
  */
 #ifndef HROCE_SOCK_H
 #define HROCE_SOCK_H

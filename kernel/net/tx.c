@@ -263,12 +263,21 @@ static void tx_partial_sum(struct hroce_tx *tx, struct sk_buff *skb, u32 len)
 	skb->csum_offset = offsetof(struct udphdr, check);
 }
 
+/* What follows a READ request does not have the next PSN. */
+static void tx_watch(struct hroce_tx *tx, const struct sk_buff *skb)
+{
+	if (hrp_opcode_op(*skb->data) != HRP_OP_READ_REQ)
+		hroce_path_watch(tx->sender, !tx->keep_order, tx->first_psn);
+}
+
 /* Prepend IP and UDP headers, and set the metadata for the stack. */
 static void tx_finish(struct hroce_tx *tx, struct sk_buff *skb)
 {
 	const struct hroce_path_key *key = &tx->path->key;
 	u32 udp_len = skb->len + sizeof(struct udphdr);
 
+	if (tx->nr_pkts > 1 && !tx->sender->watched[!tx->keep_order])
+		tx_watch(tx, skb);
 	hroce_headers_set(&tx->hdr, skb->len, tx->ip_id);
 	if (!tx->hdr.ipv6)
 		ip_send_check(&tx->hdr.ip4);
@@ -407,15 +416,24 @@ static int tx_open(struct hroce_tx *tx)
 	return err;
 }
 
-/* May the loaded packet be appended to the open frame? */
-static bool tx_may_append(struct hroce_tx *tx)
+/* May a packet of @len bytes be appended to the open frame? */
+static bool tx_has_room(struct hroce_tx *tx, u32 len)
 {
-	u32 len = tx_packet_len(tx);
-
 	return tx->last_len == tx->gso_size && len <= tx->gso_size &&
 	       tx->nr_pkts < tx_max_pkts(tx) &&
 	       tx->frame.skb->len + len <= TX_GSO_BYTES &&
 	       hroce_tx_frame_room(&tx->frame);
+}
+
+/* May the loaded packet be appended to the open frame? */
+static bool tx_may_append(struct hroce_tx *tx)
+{
+	return tx_has_room(tx, tx_packet_len(tx));
+}
+
+bool hroce_tx_has_room(struct hroce_tx *tx, u32 len)
+{
+	return tx->frame.skb && tx_has_room(tx, len);
 }
 
 /* Append packets as long as they fit, then load the next one. */
@@ -478,6 +496,8 @@ int hroce_tx_aim(struct hroce_tx *tx, struct hroce_path *path)
 	if (err)
 		return err;
 	tx->path = path;
+	if (unlikely(tx->sender->single[!tx->keep_order]))
+		tx->route.gso = false;
 	tx->icrc.udp_len = 0;
 	hroce_headers_init(&tx->hdr, &path->key);
 	return 0;

@@ -141,6 +141,17 @@ u8 hroce_tx_add(struct hroce_tx *tx, const struct hrp_burst *b,
 		struct hroce_mem_iter *it);
 
 /**
+ * hroce_tx_has_room - is there room for another packet in the open frame?
+ * @tx: run
+ * @len: UDP payload of the packet
+ *
+ * Context: as hroce_tx_aim().
+ * Return: true if hroce_tx_add() would append a packet without payload to a
+ * frame that is open.
+ */
+bool hroce_tx_has_room(struct hroce_tx *tx, u32 len);
+
+/**
  * hroce_tx_end - end a run: send the open frame
  * @tx: run; hroce_tx_aim() may start it again
  *

@@ -13,12 +13,11 @@
 #include "env.h"
 #include "req.h"
 #include "req_priv.h"
+#include "rtt.h"
 #include "table.h"
 
 /* Limit up to which RNR delays are doubled. */
 #define RNR_GROWN_NS	1000000ull
-/* See comp_grow(). */
-#define GROW_PKTS	64u
 /* Doublings that take the shortest delay to RNR_GROWN_NS (table 45). */
 #define RNR_ROW_MAX	7
 
@@ -213,7 +212,7 @@ static void comp_answered(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 
 	req->psn_una = hrp_psn_add(req->psn_una, nr_pkts);
 	/* Both counts are 0 if the request is about to be resent. */
-	req->rd_pkts -= min(req->rd_pkts, nr_pkts);
+	req->rd_pkts -= min_t(u32, req->rd_pkts, nr_pkts);
 	if (!last && !hrp_req_read_begins(w, (req->psn_una - w->first_psn) &
 					  HRP_PSN_MASK))
 		return;
@@ -231,46 +230,113 @@ static void comp_answered(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 
 /*
  * Grow the congestion window by one packet per round trip or, if it is large,
- * by one per GROW_PKTS acknowledged: about 200 round trips from the minimum to
- * 8 MB, while the loss at the end of that costs a few per cent.
+ * by one per HRP_GROW_PKTS acknowledged: about 200 round trips from the minimum
+ * to 8 MB, while the loss at the end of that costs a few per cent.
  */
 static noinline void comp_grow(struct hrp_req *req, u32 nr_pkts)
 {
-	u32 step = min(req->cwnd_pkts, GROW_PKTS);
+	u32 step = min(req->cwnd_pkts, HRP_GROW_PKTS);
 
 	nr_pkts += req->grow_pkts;
 	req->cwnd_pkts = min(req->cwnd_pkts + nr_pkts / step, req->window_pkts);
 	req->grow_pkts = nr_pkts % step;
 }
 
-/* @nr_pkts were acknowledged: the peer is alive and ready. */
-static __always_inline void comp_progress(struct hrp_req *req, u32 nr_pkts,
-					  u64 now_ns)
+/*
+ * Progress of @nr_pkts after a loss, a probe or another delay. Return: true if
+ * the peer has taken just the packets that were resent apart, and has none
+ * behind them: they were lost, too.
+ */
+static noinline bool comp_recover(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
 {
-	if (unlikely(req->cwnd_pkts < req->window_pkts))
-		comp_grow(req, nr_pkts);
+	struct hrp_req *req = &qp->req;
+	bool alone = (req->probed || req->resent) && !req->went_back &&
+		     !req->rtx_pkts && req->psn_una == req->rtx_psn &&
+		     req->psn_una != req->psn;
+	s32 ahead = hrp_psn_diff(req->psn_una, req->psn);
+
+	if (req->recovering) {
+		/* The peer has reported a loss: the timeout was not too short. */
+		if (req->backoff)
+			req->backoff--;
+		if (hrp_psn_diff(req->psn_una, req->mark_psn) >= 0) {
+			req->recovering = 0;
+			if (req->hole_shift && !alone)
+				req->hole_shift--;
+		}
+		if (ahead > 0 && ahead < (s32)nr_pkts && !req->again)
+			hrp_hole_learn(req, nr_pkts - ahead);
+	}
+	req->went_back = 0;
+	req->resent = 0;
+	req->probed = 0;
 	req->refused = 0;
 	req->retries = req->retry_cnt;
 	req->rnr_retries = req->rnr_retry;
 	req->rnr_row = 0;
-	req->went_back = 0;
+	req->troubled = req->recovering;
+	if (req->lost_at && !req->recovering)
+		hrp_loss_end(qp, now_ns);
+	return alone;
+}
+
+/*
+ * @nr_pkts were acknowledged: the peer is alive and ready. Return: see
+ * comp_recover().
+ */
+static __always_inline bool comp_progress(struct hrp_qp *qp, u32 nr_pkts,
+					  u64 now_ns)
+{
+	struct hrp_req *req = &qp->req;
+	bool alone = false;
+
+	if (unlikely(req->cwnd_pkts < req->window_pkts))
+		comp_grow(req, nr_pkts);
+	if (req->timing && hrp_psn_diff(req->psn_una, req->mark_psn) > 0)
+		hrp_rtt_end(qp, now_ns);
+	if (unlikely(req->troubled))
+		alone = comp_recover(qp, nr_pkts, now_ns);
 	/* Do not resend packets acknowledged meanwhile. */
 	if (hrp_psn_diff(req->psn, req->psn_una) < 0)
 		hrp_req_rewind(req);
-	hrp_req_rearm(req, now_ns);
+	hrp_req_restart(req, now_ns);
+	return alone;
 }
 
 /*
  * A sequence NAK, or an implied one. Each loss causes many of them: act on the
- * first, and on none during an RNR delay. While the requester waits for memory,
- * only rewind.
+ * first, and on none during an RNR delay. One that comes a round trip after the
+ * packet was resent reports that it was lost again, or the round trip has become
+ * longer. While the requester waits for memory, only rewind.
+ *
+ * The first one shows that the peer is alive, so the local ACK timeout begins
+ * anew. Further ones without progress do not.
  */
 static void comp_go_back(struct hrp_qp *qp, u64 now_ns)
 {
-	if (qp->req.timer == HRP_TIMER_MEM)
-		hrp_req_rewind(&qp->req);
-	else if (!qp->req.went_back && qp->req.timer != HRP_TIMER_RNR)
-		hrp_req_retry(qp, now_ns);
+	struct hrp_req *req = &qp->req;
+
+	if (req->timer == HRP_TIMER_MEM) {
+		hrp_req_rewind(req);
+		return;
+	}
+	if (req->timer == HRP_TIMER_RNR ||
+	    (req->resent && !hrp_rtt_has_passed(req, now_ns)))
+		return;
+	hrp_loss_begin(req, now_ns);
+	if (!req->resent)
+		req->since = hrp_req_clock(now_ns);
+	else
+		hrp_rtt_back_off(req);
+	if (hrp_hole_fill(qp, now_ns))
+		return;
+	req->again = req->recovering;
+	/* Later, only one packet is in flight: that says nothing. */
+	if (!req->went_back)
+		hrp_req_shrink(req, hrp_req_dist(req) / 2);
+	hrp_req_go_back(qp, now_ns);
+	req->recovering = 1;
+	req->mark_psn = req->psn_max;
 }
 
 /*
@@ -295,6 +361,7 @@ static void comp_rnr(struct hrp_qp *qp, u8 code, u64 now_ns)
 	if (req->timer == HRP_TIMER_RNR)
 		return;
 	hrp_count(qp, HROCE_EV_RNR_RCVD);
+	req->troubled = 1;
 	if (req->rnr_retry != HRP_INFINITE_RNR_RETRY) {
 		if (!req->rnr_retries) {
 			hrp_req_fail(qp, HROCE_CAUSE_PEER | HRP_SYN_RNR |
@@ -310,7 +377,7 @@ static void comp_rnr(struct hrp_qp *qp, u8 code, u64 now_ns)
 	if (req->timer == HRP_TIMER_MEM)
 		return;
 	req->timer = HRP_TIMER_RNR;
-	req->deadline_ns = now_ns + comp_rnr_delay_ns(req, code);
+	req->timer_ns = now_ns + comp_rnr_delay_ns(req, code);
 }
 
 static void comp_nak(struct hrp_qp *qp, u8 syndrome, u64 now_ns)
@@ -328,23 +395,43 @@ static void comp_nak(struct hrp_qp *qp, u8 syndrome, u64 now_ns)
 	}
 }
 
+/*
+ * Packets behind those that were resent apart were lost, too. After a probe this
+ * may be a peer that answers late, one by one: the window stays.
+ */
+static void comp_lose_more(struct hrp_qp *qp, u64 now_ns)
+{
+	struct hrp_req *req = &qp->req;
+
+	hrp_loss_begin(req, now_ns);
+	if (req->recovering && hrp_hole_fill(qp, now_ns))
+		return;
+	if (req->recovering)
+		hrp_req_shrink(req, hrp_req_dist(req) / 2);
+	req->again = 1;
+	hrp_req_go_back(qp, now_ns);
+}
+
 static void comp_commit_ack(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 			    u64 now_ns)
 {
 	u8 type = pkt->syndrome & HRP_SYN_TYPE_MASK;
 	struct hrp_req *req = &qp->req;
+	bool alone = false;
 	u32 n, held;
 
 	n = comp_distance(req, pkt->psn) + (type == HRP_SYN_ACK);
 	held = comp_ack(qp, n);
 	if (held != n)
-		comp_progress(req, n - held, now_ns);
+		alone = comp_progress(qp, n - held, now_ns);
 	if (held)
 		comp_go_back(qp, now_ns);
 	else if (type == HRP_SYN_RNR)
 		comp_rnr(qp, pkt->syndrome & HRP_SYN_VALUE_MASK, now_ns);
 	else if (type == HRP_SYN_NAK)
 		comp_nak(qp, pkt->syndrome, now_ns);
+	else if (unlikely(alone) && req->timer == HRP_TIMER_ACK)
+		comp_lose_more(qp, now_ns);
 }
 
 static void comp_commit_data(struct hrp_qp *qp, const struct hrp_pkt *pkt,
@@ -354,7 +441,7 @@ static void comp_commit_data(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	u32 held = comp_ack(qp, rx->skip_pkts);
 
 	if (held != rx->skip_pkts)
-		comp_progress(req, rx->skip_pkts - held, now_ns);
+		comp_progress(qp, rx->skip_pkts - held, now_ns);
 	/* The requester will fail the entry that it cannot send. */
 	if (held)
 		return;
@@ -374,7 +461,7 @@ static void comp_commit_data(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		if (unlikely(req->timer == HRP_TIMER_MEM))
 			req->timer = HRP_TIMER_OFF;
 		comp_answered(qp, pkt, rx->nr_pkts);
-		comp_progress(req, rx->nr_pkts, now_ns);
+		comp_progress(qp, rx->nr_pkts, now_ns);
 	}
 }
 

@@ -134,6 +134,51 @@ static inline bool hrp_bth_follows(const void *first, const void *bth, u32 nr)
 }
 
 /**
+ * hrp_bth_same_qp - are two packets for the same queue pair?
+ * @a: BTH of a packet
+ * @b: BTH of another packet
+ *
+ * Return: true if the destination QPs are equal.
+ */
+static inline bool hrp_bth_same_qp(const void *a, const void *b)
+{
+	return !((get_unaligned_be32(a + 4) ^ get_unaligned_be32(b + 4)) &
+		 HRW_MASK_24);
+}
+
+/**
+ * hrp_bth_continues - is a packet the next one of a sender?
+ * @first: BTH of a packet
+ * @bth: BTH of another packet for the same queue pair
+ * @nr: number of packets from @first on
+ *
+ * Unlike hrp_bth_follows(), the rest may differ.
+ *
+ * Return: true if the PSN of @bth is that of @first plus @nr.
+ */
+static inline bool hrp_bth_continues(const void *first, const void *bth, u32 nr)
+{
+	return !((get_unaligned_be32(first + 8) + nr -
+		  get_unaligned_be32(bth + 8)) & HRP_PSN_MASK);
+}
+
+/**
+ * hrp_bth_ends - does a sender pause after this packet?
+ * @bth: BTH
+ *
+ * Return: true if the packet asks for an answer, is the last one of an answer,
+ * or is invalid; false if more of the same length is likely to follow.
+ */
+static inline bool hrp_bth_ends(const void *bth)
+{
+	u32 info = hrp_opcode_info(*(const u8 *)bth);
+
+	return get_unaligned_be32(bth + 8) & HRW_BTH_ACKREQ ||
+	       !(info & HRP_OI_PAYLOAD) || info & HRP_OI_CNP ||
+	       (info & HRP_OI_RESPONSE && info & HRP_OI_LAST);
+}
+
+/**
  * hrp_bth_set_psn - change the PSN
  * @data: BTH, 4-byte aligned
  * @psn: 24 bits

@@ -18,6 +18,7 @@
 #include "opcode.h"
 #include "sq.h"
 
+struct hrp_keep;
 struct hrp_pace;
 
 enum hrp_type {
@@ -52,6 +53,11 @@ enum hrp_pending {
 	HRP_PENDING_ERROR,
 	/* The requester went back to resend packets. */
 	HRP_PENDING_RETRANSMIT,
+	/*
+	 * The responder holds an ACK, see hrp_resp_is_held(). Not an event: the
+	 * engine clears it, too.
+	 */
+	HRP_PENDING_HELD,
 	/* Asynchronous events (IBTA 11.6.3). */
 	HRP_PENDING_COMM_EST,
 	HRP_PENDING_SQ_DRAINED,
@@ -108,13 +114,29 @@ enum hrp_timer {
  * @nr_rd_atomic: READs, atomics, ATOMIC WRITEs and FLUSHes in [@psn_una, @psn),
  *	sent and not complete
  * @max_rd_atomic: limit of @nr_rd_atomic (max_rd_atomic attribute)
+ * @timeout: attribute, 5-bit code of the local ACK timeout; 0: infinite
+ * @lost_at: when the loss was noticed from which the requester recovers, in units
+ *	of 2^15 ns; 0: from none. Wraps after 9 minutes
  * @retry_cnt: attribute
- * @retries: timeouts and sequence NAKs left before RETRY_EXC_ERR
+ * @retries: local ACK timeouts left before RETRY_EXC_ERR
  * @rnr_retry: attribute; HRP_INFINITE_RNR_RETRY
  * @rnr_retries: RNR NAKs left before RNR_RETRY_EXC_ERR
  * @rnr_row: RNR NAKs since the last progress, saturating at RNR_ROW_MAX
- * @went_back: the requester went back, and no packet was acknowledged since:
- *	further NAKs for the same PSN are ignored
+ * @backoff: doublings of the retransmission timeout, see rtt.h
+ * @went_back: the requester went back, and no packet was acknowledged since
+ * @resent: @psn_una was resent because of a loss, at @mark_at: for a round trip,
+ *	NAKs of it are ignored
+ * @probed: the oldest packet was resent alone, to draw an answer, and none was
+ *	acknowledged since
+ * @recovering: the peer has reported a gap before @mark_psn
+ * @again: @recovering, and some packets have been resent more than once
+ * @timing: the packet at @mark_psn, sent at @mark_at, measures the round trip.
+ *	Not if @troubled when it was sent
+ * @troubled: the next progress has something to restore, of what is described
+ *	here as "since the last progress" or "left"; or @recovering
+ * @keeps: the peer keeps packets that come after a gap, see hole.c
+ * @hole_shift: packets to resend for a gap, as power of two, if @keeps
+ * @sparse: how sure it is that gaps are far apart, see hole.c
  * @drained_event: raise SQ_DRAINED once nothing is in flight (state SQD)
  * @mem_oldest: HRP_TIMER_MEM: if set, the response to the oldest entry could
  *	not be placed; otherwise the last burst could not be read
@@ -122,10 +144,16 @@ enum hrp_timer {
  *	paced
  * @refused: the local stack has refused a frame since the last progress
  * @timer: enum hrp_timer
- * @timeout_ns: local ACK timeout; 0: infinite
- * @deadline_ns: time for hrp_req_timeout() if @timer is ACK, RNR or ROOM; see
- *	hrp_req_deadline()
- * @refused_at: start of the refusal, in units of 1024 ns, modulo 2^32
+ * @timer_ns: @timer is ACK: when it was started; RNR or ROOM: when it expires.
+ *	See hrp_req_deadline()
+ * @since: the last progress, local ACK timeout, or refusal by the local stack
+ *	after progress; in units of 4096 ns, modulo 2^32
+ * @srtt8: smoothed round-trip time in units of 128 ns; 0: not measured
+ * @rttvar4: its variation in units of 256 ns
+ * @mark_at: see @timing and @resent; in units of 1024 ns, modulo 2^32
+ * @mark_psn: see @timing and @recovering
+ * @rtx_psn: next packet to resend apart from those at @psn
+ * @rtx_pkts: how many
  * @pace: pacing state; NULL if the requester is not paced
  */
 struct hrp_req {
@@ -134,30 +162,47 @@ struct hrp_req {
 	u32 psn_una;
 	u32 psn_max;
 	u32 offset;
+	u32 burst_idx;
+	u32 rd_pkts:24;
+	u32 retry_cnt:4;
+	u32 retries:4;
+	u32 restart_psn:24;
+	u32 max_rd_atomic:8;
 	u32 window_pkts;
 	u32 cwnd_pkts;
-	u32 burst_pkts;
-	u32 burst_idx;
-	u32 unasked_pkts;
-	u32 rd_pkts;
-	u32 restart_psn;
-	u32 nr_rd_atomic;
-	u32 max_rd_atomic;
-	u32 refused_at;
-	u8 grow_pkts;
-	u8 retry_cnt;
-	u8 retries;
-	u8 rnr_retry;
-	u8 rnr_retries;
-	u8 rnr_row;
+	u32 since;
+	u32 srtt8:28;
+	u32 rnr_retries:4;
+	u32 rttvar4:28;
+	u32 sparse:4;
+	u32 mark_at;
+	u32 mark_psn:24;
+	u32 grow_pkts:8;
+	u32 rtx_psn:24;
+	u32 rtx_pkts:8;
+	u32 lost_at:24;
+	u32 timer:8;
+	u16 unasked_pkts;
+	u8 burst_pkts;
+	u8 nr_rd_atomic;
+	u8 timeout:5;
+	u8 hole_shift:3;
+	u8 rnr_retry:4;
+	u8 rnr_row:4;
 	u8 went_back:1;
+	u8 resent:1;
+	u8 probed:1;
+	u8 recovering:1;
+	u8 again:1;
+	u8 timing:1;
+	u8 troubled:1;
+	u8 keeps:1;
 	u8 drained_event:1;
 	u8 mem_oldest:1;
 	u8 gated:1;
 	u8 refused:1;
-	u8 timer;
-	u64 timeout_ns;
-	u64 deadline_ns;
+	u8 backoff:4;
+	u64 timer_ns;
 	struct hrp_pace *pace;
 };
 
@@ -217,26 +262,35 @@ struct hrp_rdres {
  * @ack_psn: PSN of the last SEND or WRITE packet accepted. An ACK carries it,
  *	since it must not answer a READ or atomic
  * @msn: messages completed, 24 bits
- * @mem_psn: PSN of the last request whose memory was not present
  * @rwqe: receive entry in use, if @have_rwqe
  * @have_rwqe: @rwqe holds an entry that is not complete
  * @in_msg: HRP_OI_SEND or HRP_OI_WRITE while a message is in progress,
  *	otherwise 0
+ * @acked: lower bits of @ack_psn in the last ACK
+ * @hold_wait: requests for an ACK left before @hold_max is raised; 0: it stays
  * @offset: bytes of it received so far
  * @write_va: WRITE in progress: address of its first byte
  * @write_rkey: WRITE in progress: remote key
  * @write_len: WRITE in progress: length announced by the RETH
  * @srqn: XRC: SRQ number of the current or last message
- * @nak_sent: sequence NAK sent for @psn; no further one until progress
+ * @nak_sent: NAK or RNR NAK sent for @psn; no sequence NAK until progress
+ * @rnr_sent: it was an RNR NAK: the peer resends all, nothing is kept
+ * @kept: @keep is not NULL
  * @ack_due: an ACK of all packets up to @ack_psn is due
  * @comm_est: a first packet has been accepted
  * @srq: receive entries come from an SRQ; set by the owner
  * @last_wqe: LAST_WQE has been raised
+ * @keeps: the owner keeps requests that come too early, see keep.h; set by it
  * @rd_wait: memory of the READ at @rd_reply is being fetched; no answer is sent
  *	meanwhile
  * @finishing: error without a NAK: requests before the fault are answered
+ * @hold_max: send an ACK for that many packets at once, see hold.c
+ * @hold_step: binary logarithm of the next @hold_wait
  * @mem_bad: memory of the request at @mem_psn could not be fetched
  * @nak_due: syndrome of the NAK or RNR NAK that is due; 0 if none is
+ * @held: packets to be acknowledged by the ACK that is held; 0: none is
+ * @keep: requests that came too early; NULL if there are none
+ * @mem_psn: PSN of the last request whose memory was not present
  * @nak_psn: PSN of that NAK
  * @nak_msn: MSN of that NAK
  * @min_rnr_timer: attribute, 5-bit code
@@ -245,38 +299,47 @@ struct hrp_rdres {
  * @rd_reply: next one to answer; equal to @rd_head if none is waiting
  * @rd: ring of @nr_rd resources; answered ones are kept to replay duplicates
  * @nr_rd: power of two, at least @max_dest_rd_atomic; 0 if @rd is NULL
- * @burst_pkts: most packets that one hrp_resp_next() returns, at least 1
+ * @burst_pkts: most packets that one hrp_resp_next() returns, 1 to 255
  */
 struct hrp_resp {
 	u32 psn;
 	u32 ack_psn;
 	u32 msn;
-	u32 mem_psn;
+	u32 offset;
 	struct hrp_rwqe *rwqe;
 	u64 write_va;
-	u32 offset;
 	u32 write_rkey;
 	u32 write_len;
 	u32 srqn;
-	u32 in_msg;
+	u16 in_msg;
+	u8 acked;
+	u8 hold_wait;
 	u8 have_rwqe:1;
 	u8 nak_sent:1;
+	u8 rnr_sent:1;
+	u8 kept:1;
 	u8 ack_due:1;
 	u8 comm_est:1;
 	u8 srq:1;
-	u8 last_wqe:1;
 	u8 rd_wait:1;
-	u8 mem_bad:1;
 	u8 finishing:1;
+	u8 hold_max:3;
+	u8 hold_step:4;
+	u8 last_wqe:1;
+	u8 mem_bad:1;
+	u8 keeps:1;
 	u8 nak_due;
+	u8 held;
 	u32 rd_head;
 	u32 rd_reply;
 
 	struct hrp_rdres *rd;
-	u32 nr_rd;
-	u32 burst_pkts;
+	struct hrp_keep *keep;
+	u32 mem_psn;
 	u32 nak_psn;
 	u32 nak_msn;
+	u8 nr_rd;
+	u8 burst_pkts;
 	u8 min_rnr_timer;
 	u8 max_dest_rd_atomic;
 };

@@ -137,6 +137,13 @@ void hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 		resp->rd_reply = idx;
 }
 
+u32 hrp_rdres_oldest(const struct hrp_resp *resp)
+{
+	u32 n = min_t(u32, resp->rd_head, resp->max_dest_rd_atomic);
+
+	return rdres_at(resp, resp->rd_head - n)->psn;
+}
+
 bool hrp_rdres_return(struct hrp_resp *resp, u32 psn)
 {
 	struct hrp_rdres *res;
@@ -170,7 +177,7 @@ static void rdres_read(struct hrp_qp *qp, const struct hrp_rdres *res,
 	hrp_burst_begin(b, qp, svc | rdres_opcode(res, res->sent),
 			hrp_psn_add(res->psn, res->sent));
 	b->first.srqn = res->srqn;
-	b->nr_pkts = min(res->end - res->sent, qp->resp.burst_pkts);
+	b->nr_pkts = min_t(u32, res->end - res->sent, qp->resp.burst_pkts);
 	b->op_middle = svc | HRP_OP_READ_RESP_MIDDLE;
 	b->op_last = svc | rdres_opcode(res, res->sent + b->nr_pkts - 1);
 	b->mem.one.addr = res->va;

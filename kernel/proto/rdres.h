@@ -53,6 +53,14 @@ void hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt);
 bool hrp_rdres_return(struct hrp_resp *resp, u32 psn);
 
 /**
+ * hrp_rdres_oldest - the oldest READ or atomic that may be outstanding
+ * @resp: responder that has accepted one
+ *
+ * Return: its PSN. The peer has received all answers before it.
+ */
+u32 hrp_rdres_oldest(const struct hrp_resp *resp);
+
+/**
  * hrp_rdres_next - the next response packets to send
  * @qp: queue pair
  * @b: filled in if true is returned

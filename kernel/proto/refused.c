@@ -57,18 +57,6 @@ static void req_return(struct hrp_req *req, u32 psn)
 	req->offset = (psn - w->first_psn) & HRP_PSN_MASK;
 }
 
-/* Time in units of 1024 ns; wraps after 73 minutes. */
-static u32 req_coarse(u64 now_ns)
-{
-	return now_ns >> 10;
-}
-
-/* Time since the local stack began to refuse all frames. */
-static u64 req_refused_ns(const struct hrp_req *req, u64 now_ns)
-{
-	return (u64)(u32)(req_coarse(now_ns) - req->refused_at) << 10;
-}
-
 void hrp_req_refused(struct hrp_qp *qp, u32 psn, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
@@ -83,20 +71,14 @@ void hrp_req_refused(struct hrp_qp *qp, u32 psn, u64 now_ns)
 	req_return(req, psn);
 	/* Leave room to request an acknowledgement of the packets in flight. */
 	hrp_req_shrink(req, hrp_req_dist(req) + HRP_CWND_MIN);
+	req->timing = 0;
 	if (!req->refused)
-		req->refused_at = req_coarse(now_ns);
+		req->since = hrp_req_clock(now_ns);
 	req->refused = 1;
+	req->troubled = 1;
 	if (req->timer >= HRP_TIMER_RNR)
 		return;
 	req->timer = HRP_TIMER_ROOM;
-	req->deadline_ns = now_ns + clamp(req_refused_ns(req, now_ns) / 2,
-					  ROOM_MIN_NS, ROOM_MAX_NS);
-}
-
-bool hrp_req_is_refused_long(struct hrp_req *req, u64 now_ns)
-{
-	if (!req->timeout_ns || req_refused_ns(req, now_ns) < req->timeout_ns)
-		return false;
-	req->refused_at = req_coarse(now_ns);
-	return true;
+	req->timer_ns = now_ns + clamp(hrp_req_quiet_ns(req, now_ns) / 2,
+				       ROOM_MIN_NS, ROOM_MAX_NS);
 }

@@ -20,6 +20,7 @@
 #include "pace.h"
 #include "req.h"
 #include "req_priv.h"
+#include "rtt.h"
 
 /* Most PSNs between the oldest unacknowledged one and the next (9.7.1). */
 #define PSN_ROOM	(HRP_PSN_WINDOW - 1)
@@ -106,6 +107,20 @@ void hrp_req_start(struct hrp_qp *qp, u32 psn)
 	req->rnr_retries = req->rnr_retry;
 	req->rnr_row = 0;
 	req->went_back = 0;
+	req->resent = 0;
+	req->probed = 0;
+	req->recovering = 0;
+	req->again = 0;
+	req->timing = 0;
+	req->troubled = 0;
+	req->lost_at = 0;
+	req->keeps = 0;
+	req->hole_shift = 0;
+	req->sparse = 0;
+	req->backoff = 0;
+	req->srtt8 = 0;
+	req->rttvar4 = 0;
+	req->rtx_pkts = 0;
 	req->cwnd_pkts = req->window_pkts;
 	req->grow_pkts = 0;
 	req->refused = 0;
@@ -125,6 +140,8 @@ void hrp_req_rewind(struct hrp_req *req)
 	req->unasked_pkts = 0;
 	req->rd_pkts = 0;
 	req->nr_rd_atomic = 0;
+	req->rtx_pkts = 0;
+	req->timing = 0;
 }
 
 void hrp_req_shrink(struct hrp_req *req, u32 cwnd_pkts)
@@ -132,18 +149,6 @@ void hrp_req_shrink(struct hrp_req *req, u32 cwnd_pkts)
 	cwnd_pkts = max(cwnd_pkts, min(HRP_CWND_MIN, req->window_pkts));
 	req->cwnd_pkts = min(req->cwnd_pkts, cwnd_pkts);
 	req->grow_pkts = 0;
-}
-
-void hrp_req_rearm(struct hrp_req *req, u64 now_ns)
-{
-	if (unlikely(req->timer == HRP_TIMER_MEM))
-		return;
-	if (!req->timeout_ns || req->psn_una == req->psn_max) {
-		req->timer = HRP_TIMER_OFF;
-		return;
-	}
-	req->timer = HRP_TIMER_ACK;
-	req->deadline_ns = now_ns + req->timeout_ns;
 }
 
 void hrp_req_complete(struct hrp_qp *qp)
@@ -161,18 +166,10 @@ void hrp_req_complete(struct hrp_qp *qp)
 	}
 }
 
-/* Stop the timers of the protocol and of pacing. */
-static void req_stop_timers(struct hrp_req *req)
-{
-	req->timer = HRP_TIMER_OFF;
-	if (req->pace)
-		req->pace->ready_ns = 0;
-}
-
 static void req_stop(struct hrp_qp *qp, u8 state)
 {
 	qp->state = state;
-	req_stop_timers(&qp->req);
+	hrp_req_stop_timers(&qp->req);
 	hrp_set_pending(qp, HRP_PENDING_ERROR);
 }
 
@@ -182,31 +179,6 @@ void hrp_req_fail(struct hrp_qp *qp, u8 result)
 	qp->req.psn_una = qp->req.psn_max;
 	hrp_req_rewind(&qp->req);
 	req_stop(qp, hrp_qp_is_reliable(qp) ? HRP_ERR : HRP_SQE);
-}
-
-static bool req_timed_out(const struct hrp_req *req, u64 now_ns)
-{
-	return (req->timer == HRP_TIMER_ACK ||
-		req->timer == HRP_TIMER_ROOM) && now_ns >= req->deadline_ns;
-}
-
-bool hrp_req_retry(struct hrp_qp *qp, u64 now_ns)
-{
-	struct hrp_req *req = &qp->req;
-
-	if (!req->retries) {
-		hrp_req_fail(qp, req_timed_out(req, now_ns) ?
-				 HROCE_CAUSE_TIMEOUT : HROCE_CAUSE_LOSS);
-		return false;
-	}
-	req->retries--;
-	req->went_back = 1;
-	hrp_req_shrink(req, hrp_req_dist(req) / 2);
-	hrp_count(qp, HROCE_EV_RETRANSMITS);
-	hrp_set_pending(qp, HRP_PENDING_RETRANSMIT);
-	hrp_req_rewind(req);
-	hrp_req_rearm(req, now_ns);
-	return true;
 }
 
 /* Packets of SEND and WRITE that may be sent now; 0: the window is closed. */
@@ -347,19 +319,38 @@ static u8 req_first_op(const struct req_ops *ops, bool begin, bool end)
 	return end ? ops->last : ops->middle;
 }
 
+/* @n packets of SEND or WRITE, from @offset_pkts of the entry on. */
+static __always_inline void req_set_data(const struct hrp_qp *qp,
+					 const struct hrp_wqe *w,
+					 struct hrp_burst *b, u32 psn,
+					 u32 offset_pkts, u32 n)
+{
+	const struct req_ops *ops = &data_ops[w->wqe.opcode];
+	bool end = offset_pkts + n == w->nr_pkts;
+	u8 svc = hrp_qp_service(qp);
+
+	hrp_burst_begin(b, qp,
+			svc | req_first_op(ops, !offset_pkts, end && n == 1),
+			psn);
+	b->nr_pkts = n;
+	b->op_middle = svc | ops->middle;
+	b->op_last = svc | (end ? ops->last : ops->middle);
+	b->se_last = end && w->wqe.flags & HROCE_WRF_SOLICITED &&
+		     w->wqe.opcode != HROCE_WR_WRITE;
+	req_set_headers(qp, w, b);
+	req_set_mem(w, b, offset_pkts, end);
+}
+
 /* SEND and WRITE */
 static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
 			      struct hrp_burst *b)
 {
-	const struct req_ops *ops = &data_ops[w->wqe.opcode];
-	u32 n = min(w->nr_pkts - qp->req.offset, qp->req.burst_pkts);
-	u8 svc = hrp_qp_service(qp);
+	u32 n = min_t(u32, w->nr_pkts - qp->req.offset, qp->req.burst_pkts);
+	bool reliable = hrp_qp_is_reliable(qp);
 	struct hrp_req *req = &qp->req;
-	bool begin = !req->offset;
-	bool end, reliable;
 	u32 room = n;
+	bool end;
 
-	reliable = hrp_qp_is_reliable(qp);
 	if (reliable) {
 		room = req_room(req);
 		n = min(n, room);
@@ -369,17 +360,10 @@ static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
 	req_start_message(req, w);
 	end = req->offset + n == w->nr_pkts;
 
-	hrp_burst_begin(b, qp, svc | req_first_op(ops, begin, end && n == 1),
-			req->psn);
-	b->nr_pkts = n;
-	b->op_middle = svc | ops->middle;
-	b->op_last = svc | (end ? ops->last : ops->middle);
-	b->se_last = end && w->wqe.flags & HROCE_WRF_SOLICITED &&
-		     w->wqe.opcode != HROCE_WR_WRITE;
+	req_set_data(qp, w, b, req->psn, req->offset, n);
 	/* The entry may complete before the frame has left. */
-	b->copy = !reliable || req->psn != req->psn_max;
-	req_set_headers(qp, w, b);
-	req_set_mem(w, b, req->offset, end);
+	if (!reliable || req->psn != req->psn_max)
+		b->copy = 1;
 	if (reliable)
 		req_ask_ack(qp, w, b, end, n == room);
 
@@ -408,7 +392,8 @@ static void req_divide_read(const struct hrp_req *req, struct hrp_wqe *w)
 
 	if (w->started && req->psn_una != req->psn_max)
 		return;
-	reads = clamp(req->max_rd_atomic, 1u, HRP_READS_PER_CWND);
+	reads = min_t(u32, req->max_rd_atomic, HRP_READS_PER_CWND);
+	reads = max(reads, 1u);
 	pkts = max(req->cwnd_pkts / reads, 1u << HRP_READ_MIN_SHIFT);
 	w->chunk_shift = min_t(u32, ilog2(pkts), HRP_READ_MAX_SHIFT);
 	if (req->offset)
@@ -494,6 +479,9 @@ static enum req_step req_single(struct hrp_qp *qp, struct hrp_wqe *w,
 	/* A masked atomic waits for the answer to its last guess. */
 	if (!req->burst_pkts || req->offset || req_rd_is_full(req) ||
 	    hrp_req_dist(req) >= PSN_ROOM)
+		return STEP_WAIT;
+	/* After going back, one answer shows that the peer is there. */
+	if (unlikely(req->went_back) && req->nr_rd_atomic)
 		return STEP_WAIT;
 	req_start_message(req, w);
 
@@ -628,14 +616,68 @@ static struct hrp_wqe *req_entry(struct hrp_qp *qp, enum hrp_next *ret)
 	return NULL;
 }
 
+/*
+ * The next packets to resend at @rtx_psn, of one entry. Return: false if there
+ * are none, or if they were acknowledged meanwhile.
+ */
+static bool req_resend(struct hrp_qp *qp, struct hrp_burst *b)
+{
+	struct hrp_req *req = &qp->req;
+	const struct hrp_sq *sq = &req->sq;
+	u32 psn = req->rtx_psn;
+	const struct hrp_wqe *w;
+	u32 idx = sq->tail;
+	u32 offset, n;
+
+	if (!req->burst_pkts)
+		return false;
+	if (hrp_psn_diff(psn, req->psn_una) < 0 ||
+	    hrp_psn_diff(psn, req->psn) >= 0)
+		goto none;
+	for (;; idx++) {
+		w = hrp_sq_wqe(sq, idx);
+		if (!w->nr_pkts)
+			continue;
+		if (!w->started || w->status != HROCE_WC_SUCCESS ||
+		    hrp_wqe_is_answered(w))
+			goto none;
+		if (hrp_psn_diff(psn, w->last_psn) <= 0)
+			break;
+	}
+	offset = (psn - w->first_psn) & HRP_PSN_MASK;
+	n = min3((u32)req->rtx_pkts, (u32)req->burst_pkts, w->nr_pkts - offset);
+	req_set_data(qp, w, b, psn, offset, n);
+	b->copy = 1;
+	b->ackreq_last = 1;
+	req->burst_idx = idx;
+	req->rtx_psn = hrp_psn_add(psn, n);
+	req->rtx_pkts -= n;
+	return true;
+none:
+	req->rtx_pkts = 0;
+	return false;
+}
+
+/* Measure how long the acknowledgement of this burst takes. */
+static void req_time(struct hrp_req *req, const struct hrp_burst *b,
+		     u32 psn_max, u64 now_ns)
+{
+	if (b->first.psn == psn_max)
+		hrp_rtt_begin(req, hrp_psn_add(psn_max, b->nr_pkts - 1),
+			      now_ns);
+}
+
 static enum hrp_next req_run(struct hrp_qp *qp, u64 now_ns,
 			     struct hrp_burst *b)
 {
 	struct hrp_req *req = &qp->req;
+	u32 psn_max = req->psn_max;
 	struct hrp_wqe *w;
 	enum hrp_next ret;
 	u32 n;
 
+	if (unlikely(req->rtx_pkts) && req_resend(qp, b))
+		return HRP_NEXT_BURST;
 	for (n = 0; n < REQ_STEPS; n++) {
 		w = req_entry(qp, &ret);
 		if (!w)
@@ -644,7 +686,9 @@ static enum hrp_next req_run(struct hrp_qp *qp, u64 now_ns,
 		case STEP_BURST:
 			b->more = req->sq.posted - req->sq.next;
 			if (req->timer == HRP_TIMER_OFF)
-				hrp_req_rearm(req, now_ns);
+				hrp_req_restart(req, now_ns);
+			if (b->ackreq_last && !req->timing && !req->troubled)
+				req_time(req, b, psn_max, now_ns);
 			return HRP_NEXT_BURST;
 		case STEP_NEXT:
 			break;
@@ -687,7 +731,7 @@ bool hrp_req_mem_ready(struct hrp_qp *qp, u64 now_ns, bool ok)
 	if (req->timer != HRP_TIMER_MEM)
 		return false;
 	req->timer = HRP_TIMER_OFF;
-	hrp_req_rearm(req, now_ns);
+	hrp_req_restart(req, now_ns);
 	if (!ok && idx - sq->tail < sq->head - sq->tail) {
 		hrp_sq_wqe(sq, idx)->status = HROCE_CAUSE_FETCH;
 		if (hrp_qp_is_reliable(qp))
@@ -709,6 +753,12 @@ static void req_return_to(struct hrp_req *req, const struct hrp_burst *b,
 		psn = req->psn_una;
 	if (hrp_psn_diff(req->psn, psn) <= 0)
 		return;
+	/* Packets behind a resent one are in flight. */
+	if (unlikely(hrp_psn_add(b->first.psn, b->nr_pkts) != req->psn)) {
+		hrp_req_rewind(req);
+		return;
+	}
+	req->timing = 0;
 	/* Only ATOMIC WRITE: the other answered operations read no memory. */
 	if (unlikely(hrp_wqe_is_answered(w))) {
 		req->nr_rd_atomic--;
@@ -750,61 +800,6 @@ void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
 	req->offset = 0;
 }
 
-u64 hrp_req_deadline(const struct hrp_req *req)
-{
-	u64 at_ns = hrp_req_has_deadline(req) ? req->deadline_ns : 0;
-
-	if (unlikely(req->pace) && req->pace->ready_ns &&
-	    (!at_ns || req->pace->ready_ns < at_ns))
-		at_ns = req->pace->ready_ns;
-	return at_ns;
-}
-
-void hrp_req_excuse(struct hrp_qp *qp, u64 now_ns)
-{
-	struct hrp_req *req = &qp->req;
-	u64 from_ns = now_ns;
-
-	/* Without credit, the requester cannot resend. */
-	if (unlikely(req->pace))
-		from_ns = max(now_ns, req->pace->ready_ns);
-	if (req->timer == HRP_TIMER_ACK && now_ns >= req->deadline_ns)
-		req->deadline_ns = from_ns + req->timeout_ns;
-}
-
-bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns)
-{
-	struct hrp_req *req = &qp->req;
-	bool ready = false;
-
-	if (qp->state != HRP_RTS && qp->state != HRP_SQD) {
-		/* The flush, which stops them, has not run yet. */
-		req_stop_timers(req);
-		return false;
-	}
-	if (unlikely(req->pace) && req->pace->ready_ns) {
-		/* It was or is waiting for credit: the peer is not to blame. */
-		hrp_req_excuse(qp, now_ns);
-		ready = now_ns >= req->pace->ready_ns;
-		if (ready)
-			req->pace->ready_ns = 0;
-	}
-	if (!hrp_req_has_deadline(req) || now_ns < req->deadline_ns)
-		return ready;
-	if (req->timer == HRP_TIMER_RNR) {
-		req->timer = HRP_TIMER_OFF;
-		req->went_back = 0;
-		return true;
-	}
-	if (req->timer == HRP_TIMER_ROOM && !hrp_req_is_refused_long(req, now_ns)) {
-		req->timer = HRP_TIMER_OFF;
-		hrp_req_rearm(req, now_ns);
-		return true;
-	}
-	hrp_count(qp, HROCE_EV_TIMEOUTS);
-	return hrp_req_retry(qp, now_ns);
-}
-
 /* Take an entry to flush. */
 static bool req_take_posted(struct hrp_qp *qp)
 {
@@ -827,7 +822,7 @@ u32 hrp_req_flush(struct hrp_qp *qp, u32 max)
 
 	if (!hrp_qp_sends(qp))
 		return 0;
-	req_stop_timers(&qp->req);
+	hrp_req_stop_timers(&qp->req);
 	for (n = 0; n < max; n++) {
 		if (sq->tail == sq->head && !req_take_posted(qp))
 			break;

@@ -117,20 +117,31 @@ u64 hrp_req_deadline(const struct hrp_req *req);
  * @qp: queue pair
  * @now_ns: current time
  *
- * Restarts an expired local ACK timeout without using up a retry. A paced
- * requester calls it, too: the timeout restarts when it has credit to resend.
+ * If the timer has expired, restarts the local ACK timeout without using up a
+ * retry. A paced requester calls it, too: the timeout restarts when it has
+ * credit to resend.
  * Context: send lock held.
  */
 void hrp_req_excuse(struct hrp_qp *qp, u64 now_ns);
+
+/**
+ * hrp_req_gives_up - would hrp_req_timeout() fail the oldest request?
+ * @req: requester
+ * @now_ns: current time
+ *
+ * Context: send lock held.
+ * Return: true if the last local ACK timeout has passed without progress.
+ */
+bool hrp_req_gives_up(const struct hrp_req *req, u64 now_ns);
 
 /**
  * hrp_req_timeout - the timer expired
  * @qp: queue pair
  * @now_ns: current time
  *
- * Does nothing if the deadline was moved meanwhile. Otherwise goes back to the
- * oldest unacknowledged packet, completes its request with RETRY_EXC_ERR, or
- * lets a paced requester send again.
+ * Does nothing if the deadline was moved meanwhile. Otherwise resends the oldest
+ * unacknowledged packet alone, goes back to it, completes its request with
+ * RETRY_EXC_ERR, or lets a paced requester send again.
  *
  * Context: send lock held.
  * Return: true if hrp_req_next() should be called.

@@ -3,9 +3,12 @@
 #ifndef HRP_REQ_PRIV_H
 #define HRP_REQ_PRIV_H
 
+#include <linux/compiler.h>
+#include "hole.h"
 #include "masked.h"
 #include "psn.h"
 #include "qp.h"
+#include "table.h"
 
 /*
  * A longer READ is split into several requests, of 2^chunk_shift response
@@ -44,6 +47,9 @@ static inline bool hrp_wqe_is_answered(const struct hrp_wqe *w)
 #define HRP_CWND_MIN	16u
 static_assert(HRP_CWND_MIN == 1u << HRP_READ_MIN_SHIFT);
 
+/* A large window grows by one packet per so many acknowledged. */
+#define HRP_GROW_PKTS	64u
+
 /*
  * Packets that may be in flight. After going back only one, until it is
  * acknowledged: packets sent behind the gap still fill the queues of the path,
@@ -52,7 +58,12 @@ static_assert(HRP_CWND_MIN == 1u << HRP_READ_MIN_SHIFT);
  */
 static inline u32 hrp_req_window(const struct hrp_req *req)
 {
-	return req->rnr_row || req->went_back ? 1 : req->cwnd_pkts;
+	if (likely(!req->troubled))
+		return req->cwnd_pkts;
+	if (req->rnr_row || req->went_back)
+		return 1;
+	return req->recovering && req->keeps ? hrp_hole_window(req) :
+					       req->cwnd_pkts;
 }
 
 /* Does a request of the READ ask for packets from @offset on? */
@@ -67,17 +78,37 @@ static inline u32 hrp_req_dist(const struct hrp_req *req)
 	return (req->psn - req->psn_una) & HRP_PSN_MASK;
 }
 
-/**
- * hrp_req_is_refused_long - has the local stack refused all for too long?
- * @req: requester whose timer is HRP_TIMER_ROOM
- * @now_ns: current time
- *
- * A local ACK timeout without progress counts as a timeout, whether packets
- * were lost or refused. The period restarts when this returns true.
- *
- * Return: true if a local ACK timeout has passed.
+/* Unit of @since. */
+#define HRP_QUIET_UNIT_NS	4096u
+
+/* Times so far ahead are in the future. */
+#define HRP_QUIET_MAX		0xf0000000u
+
+static inline u32 hrp_req_clock(u64 now_ns)
+{
+	return now_ns / HRP_QUIET_UNIT_NS;
+}
+
+/*
+ * Time since @since: without progress, or since the local stack began to refuse
+ * all frames.
  */
-bool hrp_req_is_refused_long(struct hrp_req *req, u64 now_ns);
+static inline u64 hrp_req_quiet_ns(const struct hrp_req *req, u64 now_ns)
+{
+	u32 quiet = hrp_req_clock(now_ns) - req->since;
+
+	return quiet < HRP_QUIET_MAX ? (u64)quiet * HRP_QUIET_UNIT_NS : 0;
+}
+
+/*
+ * Has a local ACK timeout passed without progress? It counts as one, whether
+ * packets were lost or refused.
+ */
+static inline bool hrp_req_is_overdue(const struct hrp_req *req, u64 now_ns)
+{
+	return req->timeout && hrp_req_quiet_ns(req, now_ns) >=
+			       hrp_timeout_ns(req->timeout);
+}
 
 /**
  * hrp_req_rewind - make the oldest unacknowledged packet the next to send
@@ -97,9 +128,34 @@ void hrp_req_shrink(struct hrp_req *req, u32 cwnd_pkts);
  * @req: requester
  * @now_ns: current time
  *
- * Restarts the local ACK timeout; ends the wait after an RNR NAK.
+ * Restarts the retransmission timeout, but not the local ACK timeout; ends the
+ * wait after an RNR NAK.
  */
-void hrp_req_rearm(struct hrp_req *req, u64 now_ns);
+static inline void hrp_req_rearm(struct hrp_req *req, u64 now_ns)
+{
+	if (unlikely(req->timer == HRP_TIMER_MEM))
+		return;
+	req->timer = req->psn_una == req->psn_max ? HRP_TIMER_OFF :
+						    HRP_TIMER_ACK;
+	req->timer_ns = now_ns;
+}
+
+/**
+ * hrp_req_restart - the same, and restart the local ACK timeout
+ * @req: requester
+ * @now_ns: current time
+ */
+static inline void hrp_req_restart(struct hrp_req *req, u64 now_ns)
+{
+	req->since = hrp_req_clock(now_ns);
+	hrp_req_rearm(req, now_ns);
+}
+
+/**
+ * hrp_req_stop_timers - stop the timers of the protocol and of pacing
+ * @req: requester
+ */
+void hrp_req_stop_timers(struct hrp_req *req);
 
 /**
  * hrp_req_wait_mem - send nothing until hrp_req_mem_ready()
@@ -122,12 +178,21 @@ void hrp_req_complete(struct hrp_qp *qp);
 void hrp_req_fail(struct hrp_qp *qp, u8 result);
 
 /**
- * hrp_req_retry - send again from the oldest unacknowledged packet
+ * hrp_req_resends - the oldest packet in flight was lost, and is sent again
+ * @qp: queue pair
+ * @now_ns: current time
+ *
+ * NAKs of it are ignored for a round trip. Restarts the retransmission timeout.
+ */
+void hrp_req_resends(struct hrp_qp *qp, u64 now_ns);
+
+/**
+ * hrp_req_go_back - send again from the oldest unacknowledged packet
  * @qp: queue pair; something is pending
  * @now_ns: current time
  *
- * Return: true; false if no retry was left and the request has failed.
+ * One packet is sent, and more when it is acknowledged.
  */
-bool hrp_req_retry(struct hrp_qp *qp, u64 now_ns);
+void hrp_req_go_back(struct hrp_qp *qp, u64 now_ns);
 
 #endif /* HRP_REQ_PRIV_H */

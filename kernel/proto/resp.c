@@ -8,6 +8,7 @@
  * syndrome replace a queue of acknowledgements.
  */
 #include <linux/string.h>
+#include "hold.h"
 #include "rdres.h"
 #include "resp_priv.h"
 
@@ -69,8 +70,8 @@ void hrp_resp_reset(struct hrp_qp *qp)
 	resp->srqn = 0;
 	resp->have_rwqe = 0;
 	resp->nak_sent = 0;
+	resp->rnr_sent = 0;
 	resp->nak_due = 0;
-	resp->ack_due = 0;
 	resp->comm_est = 0;
 	resp->last_wqe = 0;
 	resp->rd_wait = 0;
@@ -81,6 +82,7 @@ void hrp_resp_reset(struct hrp_qp *qp)
 	resp->rd_reply = 0;
 	if (resp->nr_rd)
 		memset(resp->rd, 0, resp->nr_rd * sizeof(*resp->rd));
+	hrp_hold_reset(qp);
 }
 
 void hrp_resp_start(struct hrp_qp *qp, u32 psn)
@@ -88,6 +90,7 @@ void hrp_resp_start(struct hrp_qp *qp, u32 psn)
 	hrp_resp_reset(qp);
 	qp->resp.psn = psn & HRP_PSN_MASK;
 	qp->resp.ack_psn = hrp_psn_add(psn, HRP_PSN_MASK);
+	qp->resp.acked = qp->resp.ack_psn;
 }
 
 /* Does the queue pair accept requests in its state? */
@@ -199,7 +202,7 @@ static bool resp_next_ack(struct hrp_qp *qp, struct hrp_burst *b)
 		return false;
 	}
 	resp->nak_due = 0;
-	resp->ack_due = 0;
+	hrp_hold_acked(qp, resp->ack_psn);
 	hrp_count(qp, HROCE_EV_ACKS_SENT);
 	return true;
 }
@@ -208,8 +211,7 @@ bool hrp_resp_next(struct hrp_qp *qp, struct hrp_burst *b)
 {
 	struct hrp_resp *resp = &qp->resp;
 
-	if (resp->rd_reply == resp->rd_head && !resp->nak_due &&
-	    !resp->ack_due)
+	if (!hrp_resp_is_due(resp))
 		return false;
 	if (resp->rd_wait || !resp_may_answer(qp))
 		return false;
@@ -218,6 +220,17 @@ bool hrp_resp_next(struct hrp_qp *qp, struct hrp_burst *b)
 	b->more = resp->rd_head - resp->rd_reply +
 		  (resp->ack_due || resp->nak_due);
 	return true;
+}
+
+bool hrp_resp_ride(struct hrp_qp *qp, struct hrp_burst *b)
+{
+	if (!hrp_resp_is_held(&qp->resp) || hrp_resp_is_due(&qp->resp) ||
+	    !resp_is_up(qp))
+		return false;
+	hrp_hold_paid(qp);
+	hrp_count(qp, HROCE_EV_ACKS_RODE);
+	qp->resp.ack_due = 1;
+	return resp_next_ack(qp, b);
 }
 
 void hrp_resp_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)

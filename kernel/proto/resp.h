@@ -7,6 +7,7 @@
 #define HRP_RESP_H
 
 #include "burst.h"
+#include "keep.h"
 #include "qp.h"
 #include "rx.h"
 
@@ -63,13 +64,28 @@ void hrp_resp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
  * @status: result of placing @rx->mem; SUCCESS if there was nothing to place.
  *	LOC_PROT_ERR if the memory of the receive entry is not accessible,
  *	REM_ACCESS_ERR if that of a WRITE is not; HRP_MEM_FAULT if it is being
- *	fetched
+ *	fetched. If the verdict is KEEP: SUCCESS after hrp_keep_put(), anything
+ *	else if the owner does not keep the request
  *
  * Executes atomics, invalidates keys, completes receive entries, records the
  * answers that are due. Context: receive lock held since hrp_resp_begin().
  */
 void hrp_resp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		     const struct hrp_rx *rx, u8 status);
+
+/**
+ * hrp_resp_next_kept - take the kept request whose turn it is
+ * @qp: queue pair that has kept requests
+ *
+ * Stale ones are gone, see hrp_keep_take_stale(). The caller passes the request
+ * to hrp_resp_begin() and hrp_resp_commit() as if it came now. If a request is
+ * missing before the next kept one, a NAK becomes due, once.
+ *
+ * Context: receive lock held.
+ * Return: request, of which the caller is the owner now; or NULL. If then
+ * hrp_keep_is_over(), the caller must call hrp_keep_close().
+ */
+struct hrp_kept *hrp_resp_next_kept(struct hrp_qp *qp);
 
 /**
  * hrp_resp_next - the next packets to answer with
@@ -85,6 +101,69 @@ void hrp_resp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
  * Return: true if there is a burst to send.
  */
 bool hrp_resp_next(struct hrp_qp *qp, struct hrp_burst *b);
+
+/**
+ * hrp_resp_is_due - is there an answer to send now?
+ * @resp: responder
+ *
+ * Context: receive lock held.
+ * Return: true if hrp_resp_next() may have a burst.
+ */
+static inline bool hrp_resp_is_due(const struct hrp_resp *resp)
+{
+	return resp->ack_due || resp->nak_due ||
+	       resp->rd_reply != resp->rd_head;
+}
+
+/**
+ * hrp_resp_is_held - is an ACK held?
+ * @resp: responder
+ *
+ * hrp_resp_commit() may hold an ACK if its caller allows it (hrp_rx.hold), and
+ * then sets HRP_PENDING_HELD. hrp_resp_next() does not return it. The owner
+ * must bound the time: after that it calls hrp_resp_hold_late().
+ * HRP_PENDING_HELD is cleared when the ACK is sent or no longer needed.
+ *
+ * Context: receive lock held.
+ * Return: true if so.
+ */
+static inline bool hrp_resp_is_held(const struct hrp_resp *resp)
+{
+	return resp->held;
+}
+
+/**
+ * hrp_resp_hold_late - an ACK has been held for too long
+ * @qp: queue pair
+ *
+ * Makes the ACK due, and holds fewer of them from now on. Does nothing if none
+ * is held. Call hrp_resp_next() afterwards. Context: receive lock held.
+ */
+void hrp_resp_hold_late(struct hrp_qp *qp);
+
+/**
+ * hrp_resp_hold_end - no ACK may be held any longer
+ * @qp: queue pair, about to change its state
+ *
+ * Call hrp_resp_next() afterwards. Context: receive lock held.
+ * Return: true if an ACK was held. It is due now.
+ */
+bool hrp_resp_hold_end(struct hrp_qp *qp);
+
+/**
+ * hrp_resp_ride - send the ACK that is held along with a request
+ * @qp: queue pair
+ * @b: filled in if true is returned; self-contained
+ *
+ * For a requester that has room for an ACK in its frame. The caller must
+ * transmit @b. Responses that are sent meanwhile may overtake it: it is stale
+ * then, and the peer ignores it.
+ *
+ * Context: receive lock held, and no context holds the responder token: ACKs
+ * must not overtake the answer to a READ.
+ * Return: true if there is such an ACK.
+ */
+bool hrp_resp_ride(struct hrp_qp *qp, struct hrp_burst *b);
 
 /**
  * hrp_resp_sent - report the result of a burst

@@ -3,10 +3,11 @@
  * Responder of a reliable connection (IBTA 9.7.4, 9.7.5), XRC too (A14).
  *
  * A request before the expected PSN is a duplicate and is answered again. A
- * request after it shows a loss and draws one NAK. The expected request is
- * checked; a fault in it ends the connection, except a missing receive entry
- * (RNR).
+ * request after it shows a loss and draws one NAK. It may be kept, see keep.c.
+ * The expected request is checked; a fault in it ends the connection, except a
+ * missing receive entry (RNR).
  */
+#include "hold.h"
 #include "rdres.h"
 #include "resp_priv.h"
 
@@ -169,16 +170,40 @@ static enum hrp_fault rc_request_begin(struct hrp_qp *qp,
 	return hrp_resp_msg_begin(qp, pkt, qp->resp.in_msg, rx);
 }
 
+/*
+ * Is the expected request missing, and has no NAK said so? It is not if it is
+ * kept, and about to be taken.
+ */
+static bool rc_is_gap(const struct hrp_resp *resp)
+{
+	return !resp->nak_sent && !(resp->kept &&
+				    hrp_keep_has(resp->keep, resp->psn));
+}
+
+/* A request after the expected one. What is longer than the MTU is not kept. */
+static noinline void rc_ahead_begin(const struct hrp_qp *qp,
+				    const struct hrp_pkt *pkt,
+				    struct hrp_rx *rx)
+{
+	const struct hrp_resp *resp = &qp->resp;
+
+	if (resp->keeps && !resp->rnr_sent &&
+	    pkt->payload_len <= hrp_qp_mtu(qp) && hrp_keep_fits(resp, pkt->psn))
+		rx->verdict = HRP_RX_KEEP;
+	else if (hrp_psn_diff(pkt->psn, resp->psn) > RC_AHEAD_MAX ||
+		 !rc_is_gap(resp))
+		rx->drop = HROCE_DROP_PSN;
+	else
+		rc_nak(rx, HRP_NAK_PSN_SEQ, 0);
+}
+
 void hrp_resp_rc_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		       struct hrp_rx *rx)
 {
 	s32 ahead = hrp_psn_diff(pkt->psn, qp->resp.psn);
 
 	if (unlikely(ahead > 0)) {
-		if (qp->resp.nak_sent || ahead > RC_AHEAD_MAX)
-			rx->drop = HROCE_DROP_PSN;
-		else
-			rc_nak(rx, HRP_NAK_PSN_SEQ, 0);
+		rc_ahead_begin(qp, pkt, rx);
 	} else if (unlikely(ahead < 0)) {
 		if ((pkt->info & HRP_OI_RESOURCE) &&
 		    !hrp_rdres_known(qp, pkt))
@@ -255,6 +280,7 @@ static void rc_retry(struct hrp_qp *qp, u8 syndrome)
 	resp->nak_psn = resp->psn;
 	resp->nak_msn = resp->msn;
 	resp->nak_sent = 1;
+	resp->rnr_sent = syndrome != HRP_NAK_PSN_SEQ;
 }
 
 /* Advance by @nr_pkts PSNs; a NAK for the old expected PSN is void. */
@@ -264,6 +290,7 @@ static void rc_advance(struct hrp_qp *qp, u32 nr_pkts)
 
 	resp->psn = hrp_psn_add(resp->psn, nr_pkts);
 	resp->nak_sent = 0;
+	resp->rnr_sent = 0;
 	resp->nak_due = 0;
 }
 
@@ -284,10 +311,23 @@ static bool rc_mem_fault(struct hrp_qp *qp)
 	return true;
 }
 
+/*
+ * May the ACK that the request asks for be held? A peer that asks in the middle
+ * of a message is about to wait for the answer, and so is one that was told to
+ * send again, or will learn from the ACK what was kept.
+ */
+static bool rc_may_hold(const struct hrp_resp *resp, const struct hrp_pkt *pkt,
+			const struct hrp_rx *rx)
+{
+	return rx->hold && (pkt->info & HRP_OI_LAST) && !resp->nak_sent &&
+	       !resp->kept;
+}
+
 static void rc_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
-			  u32 nr_pkts, u8 status)
+			  const struct hrp_rx *rx, u8 status)
 {
 	struct hrp_resp *resp = &qp->resp;
+	bool hold = rc_may_hold(resp, pkt, rx);
 
 	if (unlikely(status != HROCE_WC_SUCCESS)) {
 		if (status == HRP_MEM_FAULT) {
@@ -305,13 +345,14 @@ static void rc_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		rc_fail_invalidate(qp, pkt);
 		return;
 	}
-	rc_advance(qp, nr_pkts);
+	rc_advance(qp, rx->nr_pkts);
 	resp->ack_psn = pkt->psn;
-	if (pkt->ackreq)
-		resp->ack_due = 1;
+	/* After a gap the peer is told at once how much need not be resent. */
+	if (pkt->ackreq || unlikely(resp->kept))
+		hrp_hold_ask(qp, hold);
 	if (pkt->info & HRP_OI_LAST)
 		resp->msn = hrp_psn_add(resp->msn, 1);
-	hrp_resp_msg_commit(qp, pkt, nr_pkts);
+	hrp_resp_msg_commit(qp, pkt, rx->nr_pkts);
 }
 
 /* @status: result of placing the payload of an ATOMIC WRITE. */
@@ -342,7 +383,33 @@ static void rc_rdatomic_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	qp->resp.msn = hrp_psn_add(qp->resp.msn, 1);
 	rc_advance(qp, hrp_rdres_add(qp, pkt, orig));
 	/* The response acknowledges everything before it, too. */
-	qp->resp.ack_due = 0;
+	hrp_hold_acked(qp, qp->resp.psn - 1);
+}
+
+/* A request came too early. It draws a NAK as if it were not kept. */
+static noinline void rc_keep_commit(struct hrp_qp *qp, u8 status)
+{
+	bool gap = rc_is_gap(&qp->resp);
+
+	if (status == HROCE_WC_SUCCESS)
+		hrp_count(qp, HROCE_EV_KEPT);
+	else if (!gap)
+		hrp_count(qp, HROCE_DROP_PSN);
+	if (gap)
+		rc_retry(qp, HRP_NAK_PSN_SEQ);
+}
+
+struct hrp_kept *hrp_resp_next_kept(struct hrp_qp *qp)
+{
+	struct hrp_resp *resp = &qp->resp;
+	struct hrp_kept *kept;
+
+	if (qp->state == HRP_ERR || resp->rnr_sent)
+		return NULL;
+	kept = hrp_keep_take(resp->keep, resp->psn);
+	if (!kept && resp->keep->nr && rc_is_gap(resp))
+		rc_retry(qp, HRP_NAK_PSN_SEQ);
+	return kept;
 }
 
 void hrp_resp_rc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
@@ -353,13 +420,15 @@ void hrp_resp_rc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		if (pkt->info & HRP_OI_RESOURCE)
 			rc_rdatomic_commit(qp, pkt, status);
 		else
-			rc_msg_commit(qp, pkt, rx->nr_pkts, status);
+			rc_msg_commit(qp, pkt, rx, status);
 	} else if (rx->verdict == HRP_RX_DUPLICATE) {
 		hrp_count(qp, HROCE_EV_DUPLICATES);
 		if (pkt->info & HRP_OI_RESOURCE)
 			hrp_rdres_replay(qp, pkt);
 		else
 			qp->resp.ack_due = 1;
+	} else if (rx->verdict == HRP_RX_KEEP) {
+		rc_keep_commit(qp, status);
 	} else if (rx->syndrome == HRP_NAK_PSN_SEQ) {
 		rc_retry(qp, rx->syndrome);
 	} else if ((rx->syndrome & HRP_SYN_TYPE_MASK) == HRP_SYN_RNR) {

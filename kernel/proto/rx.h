@@ -25,6 +25,7 @@ enum hrp_verdict {
 	HRP_RX_DUPLICATE,
 	HRP_RX_NAK,	/* answer with @syndrome */
 	HRP_RX_IGNORE,	/* neither error nor progress; commit counts it */
+	HRP_RX_KEEP,	/* responder: came too early, see keep.h */
 	HRP_RX_GO_BACK,	/* completer: response is missing, ask again */
 	HRP_RX_FAIL,	/* completer: end the oldest request with @status */
 };
@@ -35,6 +36,7 @@ enum hrp_verdict {
  * @fuse: payload may be placed while the ICRC is computed
  * @grh: UD: the 40 bytes in front of @mem, at offset 0 of the receive entry,
  *	take the network header; @mem.offset is then 40
+ * @hold: responder: the ACK may be held; the caller sets it before the commit
  * @syndrome: NAK: AETH syndrome
  * @status: enum hroce_cause for NAK or FAIL
  * @drop: DROP: enum hroce_stat
@@ -52,6 +54,7 @@ struct hrp_rx {
 	u8 verdict;
 	bool fuse;
 	bool grh;
+	bool hold;
 	u8 syndrome;
 	u8 status;
 	u16 drop;
@@ -71,6 +74,7 @@ static inline void hrp_rx_begin(struct hrp_rx *rx)
 	rx->verdict = HRP_RX_DROP;
 	rx->fuse = 0;
 	rx->grh = 0;
+	rx->hold = 0;
 	rx->syndrome = 0;
 	rx->status = 0;
 	rx->drop = 0;

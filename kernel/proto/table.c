@@ -17,9 +17,3 @@ u64 hrp_rnr_delay_ns(u8 code)
 {
 	return (u64)rnr_delays_10us[code & CODE_MASK] * 10000;
 }
-
-u64 hrp_timeout_ns(u8 code)
-{
-	code &= CODE_MASK;
-	return code ? 4096ULL << code : 0;
-}

@@ -19,6 +19,10 @@ u64 hrp_rnr_delay_ns(u8 code);
  *
  * Return: 4.096 us * 2^@code in nanoseconds; 0, no timeout, if @code is 0.
  */
-u64 hrp_timeout_ns(u8 code);
+static inline u64 hrp_timeout_ns(u8 code)
+{
+	code &= 0x1f;
+	return code ? 4096ULL << code : 0;
+}
 
 #endif /* HRP_TABLE_H */

@@ -42,6 +42,7 @@ static bool counter_is_offered(int value)
 	case HROCE_EV_TX_REFUSED:
 	case HROCE_EV_TX_MCAST:
 	case HROCE_EV_RX_PACKETS:
+	case HROCE_EV_RX_FRAMES:
 	case HROCE_EV_RX_BYTES:
 	case HROCE_EV_RX_WIRE:
 	case HROCE_EV_RX_WRITES:
@@ -49,6 +50,10 @@ static bool counter_is_offered(int value)
 	case HROCE_EV_RX_ATOMICS:
 	case HROCE_EV_RETRANSMITS:
 	case HROCE_EV_TIMEOUTS:
+	case HROCE_EV_RTO_EXPIRED:
+	case HROCE_EV_PROBES:
+	case HROCE_EV_HOLES_RESENT:
+	case HROCE_EV_RTT_64US ... HROCE_EV_RECOVERY_MORE:
 	case HROCE_EV_NAK_SEQ_SENT:
 	case HROCE_EV_NAK_SEQ_RCVD:
 	case HROCE_EV_RNR_SENT:

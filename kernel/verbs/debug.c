@@ -64,6 +64,75 @@ static int poll_us_set(void *data, u64 val)
 
 DEFINE_DEBUGFS_ATTRIBUTE(poll_us_fops, poll_us_get, poll_us_set, "%llu\n");
 
+/* The administrator's choice stands, whatever was found. */
+static ssize_t gso_write(struct file *file, const char __user *buf, size_t len,
+			 loff_t *pos)
+{
+	bool *gso = file->private_data;
+
+	atomic_set(&container_of(gso, struct hroce_port, gso)->spoils, 0);
+	return debugfs_write_file_bool(file, buf, len, pos);
+}
+
+static const struct file_operations gso_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.read = debugfs_read_file_bool,
+	.write = gso_write,
+	.llseek = default_llseek,
+};
+
+static int ack_delay_us_get(void *data, u64 *val)
+{
+	const struct hroce_dev *dev = data;
+
+	*val = READ_ONCE(dev->ack_delay_us);
+	return 0;
+}
+
+static int ack_delay_us_set(void *data, u64 val)
+{
+	struct hroce_dev *dev = data;
+
+	if (val > HROCE_ACK_DELAY_MAX_US)
+		return -EINVAL;
+	WRITE_ONCE(dev->ack_delay_us, val);
+	return 0;
+}
+
+DEFINE_DEBUGFS_ATTRIBUTE(ack_delay_us_fops, ack_delay_us_get, ack_delay_us_set,
+			 "%llu\n");
+
+static int keep_mb_get(void *data, u64 *val)
+{
+	const struct hroce_dev *dev = data;
+
+	*val = READ_ONCE(dev->keep_mb);
+	return 0;
+}
+
+static int keep_mb_set(void *data, u64 val)
+{
+	struct hroce_dev *dev = data;
+
+	if (val > HROCE_KEEP_MAX_MB)
+		return -EINVAL;
+	WRITE_ONCE(dev->keep_mb, val);
+	return 0;
+}
+
+DEFINE_DEBUGFS_ATTRIBUTE(keep_mb_fops, keep_mb_get, keep_mb_set, "%llu\n");
+
+static int kept_bytes_get(void *data, u64 *val)
+{
+	const struct hroce_dev *dev = data;
+
+	*val = atomic_long_read(&dev->kept_bytes);
+	return 0;
+}
+
+DEFINE_DEBUGFS_ATTRIBUTE(kept_bytes_fops, kept_bytes_get, NULL, "%llu\n");
+
 static int limits_show(struct seq_file *file, void *unused)
 {
 	hroce_quota_show(file->private, file);
@@ -121,11 +190,18 @@ int hroce_debug_add(struct ib_device *ibdev)
 	struct dentry *dir;
 
 	dir = debugfs_create_dir(dev_name(&ibdev->dev), debug_root);
-	debugfs_create_bool("gso", 0600, dir, &dev->port.gso);
+	debugfs_create_file("gso", 0600, dir, &dev->port.gso, &gso_fops);
+	debugfs_create_bool("gro", 0600, dir, &dev->port.gro);
 	debugfs_create_bool("elide_icrc", 0600, dir, &dev->port.elide_icrc);
 	debugfs_create_bool("local", 0600, dir, &dev->port.local);
 	debugfs_create_bool("strict", 0600, dir, &dev->port.strict);
 	debugfs_create_bool("hand_over", 0600, dir, &dev->hand_over);
+	debugfs_create_bool("busy_poll", 0600, dir, &dev->busy_poll);
+	debugfs_create_file_unsafe("ack_delay_us", 0600, dir, dev,
+				   &ack_delay_us_fops);
+	debugfs_create_file_unsafe("keep_mb", 0600, dir, dev, &keep_mb_fops);
+	debugfs_create_file_unsafe("kept_bytes", 0400, dir, dev,
+				   &kept_bytes_fops);
 	debugfs_create_file_unsafe("poll_us", 0600, dir, dev, &poll_us_fops);
 	debugfs_create_file("limits", 0600, dir, dev, &limits_fops);
 	to_hibdev(ibdev)->debug = dir;

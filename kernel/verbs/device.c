@@ -9,6 +9,7 @@
 #include <linux/if_vlan.h>
 #include <net/addrconf.h>
 #include "../datapath/cq.h"
+#include "../datapath/keep.h"
 #include "../datapath/mcast.h"
 #include "../datapath/qp.h"
 #include "../datapath/recv.h"
@@ -75,6 +76,7 @@ static const struct ib_device_ops dev_ops = {
 	.device_group = &hroce_device_group,
 	.disassociate_ucontext = hroce_ucontext_disassociate,
 	.enable_driver = hroce_debug_add,
+	.fill_res_qp_entry = hroce_qp_show,
 	.fill_stat_mr_entry = hroce_mr_fill_stat,
 	.get_dev_fw_str = hroce_device_fw_str,
 	.get_dma_mr = hroce_mr_get_dma,
@@ -170,6 +172,8 @@ static void ibdev_setup(struct hroce_ibdev *ibdev)
 	hroce_quota_init(&ibdev->quota);
 	hroce_mcast_init(&dev->mcast);
 	hroce_pkey_init(dev);
+	dev->ack_delay_us = HROCE_ACK_DELAY_US;
+	dev->keep_mb = HROCE_KEEP_MB;
 	dev->hand_over = true;
 	hroce_poller_init(&dev->poller);
 	hroce_hide_init(&dev->qpn_hide);
@@ -182,13 +186,15 @@ static void hroce_dev_dealloc(struct ib_device *ibdev)
 	struct hroce_dev *dev = &hibdev->dev;
 
 	hroce_debug_del(dev);
+	hroce_keep_fini(dev);
 	hroce_poller_set(dev, 0);
 	hroce_port_close(&dev->port);
 	/* Address handles outlive their verbs objects. */
 	hroce_ah_flush();
 	hroce_port_fini(&dev->port);
 	/* Not xa_empty(): a failed insertion may leave empty nodes. */
-	WARN_ON_ONCE(xa_find(&dev->qps, &qp, ULONG_MAX, XA_PRESENT) ||
+	WARN_ON_ONCE(atomic_long_read(&dev->kept_bytes) ||
+		     xa_find(&dev->qps, &qp, ULONG_MAX, XA_PRESENT) ||
 		     xa_find(&dev->xrc_srqs, &srq, ULONG_MAX, XA_PRESENT) ||
 		     xa_find(&dev->ahs, &ah, ULONG_MAX, XA_PRESENT));
 	xa_destroy(&dev->qps);
@@ -235,6 +241,7 @@ int hroce_dev_create(struct hroce_owner *owner, const char *name)
 	if (is_vlan_dev(ndev))
 		ib_set_device_ops(&dev->ib, &dev_vlan_ops);
 	dev->ib.driver_def = hroce_kick_defs;
+	hroce_keep_init(dev);
 
 	err = ib_device_set_netdev(&dev->ib, ndev, 1);
 	if (err)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The kick descriptor. Its ioctl runs the requester in the caller, so the first
- * packet leaves before the system call returns.
+ * packet leaves before the system call returns; another one polls the netdev.
  *
  * A descriptor may outlive its device, and ib_core does not guard its file
  * operations. So @dev is only used in an epoch; kick_destroy() clears it and
@@ -11,6 +11,7 @@
 #include <linux/fs.h>
 #include <rdma/uverbs_std_types.h>
 #include "../core/epoch.h"
+#include "../datapath/busy.h"
 #include "../datapath/handover.h"
 #include "../datapath/qp.h"
 #include "../trace/trace.h"
@@ -102,13 +103,39 @@ static long kick_run(const struct hroce_kick *kick, unsigned long qpn)
 	return 0;
 }
 
+static long kick_poll(const struct hroce_kick *kick, unsigned long qpn)
+{
+	struct hroce_qp *qp;
+	u32 napi = 0;
+
+	hroce_epoch_enter();
+	qp = kick_find(kick, qpn);
+	if (!IS_ERR(qp))
+		napi = hroce_busy_napi(qp);
+	if (napi)
+		hroce_port_stat_inc(&hqp_dev(qp)->port, HROCE_EV_BUSY_POLLS);
+	hroce_epoch_leave();
+	if (IS_ERR(qp))
+		return PTR_ERR(qp);
+	if (!napi)
+		return -EOPNOTSUPP;
+	hroce_busy_poll(napi);
+	return 0;
+}
+
 static long kick_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	struct ib_uobject *uobj = file->private_data;
+	struct hroce_kick *kick = container_of(file->private_data,
+					       struct hroce_kick, uobj);
 
-	if (cmd != HROCE_IOC_KICK)
+	switch (cmd) {
+	case HROCE_IOC_KICK:
+		return kick_run(kick, arg);
+	case HROCE_IOC_POLL:
+		return kick_poll(kick, arg);
+	default:
 		return -ENOTTY;
-	return kick_run(container_of(uobj, struct hroce_kick, uobj), arg);
+	}
 }
 
 static const struct file_operations kick_fops = {

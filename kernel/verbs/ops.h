@@ -72,6 +72,9 @@ int hroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 int hroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		   struct ib_qp_init_attr *init);
 
+/* qp_show.c */
+int hroce_qp_show(struct sk_buff *msg, struct ib_qp *ibqp);
+
 /* post.c. Context: any, also with interrupts disabled */
 int hroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		    const struct ib_send_wr **bad_wr);

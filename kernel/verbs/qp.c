@@ -115,6 +115,7 @@ static void qp_setup(struct hroce_qp *qp, const struct ib_qp_init_attr *init,
 	qp->proto.req.burst_pkts = BURST_PKTS;
 	qp->proto.resp.burst_pkts = BURST_PKTS;
 	qp->proto.resp.srq = !!qp->srq;
+	qp->proto.resp.keeps = 1;
 	if (init->qp_type != IB_QPT_XRC_TGT) {
 		qp->owner = hroce_udata_context(udata);
 		return;

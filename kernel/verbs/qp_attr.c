@@ -5,7 +5,6 @@
 #include "../datapath/ring.h"
 #include "../proto/pace.h"
 #include "../proto/psn.h"
-#include "../proto/table.h"
 #include "ah.h"
 #include "device.h"
 #include "ops.h"
@@ -97,10 +96,8 @@ static void attr_set_req(struct hroce_qp *qp, const struct ib_qp_attr *attr,
 	struct hrp_req *req = &qp->proto.req;
 
 	lockdep_assert_held(&qp->send.lock);
-	if (mask & IB_QP_TIMEOUT) {
-		qp->timeout = attr->timeout;
-		req->timeout_ns = hrp_timeout_ns(attr->timeout);
-	}
+	if (mask & IB_QP_TIMEOUT)
+		req->timeout = attr->timeout;
 	if (mask & IB_QP_RETRY_CNT) {
 		req->retry_cnt = attr->retry_cnt;
 		req->retries = attr->retry_cnt;
@@ -180,7 +177,7 @@ static void attr_query_req(const struct hroce_qp *qp, struct ib_qp_attr *attr)
 			    req->psn_una != req->psn_max;
 	attr->en_sqd_async_notify = req->drained_event;
 	attr->max_rd_atomic = req->max_rd_atomic;
-	attr->timeout = qp->timeout;
+	attr->timeout = req->timeout;
 	attr->retry_cnt = req->retry_cnt;
 	attr->rnr_retry = req->rnr_retry;
 	attr->rate_limit = req->pace ? req->pace->rate_kbps : 0;

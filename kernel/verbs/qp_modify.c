@@ -42,7 +42,7 @@ struct qp_change {
 	enum ib_qp_state to;
 	struct hroce_path_key key;
 	struct hrp_rdres *rd;
-	u32 nr_rd;
+	u8 nr_rd;
 	struct hrp_pace *pace;
 	u32 max_burst_bytes;
 };

@@ -94,6 +94,7 @@ STRUCT(hroce_cq_hdr, 128);
 MEMBER(hroce_cq_hdr, cons, 0, 4);
 MEMBER(hroce_cq_hdr, arm, 4, 4);
 MEMBER(hroce_cq_hdr, prod, 64, 4);
+MEMBER(hroce_cq_hdr, poll_qpn, 68, 4);
 
 GROWS(hroce_alloc_ucontext_req, 8);
 MEMBER(hroce_alloc_ucontext_req, comp_mask, 0, 8);
@@ -269,3 +270,4 @@ VALUE(HROCE_CQ_ARM_SOLICITED, 0x1);
 VALUE(HROCE_CQ_ARM_NEXT, 0x2);
 VALUE(HROCE_REG_MR_NULL, 0x1);
 VALUE(HROCE_IOC_KICK, 0x1be0);
+VALUE(HROCE_IOC_POLL, 0x1be1);

@@ -3,7 +3,7 @@
 
 import dataclasses
 
-from paths import WIRE_MTUS
+from paths import IMPAIRED, WIRE_MTUS
 from workloads import AllReduce, Bandwidth, BusyLatency, Clock, Copy, Latency, Load, Objects, PingPong, Stream
 
 RDMA = ("hroce", "rxe")
@@ -53,6 +53,7 @@ class Catalog:
         self.entries = []
         self.add_bandwidth()
         self.add_switched()
+        self.add_impaired()
         if args.cpus > 1:
             self.add_latency()
             self.add_latency_among_others()
@@ -111,6 +112,15 @@ class Catalog:
                 self.add("qps_64", size, system, places, self.many(64, size))
             self.add("write", size, "tcp", places, Stream(size, seconds))
             self.add("write_bidir", size, "tcp", places, Stream(size, seconds, ["--bidir"]))
+
+    def add_impaired(self):
+        """The same, where packets are lost or late: only where that is asked for."""
+        places = tuple(IMPAIRED) if self.args.full or self.args.topologies else ()
+        for system in RDMA:
+            for operation in ("write", "read", "send"):
+                self.add(operation, 1 << 20, system, places,
+                         Load(self.load, operation, 1 << 20, self.args.seconds, depth=16, metrics=("MBps",)))
+        self.add("write", 1 << 20, "tcp", places, Stream(1 << 20, self.args.seconds))
 
     def many(self, qps, size):
         """Writes on so many queue pairs at once."""

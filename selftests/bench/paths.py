@@ -12,6 +12,8 @@ netdev that receives get each packet as a frame of its own, as from a wire:
     init_net    wva 10.93.0.1 == S == T == wvb 10.93.0.2    rxe2 and rxe3
     bench1      wha 10.94.0.1 == S == T == whb 10.94.0.2    bench2: hroce2 and hroce3; TCP and UDP too
 
+Impairments are at the ports of S and T that frames leave by, so that each packet meets its own fate, ACKs too.
+
 In init_net the table "local" is left out for these addresses, else frames between them would never see the wire.
 
 Two guests:
@@ -26,9 +28,31 @@ from host import wait_for
 
 MTU = 9000
 WIRE_MTUS = (9000, 4200, 1500)
+IMPAIRED_MTU = 4200
+# Packets that may wait in netem.
+LONGEST_QUEUE = 100000
 # Path MTUs, and the largest headers of an RC packet over IPv4: IP, UDP, BTH, RETH, ImmDt, ICRC (volume 1, 9.2; A17.3).
 PATH_MTUS = (4096, 2048, 1024)
 HEADERS = 20 + 8 + 12 + 16 + 4 + 4
+
+
+def impaired():
+    """What netem does on the way to the server, and on the way back, by the name of the topology."""
+    ways = {}
+    for name, delay in (("", ""), ("_1ms", "delay 500us"), ("_20ms", "delay 10ms")):
+        if delay:
+            ways["delay" + name] = (delay, delay)
+        for percent in ("0.1", "1", "5"):
+            ways[f"loss_{percent}{name}"] = (f"{delay} loss {percent}%".lstrip(), delay)
+    ways["loss_1_back"] = ("", "loss 1%")
+    # Bursts of four packets, 0.4 % of all.
+    ways["bursts"] = ("loss gemodel 0.1% 25%", "")
+    # 5 % of the packets come 500 us late.
+    ways["late"] = ("delay 500us reorder 95% 25%", "")
+    return ways
+
+
+IMPAIRED = impaired()
 DEBUGFS = "/sys/kernel/debug/hroce"
 
 
@@ -68,7 +92,8 @@ class Path:
     elide: whether hroce may leave the ICRC out; None where that is not to be touched
     links: what makes the links of these ends, where they are not there all the time
     mtu: of all netdevs between the ends
-    set_mtu: sets it, where topologies with several share the netdevs
+    impairment: see IMPAIRED
+    set_up: sets both, where topologies share the netdevs
     """
 
     server: End
@@ -77,7 +102,8 @@ class Path:
     elide: bool | None = None
     links: "Links | None" = None
     mtu: int = MTU
-    set_mtu: typing.Callable | None = None
+    impairment: tuple = ("", "")
+    set_up: typing.Callable | None = None
 
     def path_mtu(self):
         """That of queue pairs, in bytes."""
@@ -89,8 +115,8 @@ class Path:
     def prepare(self):
         if self.links:
             self.links.use(self)
-        if self.set_mtu:
-            self.set_mtu(self.mtu)
+        if self.set_up:
+            self.set_up(self.mtu, self.impairment)
         for end in self.ends():
             if end.device and end.gid_index is None and not wait_for(end.find_gid):
                 raise OSError(f"{end.device} has no GID for {end.gid_address}")
@@ -129,16 +155,19 @@ class Pair:
 
     devs: name and network namespace of each; None is the initial one
     net: the number in their addresses, 10.net.0.1 and 10.net.0.2
-    mtus: MTU of each topology that they serve
+    topologies: MTU and impairment of each topology that they serve
+    exits: between them, what each packet leaves by on its own: on the way to the second one, and on the way back
     """
 
-    def __init__(self, host, devs, net, mtus):
+    def __init__(self, host, devs, net, topologies):
         self.host = host
         self.devs = devs
         self.net = net
-        self.mtus = mtus
+        self.topologies = topologies
         self.mtu = MTU
+        self.impairment = ("", "")
         self.netdevs = list(devs)
+        self.exits = []
 
     def add_veth(self, here, there):
         words = [["name", dev, "mtu", str(self.mtu), *(["netns", netns] if netns else [])] for dev, netns in (here, there)]
@@ -166,12 +195,21 @@ class Pair:
         for dev, netns in self.devs:
             self.host.call(["ethtool", "-K", dev, "gro", "on"], netns)
         self.netdevs += [*ports, *(("br0", netns) for netns in switches)]
+        self.exits = [ports[3], ports[0]]
 
-    def set_mtu(self, mtu):
+    def prepare(self, mtu, impairment):
         if mtu != self.mtu:
             for dev, netns in self.netdevs:
                 self.host.call(["ip", "link", "set", dev, "mtu", str(mtu)], netns)
             self.mtu = mtu
+        if impairment != self.impairment:
+            for (dev, netns), before, words in zip(self.exits, self.impairment, impairment):
+                if before:
+                    self.host.call(["tc", "qdisc", "del", "dev", dev, "root"], netns)
+                if words:
+                    self.host.call(["tc", "qdisc", "add", "dev", dev, "root", "netem", "limit", str(LONGEST_QUEUE),
+                                    *words.split()], netns)
+            self.impairment = impairment
 
     def address(self, index):
         return f"10.{self.net}.0.{index + 1}"
@@ -206,8 +244,9 @@ class Pair:
         """The Path of each topology, from the first netdev to the second one."""
         ends = [End(self.host, netns, device, self.address(index) if in_namespaces else "127.0.0.1",
                     self.address(index)) for index, ((_, netns), device) in enumerate(zip(self.devs, devices))]
-        return {(topology, system): Path(ends[1], ends[0], self.devs[0][0], mtu=mtu, set_mtu=self.set_mtu, **options)
-                for topology, mtu in self.mtus.items()}
+        return {(topology, system): Path(ends[1], ends[0], self.devs[0][0], mtu=mtu, impairment=impairment,
+                                         set_up=self.prepare, **options)
+                for topology, (mtu, impairment) in self.topologies.items()}
 
 
 def on_one_link(path, **options):
@@ -242,7 +281,8 @@ def add_hroce(host, pairs, paths):
 def in_one_guest(host, systems):
     """Set everything up. Return the Path of each (topology, system)."""
     paths = {}
-    veth, wire = {"veth": MTU}, {f"wire_{mtu}": mtu for mtu in WIRE_MTUS}
+    veth, wire = {"veth": (MTU, ("", ""))}, {f"wire_{mtu}": (mtu, ("", "")) for mtu in WIRE_MTUS}
+    wire.update({topology: (IMPAIRED_MTU, impairment) for topology, impairment in IMPAIRED.items()})
     pairs = [Pair(host, [("ha", "bench1"), ("hb", "bench2")], 92, veth),
              Pair(host, [("wha", "bench1"), ("whb", "bench2")], 94, wire)]
     rxe_pairs = [Pair(host, [("va", None), ("vb", None)], 91, veth), Pair(host, [("wva", None), ("wvb", None)], 93, wire)]

@@ -109,4 +109,21 @@ def on_a_wire():
     return targets
 
 
-TARGETS = [*against_peers(), *on_a_wire(), *against_itself("uml"), *against_itself("qemu")]
+def under_loss():
+    """Where packets are lost or late, against the same path without that."""
+    targets = []
+    cases = [(f"loss_{percent}{delay}", lossless, bound) for delay, lossless, bounds in (
+        ("", "wire_4200", (0.98, 0.9, 0.7)), ("_1ms", "delay_1ms", (0.97, 0.9, 0.7)),
+        ("_20ms", "delay_20ms", (0.95, 0.8, 0.5))) for percent, bound in zip(("0.1", "1", "5"), bounds)]
+    for topology, lossless, bound in [*cases, ("bursts", "wire_4200", 0.9), ("late", "wire_4200", 0.9)]:
+        for workload in ("write", "read", "send"):
+            figure = ("uml", topology, workload, 1 << 20, "MBps")
+            what = f"1 MB {workload}s, {topology}: "
+            targets += [at_least(what + lossless, figure, bound, "hroce", topology=lossless),
+                        at_least(what + "TCP", figure, 1, "tcp", workload="write")]
+            if topology == "loss_1":
+                targets.append(at_least(what + "rdma_rxe", figure, 25, "rxe"))
+    return targets
+
+
+TARGETS = [*against_peers(), *on_a_wire(), *under_loss(), *against_itself("uml"), *against_itself("qemu")]

@@ -17,14 +17,15 @@ cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/tap.sh
 . selftests/lib/programs.sh
 
-build=${FOREIGN_BUILD:-build/selftests-foreign}
+build=${FOREIGN_BUILD:-$PWD/build/selftests-foreign}
 link=hroce0
-limit=${FOREIGN_LIMIT:-60}
+limit=${FOREIGN_LIMIT:-120}
 log=/tmp/foreign
 patterns=("${@:-*}")
 port=14000
 server=10.77.0.1
 server6=fd77::1
+preload=$build/populate.so
 
 # usage: wanted NAME
 wanted() { is_wanted "$1" "${patterns[@]}"; }
@@ -167,35 +168,37 @@ for part in collectives messages windows atomics; do
 	mpi $part $part --mca pml ucx --mca osc ucx -x UCX_NET_DEVICES -x UCX_IB_GID_INDEX
 done
 for part in collectives messages; do
-	mpi ofi_$part $part --mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include "verbs;ofi_rxm" --mca btl self
+	mpi ofi_$part $part -x LD_PRELOAD="$preload" --mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include "verbs;ofi_rxm" --mca btl self
 done
 
-# libfabric. The programs that come with it in Debian (fabtests does not), and ours for writes and reads.
+# libfabric. The programs that come with it in Debian (fabtests does not), and ours for writes and reads. All of their
+# memory is there from the begin (populate.c), but for the one that registers it on demand.
 
 # usage: pingpong NAME OPTIONS...
 pingpong() {
-	local name=fabric_pingpong_$1
+	local name=fabric_pingpong_$1 program=(env "LD_PRELOAD=$preload" fi_pingpong)
 
 	wanted "$name" || return
 	shift
 	port=$((port + 1))
-	both "$name" "tcp_listens $port" fi_pingpong -B $port -c -I 20 "$@" -- fi_pingpong -P $port -c -I 20 "$@" $server
+	both "$name" "tcp_listens $port" "${program[@]}" -B $port -c -I 20 "$@" -- \
+		"${program[@]}" -P $port -c -I 20 "$@" $server
 }
 
 rma() {
-	local name=fabric_rma$1
+	local name=fabric_rma$1 program=(env "LD_PRELOAD=$preload" "$build/rma")
 
 	wanted "$name" || return
 	port=$((port + 1))
-	both "$name" cm_listens "$build/rma" "verbs;ofi_rxm" $link "$2" $port -- \
-		"$build/rma" -c "verbs;ofi_rxm" $link "$2" $port
+	both "$name" cm_listens "${program[@]}" "verbs;ofi_rxm" $link "$2" $port -- \
+		"${program[@]}" -c "verbs;ofi_rxm" $link "$2" $port
 }
 
 pingpong msg -p verbs -e msg -S 65536 -d $link
 pingpong rxm -p "verbs;ofi_rxm" -e rdm -S 65536 -d $link
 pingpong rxm_tagged -p "verbs;ofi_rxm" -e rdm -m tagged -S 1024 -d $link
 pingpong rxm_tagged_large -p "verbs;ofi_rxm" -e rdm -m tagged -S 65536 -d $link
-FI_VERBS_USE_ODP=1 pingpong on_demand -p "verbs;ofi_rxm" -e rdm -S 65536 -d $link
+preload="" FI_VERBS_USE_ODP=1 pingpong on_demand -p "verbs;ofi_rxm" -e rdm -S 65536 -d $link
 FI_VERBS_PREFER_XRC=1 FI_OFI_RXM_USE_SRX=1 pingpong xrc -p "verbs;ofi_rxm" -e rdm -S 65536 -d $link-xrc
 pingpong datagrams -p verbs -e dgram -S 1000 -d $link-dgram
 rma "" $server

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "proto/hold.h"
 #include "fuzz_engine.h"
 
 /* Calls of the surroundings that one call of the engine may make. */
@@ -104,6 +105,11 @@ static void check_state(void)
 		    ((req->psn_max - req->psn_una) & HRP_PSN_MASK));
 	fuzz_demand(resp->rd_head - resp->rd_reply <= resp->nr_rd);
 	fuzz_demand(!(resp->psn & ~HRP_PSN_MASK));
+	fuzz_demand(resp->held < HRP_HOLD_MAX);
+	fuzz_demand(!resp->kept == !resp->keep);
+	fuzz_demand(!resp->kept || resp->keep->nr <= HRP_KEEP_PKTS);
+	fuzz_demand(resp->hold_max && resp->hold_max <= HRP_HOLD_MAX);
+	fuzz_demand(!resp->held == !(fuzz.qp.pending & BIT(HRP_PENDING_HELD)));
 	fuzz_demand(!req->pace || req->pace->credit <= req->pace->max_credit);
 	fuzz_demand(req->gated == (!hrp_qp_sends(&fuzz.qp) || req->pace));
 	fuzz_demand(!resp->have_rwqe || resp->in_msg != HRP_OI_SEND ||
@@ -158,6 +164,7 @@ static void flush(void)
 	fuzz_demand(sq->head == sq->tail && sq->next == sq->head);
 	fuzz_demand(!hrp_req_deadline(&fuzz.qp.req));
 	if (fuzz.qp.state == HRP_ERR) {
+		fuzz_keep_end();
 		hrp_resp_flush(&fuzz.qp, U32_MAX);
 		fuzz_demand(!fuzz.qp.resp.have_rwqe);
 	}
@@ -169,6 +176,7 @@ static void restart(void)
 	struct hrp_qp *qp = &fuzz.qp;
 
 	op_sent();
+	fuzz_keep_end();
 	qp->state = HRP_RESET;
 	hrp_req_reset(qp);
 	hrp_resp_reset(qp);
@@ -253,6 +261,13 @@ static void take_more(struct hrp_pkt *pkt, struct hrp_rx *rx)
 	pkt->psn = hrp_psn_add(pkt->psn, more);
 }
 
+static u8 request_status(const struct hrp_pkt *pkt, u8 verdict)
+{
+	if (verdict == HRP_RX_KEEP)
+		return take(1) == 0x5d ? HROCE_WC_GENERAL_ERR : fuzz_keep(pkt);
+	return verdict == HRP_RX_ACCEPT ? take_status() : HROCE_WC_SUCCESS;
+}
+
 static void receive_request(struct hrp_pkt *pkt)
 {
 	struct hrp_rx rx;
@@ -262,12 +277,32 @@ static void receive_request(struct hrp_pkt *pkt)
 	fuzz_demand(!rx.mem.len || rx.mem.len == pkt->payload_len);
 	fuzz_demand(!rx.fuse || rx.verdict == HRP_RX_ACCEPT);
 	take_more(pkt, &rx);
+	rx.hold = pkt->psn & 0xf;
 	/* Damaged now and then, unless that has been seen before. */
 	if (rx.verdict != HRP_RX_DROP &&
 	    (hrp_resp_is_delicate(pkt) || take(1) != 0xa5))
 		hrp_resp_commit(&fuzz.qp, pkt, &rx,
-				rx.verdict == HRP_RX_ACCEPT ? take_status() :
-							      HROCE_WC_SUCCESS);
+				request_status(pkt, rx.verdict));
+}
+
+/* Kept requests whose turn it is, or some of them. */
+static void op_drain(void)
+{
+	struct hrp_resp *resp = &fuzz.qp.resp;
+	u32 max = take(1) & 15;
+	struct hrp_kept *kept;
+
+	if (!resp->kept)
+		return;
+	while ((kept = hrp_keep_take_stale(&fuzz.qp)))
+		free(kept);
+	while (max-- && (kept = hrp_resp_next_kept(&fuzz.qp))) {
+		fuzz_demand(kept->pkt.psn == resp->psn);
+		receive_request(&kept->pkt);
+		free(kept);
+	}
+	if (hrp_keep_is_over(resp))
+		fuzz_keep_end();
 }
 
 static void receive_response(struct hrp_pkt *pkt)
@@ -338,6 +373,7 @@ static void op_packet(bool response)
 		receive_response(&pkt);
 	else
 		receive_request(&pkt);
+	op_drain();
 }
 
 static void op_answer(void)

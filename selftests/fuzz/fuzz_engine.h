@@ -63,4 +63,10 @@ fuzz_fail(const char *what, const char *file, int line);
 void fuzz_setup(u8 kind, u8 size);
 void fuzz_teardown(void);
 
+/* Keep a request that came too early. Return: status for hrp_resp_commit(). */
+u8 fuzz_keep(const struct hrp_pkt *pkt);
+
+/* Drop all that is kept. */
+void fuzz_keep_end(void);
+
 #endif /* FUZZ_ENGINE_H */

@@ -47,7 +47,7 @@ void fuzz_setup(u8 kind, u8 size)
 	qp->req.max_rd_atomic = size % 3 * 2;
 	qp->req.retry_cnt = 3;
 	qp->req.rnr_retry = kind & 8 ? HRP_INFINITE_RNR_RETRY : 2;
-	qp->req.timeout_ns = 1000000;
+	qp->req.timeout = 8;
 	qp->resp.rwqe = calloc(1, struct_size(qp->resp.rwqe, sges,
 					      FUZZ_NR_SGES));
 	qp->resp.rd = calloc(FUZZ_NR_RD, sizeof(*qp->resp.rd));
@@ -55,6 +55,39 @@ void fuzz_setup(u8 kind, u8 size)
 	qp->resp.max_dest_rd_atomic = size % (FUZZ_NR_RD + 1);
 	qp->resp.burst_pkts = 1 + size % 16;
 	qp->resp.srq = kind >> 4 & 1 || qp->type == HRP_TYPE_XRC_TGT;
+	qp->resp.keeps = size >> 7;
+}
+
+u8 fuzz_keep(const struct hrp_pkt *pkt)
+{
+	struct hrp_resp *resp = &fuzz.qp.resp;
+	struct hrp_kept *kept, ***part;
+
+	if (!resp->kept)
+		hrp_keep_open(&fuzz.qp, calloc(1, sizeof(*resp->keep)));
+	part = hrp_keep_part(resp->keep, pkt->psn);
+	if (!*part)
+		*part = calloc(1, HRP_KEEP_PART_BYTES);
+	kept = malloc(sizeof(*kept));
+	kept->pkt = *pkt;
+	hrp_keep_put(resp->keep, kept);
+	return HROCE_WC_SUCCESS;
+}
+
+void fuzz_keep_end(void)
+{
+	struct hrp_keep *keep = hrp_keep_close(&fuzz.qp);
+	struct hrp_kept *kept;
+	u32 i;
+
+	if (!keep)
+		return;
+	while ((kept = hrp_keep_take_any(keep)))
+		free(kept);
+	fuzz_demand(!keep->nr);
+	for (i = 0; i < HRP_KEEP_PARTS; i++)
+		free(keep->part[i]);
+	free(keep);
 }
 
 void fuzz_teardown(void)

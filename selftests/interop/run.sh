@@ -78,18 +78,18 @@ netem_off() {
 
 # rdma_rxe 6.12 as a responder cannot answer once more, after a loss, a READ of length 0 (it compares the R_Key with 0,
 # and drops the request), nor any other READ if a READ or WRITE of length 0 came after it (read_reply() takes the region
-# of the latest request, which is none: a WARNING in rxe_mr_copy(), and NAK remote access). So it is not asked for those
-# where frames get lost.
+# of the latest request, which is none: a WARNING in rxe_mr_copy(), and NAK remote access). A requester asks again after
+# a loss, and of a peer whose CPU was busy for longer than a few round trips. So rdma_rxe gets no requests of length 0.
 run_traffic() {
 	local nonzero=()
 
 	[ "$role" = rxe-asks ] || nonzero=(-z)
-	tap_case "interop.traffic_rc_$role" traffic -n 300
-	tap_case "interop.traffic_rc_small_mtu_$role" traffic -n 100 -m 256 -x 20000
+	tap_case "interop.traffic_rc_$role" traffic -n 300 "${nonzero[@]}"
+	tap_case "interop.traffic_rc_small_mtu_$role" traffic -n 100 -m 256 -x 20000 "${nonzero[@]}"
 	tap_case "interop.traffic_uc_$role" traffic -t uc -n 100
 	tap_case "interop.traffic_ud_$role" traffic -t ud -n 100
 	export HROCE_FAMILY=6
-	tap_case "interop.traffic_rc_ipv6_$role" traffic -n 200
+	tap_case "interop.traffic_rc_ipv6_$role" traffic -n 200 "${nonzero[@]}"
 	tap_case "interop.traffic_uc_ipv6_$role" traffic -t uc -n 60
 	tap_case "interop.traffic_ud_ipv6_$role" traffic -t ud -n 60
 	unset HROCE_FAMILY

@@ -8,8 +8,11 @@ SUITE(comp);
 SUITE(masked);
 SUITE(pace);
 SUITE(cwnd);
+SUITE(rtt);
+SUITE(hole);
 SUITE(pkt);
 SUITE(cause);
 
 kunit_test_suites(&sq_suite, &req_suite, &comp_suite, &masked_suite,
-		  &pace_suite, &cwnd_suite, &pkt_suite, &cause_suite);
+		  &pace_suite, &cwnd_suite, &rtt_suite, &hole_suite,
+		  &pkt_suite, &cause_suite);

@@ -4,7 +4,9 @@
 
 SUITE(resp);
 SUITE(rdres);
+SUITE(hold);
+SUITE(keep);
 SUITE(dgram);
 SUITE(xrc);
 
-kunit_test_suites(&resp_suite, &rdres_suite, &dgram_suite, &xrc_suite);
+kunit_test_suites(&resp_suite, &rdres_suite, &hold_suite, &keep_suite, &dgram_suite, &xrc_suite);

@@ -5,10 +5,11 @@
 
 # usage: gid_index LINK PREFIX: the index of the first GID that begins so
 gid_index() {
-	local gid
+	local gid value
 
 	for gid in "/sys/class/infiniband/$1/ports/1/gids/"*; do
-		[[ $(cat "$gid") == "$2"* ]] || continue
+		# No process for each of 1,024.
+		read -r value 2>/dev/null <"$gid" && [[ $value == "$2"* ]] || continue
 		echo "${gid##*/}"
 		return
 	done

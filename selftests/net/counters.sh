@@ -63,6 +63,56 @@ loss_shows() {
 	[ "$(delta retransmits <<<"$a")" -gt 0 ] || { echo "no retransmits: $a"; return 1; }
 }
 
+# usage: shows LINK PATTERN: among what is said of its queue pairs
+shows() {
+	local state
+
+	state=$(rdma -dd resource show qp link "$1") && [[ $state =~ $2 ]]
+}
+
+# usage: while_shown OPTIONS PATTERN-A PATTERN-B: nla shows one thing, nlb another at some time, while all that is sent by A
+# is treated as netem's OPTIONS say. The programs poll, so they must not keep the CPU from those that look
+while_shown() {
+	local ok=1
+
+	# shellcheck disable=SC2086
+	tc -n "$nsA" qdisc add dev ea root netem $1 limit 10000 || return
+	traffic -e 18 -T 60 -x 200000 -w 32 >"/tmp/traffic-$id" 2>&1 &
+	wait_for 10 pgrep vt_traffic && pgrep vt_traffic | xargs renice -n 19 -p && wait_for 20 shows nla "$2" &&
+		wait_for 20 shows nlb "$3" && ok=0
+	[ "$ok" = 0 ] || rdma -dd resource show qp
+	pkill vt_traffic
+	wait
+	tc -n "$nsA" qdisc del dev ea root
+	return "$ok"
+}
+
+queue_pairs_are_shown() {
+	while_shown "delay 20ms" \
+		'drv_rtt_us [2-9][0-9]{4} .* drv_retries_left 7 drv_window_pkts [1-9][0-9]* drv_in_flight_pkts [1-9].* answer' \
+		'drv_recovers 0 drv_waits_for nothing drv_kept_pkts 0'
+}
+
+gaps_are_shown() {
+	while_shown "delay 20ms loss 3%" 'drv_peer_keeps 1 drv_recovers 1' 'drv_kept_pkts [1-9]'
+}
+
+# usage: counted NAME CLASSES: by how much the snapshots of standard input grew in all of the classes together
+counted() { grep -E "^($1)_($2) " | awk '!($1 in was) { was[$1] = $2; next } { grown += $2 - was[$1] } END { print grown + 0 }'; }
+
+# Packets of A take 20 ms to B, so nothing that A measures takes less, and no loss is repaired sooner.
+times_are_counted() {
+	local a
+
+	a=$(snapshot nla)
+	tc -n "$nsA" qdisc add dev ea root netem delay 20ms loss 5% limit 10000 && traffic -e 16 -n 100 -x 20000 || return
+	tc -n "$nsA" qdisc del dev ea root
+	a+=$'\n'$(snapshot nla)
+	grep -E '^(rtt|recovery)_' <<<"$a"
+	[ "$(counted rtt 'le_64ms|gt_64ms' <<<"$a")" -gt 0 ] && [ "$(counted rtt 'le_(64us|256us|1ms|4ms|16ms)' <<<"$a")" = 0 ] &&
+		[ "$(counted recovery 'le_64ms|gt_64ms' <<<"$a")" -gt 0 ]
+}
+
 # More is posted than may be queued below a queue pair: what is posted meanwhile needs no kick.
 backlog_is_not_kicked() {
 	local n=600 kicks
@@ -195,6 +245,9 @@ tap_case counters.datagrams_wait datagrams_wait
 tap_case counters.capture_sees_port_4791 capture_sees_port_4791
 tap_case counters.source_ports_spread source_ports_spread
 tap_case counters.replies_have_no_priority replies_have_no_priority
+tap_case counters.queue_pairs_are_shown queue_pairs_are_shown
+tap_case counters.gaps_are_shown gaps_are_shown
+tap_case counters.times_are_counted times_are_counted
 tap_case counters.resources_are_listed resources_are_listed
 tap_case counters.pollers_hand_over pollers_hand_over
 tap_done

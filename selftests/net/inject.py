@@ -29,6 +29,7 @@ import tap
 
 PORT = 4791
 COUNTERS = "/sys/class/infiniband/nlb/ports/1/hw_counters/"
+SWITCHES = "/sys/kernel/debug/hroce/nlb/"
 # Longer than a jiffy of any kernel, in seconds.
 JIFFY = 0.02
 # Slow machines stretch deadlines.
@@ -347,8 +348,31 @@ def no_receive(kind):
     return run
 
 
+class Keeping:
+    """Requests that come too early take up to @megabytes."""
+
+    def __init__(self, megabytes):
+        self.megabytes = megabytes
+
+    @staticmethod
+    def set(megabytes):
+        with open(SWITCHES + "keep_mb", "w", encoding="ascii") as file:
+            file.write(str(megabytes))
+
+    def __enter__(self):
+        self.set(self.megabytes)
+
+    def __exit__(self, *_):
+        self.set(64)
+
+
 def psn_ahead(target):
-    """A gap: the first packet behind it asks for a repeat, none is taken."""
+    """A gap, and nothing may be kept: the first packet behind it asks for a repeat, none is taken."""
+    with Keeping(0):
+        nothing_kept(target)
+
+
+def nothing_kept(target):
     target.new("rc")
     target.check()
     before = counters()

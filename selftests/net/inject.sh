@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Malformed packets from a packet socket; see inject.py.
+# Malformed packets from a packet socket, see inject.py, and good ones out of order, see kept.py.
 #
 #	namespace A: nla and a packet socket on ea <----- veth -----> namespace B: nlb on eb
 
@@ -14,11 +14,12 @@ setup() {
 }
 
 # What strangers send may not fill the log. Reports of checkers, between two lines of "=", are a matter of selftests/vm/run,
-# which knows those that count: KCSAN sees races in the core kernel. The clock of an emulated machine may be late.
+# which knows those that count: KCSAN sees races in the core kernel. The clock of an emulated machine may be late; a case
+# drops caches.
 log_is_quiet() {
 	local lines
 
-	lines=$(log_since inject | sed -E '/={60}$/,/={60}$/d' | grep -vE 'eth0: |clocksource: ')
+	lines=$(log_since inject | sed -E '/={60}$/,/={60}$/d' | grep -vE 'eth0: |clocksource: |drop_caches: ')
 	echo "$lines"
 	[ -z "$lines" ]
 }
@@ -28,5 +29,6 @@ tap_case inject.topology setup
 mark_log inject
 tap_stream '' net/inject.py "$nsA" "$nsB" 4 "$@"
 [ $# != 0 ] || tap_stream '' net/inject.py "$nsA" "$nsB" 6
+[ $# != 0 ] || tap_stream '' net/kept.py "$nsA" "$nsB" 4
 tap_case inject.log_is_quiet log_is_quiet
 tap_done

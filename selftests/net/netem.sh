@@ -52,6 +52,23 @@ under() {
 	netem none
 }
 
+# Requests behind a lost or late one were kept, and none are any more.
+was_kept() {
+	[ "$(counter nla kept)" -gt 0 ] && [ "$(counter nlb kept)" -gt 0 ] &&
+		[ "$(cat /sys/kernel/debug/hroce/nla/kept_bytes)" = 0 ] && [ "$(cat /sys/kernel/debug/hroce/nlb/kept_bytes)" = 0 ]
+}
+
+# The switch is off.
+bad_traffic_unkept() {
+	local before
+
+	before=$(counter nla kept)+$(counter nlb kept)
+	knob nla keep_mb 0 && knob nlb keep_mb 0 || return
+	bad_traffic "$@" || return
+	knob nla keep_mb 64 && knob nlb keep_mb 64 || return
+	[ $((before)) = $(($(counter nla kept) + $(counter nlb kept))) ]
+}
+
 seed=100
 two_ends || { tap_case netem.topology false; tap_done; exit 1; }
 for mode in gso frames; do
@@ -77,4 +94,8 @@ mode=icrc
 under clean none -n 300
 under corrupt "corrupt 2%" -n 100
 under loss_1_percent "loss 1%" -n 150
+tap_case netem.was_kept was_kept
+netem loss 1% delay 1ms reorder 70% 50%
+tap_case netem.unkept bad_traffic_unkept loss -e 13 -s "$((seed += 1))" -n 100
+netem none
 tap_done

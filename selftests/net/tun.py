@@ -24,11 +24,11 @@ def setns(fd):
         raise OSError(ctypes.get_errno(), "setns")
 
 
-def tun(namespace, name):
+def tun(namespace, name, flags=0):
     with open(f"/run/netns/{namespace}", "rb") as handle:
         setns(handle.fileno())
     fd = os.open("/dev/net/tun", os.O_RDWR)
-    fcntl.ioctl(fd, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TUN | IFF_NO_PI))
+    fcntl.ioctl(fd, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TUN | IFF_NO_PI | flags))
     return fd
 
 
@@ -53,4 +53,5 @@ def main():
                 os.write(target, packet)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The real dkms builds, upgrades, removes and skips. Started by groups/13-dkms in a mount namespace of its own: what
+# The real dkms builds, upgrades, removes and skips. Started by groups-versions/13-dkms in a mount namespace of its own: what
 # dkms writes below /lib/modules, /usr/src and /var/lib/dkms goes to a tmpfs and ends with this process.
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The queue pair that the tests of the responder work on. */
+#include <linux/limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include "resp_rig.h"
 
@@ -87,6 +89,7 @@ u32 rr_pending(enum hrp_pending what)
 
 void rr_begin(enum hrp_type type)
 {
+	rr_end();
 	memset(&rr, 0, sizeof(rr));
 	rr.qp.type = type;
 	rr.qp.qpn = QPN;
@@ -129,9 +132,80 @@ struct hrp_pkt rr_request(enum hrp_op op, u32 n, u32 len)
 }
 
 
+u32 rr_nr_kept(void)
+{
+	return rr.qp.resp.kept ? rr.qp.resp.keep->nr : 0;
+}
+
+void rr_keep(u32 room)
+{
+	rr.qp.resp.keeps = 1;
+	rr.keep_room = room;
+}
+
+void rr_end(void)
+{
+	struct hrp_keep *keep = hrp_keep_close(&rr.qp);
+	struct hrp_kept *kept;
+	u32 i;
+
+	if (!keep)
+		return;
+	while ((kept = hrp_keep_take_any(keep)))
+		free(kept);
+	for (i = 0; i < HRP_KEEP_PARTS; i++)
+		free(keep->part[i]);
+	free(keep);
+}
+
+/* Return: status for hrp_resp_commit(). */
+static u8 rr_put(const struct hrp_pkt *pkt)
+{
+	struct hrp_kept *kept, ***part;
+
+	if (rr_nr_kept() >= rr.keep_room)
+		return HROCE_WC_GENERAL_ERR;
+	if (!rr.qp.resp.kept)
+		hrp_keep_open(&rr.qp, calloc(1, sizeof(struct hrp_keep)));
+	part = hrp_keep_part(rr.qp.resp.keep, pkt->psn);
+	if (!*part)
+		*part = calloc(1, HRP_KEEP_PART_BYTES);
+	kept = malloc(sizeof(*kept));
+	kept->pkt = *pkt;
+	hrp_keep_put(rr.qp.resp.keep, kept);
+	return HROCE_WC_SUCCESS;
+}
+
+u32 rr_drain(u32 max)
+{
+	struct hrp_kept *kept;
+	struct hrp_rx rx;
+	u32 n = 0;
+
+	if (!rr.qp.resp.kept)
+		return 0;
+	while ((kept = hrp_keep_take_stale(&rr.qp)))
+		free(kept);
+	for (; n < max && (kept = hrp_resp_next_kept(&rr.qp)); n++) {
+		hrp_resp_begin(&rr.qp, &kept->pkt, &rx);
+		tap_ok(rx.verdict == HRP_RX_ACCEPT || rx.verdict == HRP_RX_NAK);
+		hrp_resp_commit(&rr.qp, &kept->pkt, &rx,
+				kept->pkt.rkey == AWAY_KEY ? HRP_MEM_FAULT :
+							     HROCE_WC_SUCCESS);
+		free(kept);
+	}
+	if (hrp_keep_is_over(&rr.qp.resp))
+		rr_end();
+	pending_take(&rr.pending, &rr.qp);
+	return n;
+}
+
 u8 rr_arrive_status(const struct hrp_pkt *pkt, u8 status)
 {
 	hrp_resp_begin(&rr.qp, pkt, &rr.rx);
+	rr.rx.hold = rr.hold;
+	if (rr.rx.verdict == HRP_RX_KEEP)
+		status = rr_put(pkt);
 	if (rr.rx.verdict != HRP_RX_DROP)
 		hrp_resp_commit(&rr.qp, pkt, &rr.rx, status);
 	pending_take(&rr.pending, &rr.qp);

@@ -49,6 +49,8 @@ struct resp_rig {
 	u64 word;		/* what atomics work on */
 	struct hrp_burst burst;
 	struct hrp_rx rx;
+	bool hold;		/* ACKs may be held */
+	u32 keep_room;		/* requests that may be kept; see rr_keep() */
 };
 
 extern struct resp_rig rr;
@@ -78,6 +80,18 @@ void rr_expect_read(u32 n, u32 nr_pkts, u8 op, u32 offset, u32 len);
 
 /* The connection has ended with a NAK, and answers nothing any more. */
 void rr_expect_end(u32 n, u8 syndrome, u32 msn);
+
+/* Keep up to @room requests that come too early from now on. */
+void rr_keep(u32 room);
+
+/* Process at most @max kept requests whose turn it is. Return: how many. */
+u32 rr_drain(u32 max);
+
+/* Number of requests kept now. */
+u32 rr_nr_kept(void);
+
+/* Drop all that is kept, as the owner does in the error state. */
+void rr_end(void);
 
 /* How often has the engine left that to its owner? */
 u32 rr_pending(enum hrp_pending what);

@@ -44,7 +44,7 @@ void rig_begin(enum hrp_type type, u32 psn)
 	req->max_rd_atomic = 4;
 	req->retry_cnt = 3;
 	req->rnr_retry = 2;
-	req->timeout_ns = RIG_TIMEOUT_NS;
+	req->timeout = RIG_TIMEOUT;
 	hrp_req_reset(&rig.qp);
 	hrp_req_start(&rig.qp, psn);
 }

@@ -14,7 +14,8 @@
 #define RIG_MAX_CQES	4096
 #define RIG_QPN		0x42
 #define RIG_PEER_QPN	0x777
-#define RIG_TIMEOUT_NS	1000000
+#define RIG_TIMEOUT	8	/* code */
+#define RIG_TIMEOUT_NS	(4096ull << RIG_TIMEOUT)
 
 /**
  * struct rig - what the test sees

@@ -26,6 +26,7 @@
 #define SIM_MS		1000000ull
 #define SIM_SEC		1000000000ull
 #define SIM_PPM		1000000u
+#define SIM_HOLD_NS	(20 * SIM_US)	/* an ACK may be held */
 #define SIM_MAX_PIECES	5
 #define SIM_WIN_SIZE	(64u << 10)
 #define SIM_NR_COUNTERS	8
@@ -53,8 +54,13 @@ struct sim_opts {
 	u32 queue_us;		/* what links hold at most; 0: all */
 	u32 max_waste;		/* per cent of frames that receivers throw away */
 	u32 max_lost;		/* per cent of frames that never arrive */
+	u32 max_us;		/* all work is done by then; 0: at some time */
+	u32 timeout;		/* attribute; 0: 6, that is 262 us */
+	bool no_retry;		/* retry_cnt is 0 */
 	u32 away_ppm;		/* memory has to be fetched; per use of it */
 	u32 pause_us;		/* mean time that a receiver posts nothing */
+	bool holds;		/* some ACKs must be held, some not in vain */
+	bool keeps;		/* some requests must be kept, not in vain */
 	bool paced;		/* requesters have rates, which change */
 	bool srq;
 	bool big_read;		/* mostly READs, many packets each */
@@ -186,6 +192,9 @@ struct sim_qp {
 	struct hroce_sq_hdr *hdr;
 	u32 prod;
 	/* Tokens: who holds one transmits, others ask it to go on. */
+	bool may_hold;		/* ACKs may be held */
+	bool drain_planned;	/* kept requests wait for their turn */
+	u64 hold_ns;		/* end of the time of the one that is */
 	bool req_busy;
 	bool req_again;
 	bool resp_busy;
@@ -218,6 +227,7 @@ struct sim {
 	struct sim_opts opts;
 	struct sim_rng rng;
 	u64 now_ns;
+	u64 done_ns;		/* when all work was done */
 	u64 order;
 	struct sim_event *heap;
 	u32 nr_events;

@@ -8,5 +8,6 @@ $(OUT)/sim: $(SIM_OBJS) $(ENGINE)
 
 all: $(OUT)/sim
 
-$(OUT)/unit_resp $(OUT)/unit_rdres $(OUT)/unit_dgram $(OUT)/unit_xrc: \
+$(OUT)/unit_resp $(OUT)/unit_rdres $(OUT)/unit_dgram $(OUT)/unit_xrc \
+	$(OUT)/unit_hold $(OUT)/unit_keep: \
 	$(OUT)/resp_rig.o

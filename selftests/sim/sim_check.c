@@ -276,6 +276,7 @@ static void check_idle(struct sim *sim, struct sim_qp *qp)
 
 	sim_check(sim, qp->hrp.req.timer == HRP_TIMER_OFF);
 	sim_check(sim, !hrp_resp_next(&qp->hrp, &b));
+	sim_check(sim, !hrp_resp_is_held(&qp->hrp.resp));
 	sim_check(sim, !qp->req_busy && !qp->resp_busy);
 	if (!hrp_qp_sends(&qp->hrp))
 		return;
@@ -356,9 +357,35 @@ static void check_waste(struct sim *sim)
 		       100 * lost <= sim->opts.max_lost * sim->nr_sent);
 }
 
+/* Are there ACKs that were held, in vain, or until a request came? */
+static void check_holds(struct sim *sim)
+{
+	const u64 *v = sim->counts.v;
+
+	sim_check(sim, v[HROCE_EV_ACKS_HELD] && v[HROCE_EV_ACKS_LATE] &&
+		       v[HROCE_EV_ACKS_RODE]);
+}
+
+/* Are there requests that were kept, and not in vain? */
+static void check_keeps(struct sim *sim)
+{
+	const u64 *v = sim->counts.v;
+
+	if (sim->opts.verbose)
+		printf("# %llu requests kept, %llu of them dropped\n",
+		       (unsigned long long)v[HROCE_EV_KEPT],
+		       (unsigned long long)v[HROCE_EV_KEPT_DROPPED]);
+	sim_check(sim, v[HROCE_EV_KEPT] > v[HROCE_EV_KEPT_DROPPED]);
+}
+
 void sim_check_end(struct sim *sim)
 {
 	u32 i, n;
+
+	if (sim->opts.keeps)
+		check_keeps(sim);
+	if (sim->opts.holds)
+		check_holds(sim);
 
 	check_timeouts(sim);
 	check_waste(sim);

@@ -241,7 +241,7 @@ static void sim_report(const struct sim *sim)
 	printf("# %s seed %llu: %llu frames in %llu us\n", sim->opts.name,
 	       (unsigned long long)sim->opts.seed,
 	       (unsigned long long)sim->nr_frames,
-	       (unsigned long long)(sim->now_ns / SIM_US));
+	       (unsigned long long)(sim->done_ns / SIM_US));
 	for (i = 0; sim->opts.verbose && i < HROCE_STAT_NR; i++)
 		if (sim->counts.v[i])
 			printf("#  %s %llu\n", name[i],
@@ -258,6 +258,9 @@ static void run_to_end(struct sim *sim)
 		sim_check(sim, sim_step(sim));
 		sim_check(sim, sim->now_ns < limit_ns);
 	}
+	sim->done_ns = sim->now_ns;
+	sim_check(sim, !sim->opts.max_us ||
+		       sim->done_ns <= sim->opts.max_us * SIM_US);
 	/* Nothing goes on for ever: the last frames arrive, timers stop. */
 	sim->stopped = true;
 	limit_ns = sim->now_ns + 60 * SIM_SEC;

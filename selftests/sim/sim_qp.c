@@ -12,12 +12,41 @@
 
 #define SQ_MAX_INLINE	256
 
+/* A request that came too early, and its payload. */
+struct sim_kept {
+	struct hrp_kept kept;
+	u8 payload[];
+};
+
 static void run_requester(struct sim_qp *qp);
+static void drain(struct sim_qp *qp);
 static void flush(struct sim_qp *qp);
+static void plan_answer(struct sim_qp *qp);
+
+static void keep_end(struct sim_qp *qp)
+{
+	struct hrp_keep *keep = hrp_keep_close(&qp->hrp);
+	struct hrp_kept *kept;
+	u32 i;
+
+	if (!keep)
+		return;
+	while ((kept = hrp_keep_take_any(keep)))
+		free(kept);
+	sim_check(qp->node->sim, !keep->nr);
+	for (i = 0; i < HRP_KEEP_PARTS; i++)
+		free(keep->part[i]);
+	free(keep);
+}
 
 static void error_work(void *ctx)
 {
-	flush(ctx);
+	struct sim_qp *qp = ctx;
+
+	keep_end(qp);
+	if (qp->hrp.state == HRP_ERR && hrp_resp_hold_end(&qp->hrp))
+		plan_answer(qp);
+	flush(qp);
 }
 
 /* After each call of the engine that may end with an error. */
@@ -225,6 +254,16 @@ static bool refused(struct sim_qp *qp)
 	return true;
 }
 
+/* The ACK that is held follows a request, or not. */
+static void ride(struct sim_qp *qp)
+{
+	struct hrp_burst b;
+
+	if (test_bit(HRP_PENDING_HELD, &qp->hrp.pending) && !qp->resp_busy &&
+	    sim_below(&qp->node->sim->rng, 4) && hrp_resp_ride(&qp->hrp, &b))
+		sim_net_send(qp, &b, qp->resp_bytes);
+}
+
 static void requester_sent(void *ctx)
 {
 	struct sim_qp *qp = ctx;
@@ -248,6 +287,7 @@ static void requester_sent(void *ctx)
 	qp->req_busy = false;
 	if (qp->flush_due)
 		flush(qp);
+	ride(qp);
 	run_requester(qp);
 }
 
@@ -338,7 +378,83 @@ static void plan_answer(struct sim_qp *qp)
 	sim_at(sim, sim_below(&sim->rng, 1000), answer, qp);
 }
 
-void sim_qp_receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
+/* A kernel timer is late, never early; so may be what it starts. */
+#define HOLD_LATE_NS	1000
+
+static void hold_fired(void *ctx)
+{
+	struct sim_qp *qp = ctx;
+
+	if (!hrp_resp_is_held(&qp->hrp.resp) ||
+	    qp->node->sim->now_ns < qp->hold_ns)
+		return;
+	hrp_resp_hold_late(&qp->hrp);
+	plan_answer(qp);
+}
+
+static void hold_begin(struct sim_qp *qp)
+{
+	struct sim *sim = qp->node->sim;
+
+	qp->hold_ns = sim->now_ns + SIM_HOLD_NS;
+	sim_at(sim, SIM_HOLD_NS + sim_below(&sim->rng, HOLD_LATE_NS),
+	       hold_fired, qp);
+}
+
+static void check_held(const struct sim_qp *qp)
+{
+	const struct hrp_resp *resp = &qp->hrp.resp;
+	struct sim *sim = qp->node->sim;
+	bool held = hrp_resp_is_held(resp);
+
+	sim_check(sim, held == test_bit(HRP_PENDING_HELD, &qp->hrp.pending));
+	sim_check(sim, !held || resp->ack_due ||
+		       sim->now_ns <= qp->hold_ns + HOLD_LATE_NS);
+}
+
+static void receive_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
+			    struct hrp_rx *rx, u8 status)
+{
+	bool held = hrp_resp_is_held(&qp->hrp.resp);
+	struct sim *sim = qp->node->sim;
+
+	check_held(qp);
+	/* Not at times that the owner chooses. */
+	rx->hold = qp->may_hold && sim_below(&sim->rng, 50);
+	hrp_resp_commit(&qp->hrp, pkt, rx, status);
+	if (!held && hrp_resp_is_held(&qp->hrp.resp))
+		hold_begin(qp);
+	check_held(qp);
+	if (hrp_resp_is_due(&qp->hrp.resp))
+		plan_answer(qp);
+}
+
+/* Memory is short now and then. Return: status for hrp_resp_commit(). */
+static u8 keep_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
+		       const u8 *payload)
+{
+	struct hrp_resp *resp = &qp->hrp.resp;
+	struct sim *sim = qp->node->sim;
+	struct hrp_kept ***part;
+	struct sim_kept *k;
+
+	if (!sim_below(&sim->rng, 30))
+		return HROCE_WC_GENERAL_ERR;
+	if (!resp->kept)
+		hrp_keep_open(&qp->hrp, calloc(1, sizeof(*resp->keep)));
+	part = hrp_keep_part(resp->keep, pkt->psn);
+	if (!*part)
+		*part = calloc(1, HRP_KEEP_PART_BYTES);
+	if (!sim_below(&sim->rng, 30))
+		return HROCE_WC_GENERAL_ERR;
+	k = malloc(sizeof(*k) + pkt->payload_len);
+	k->kept.pkt = *pkt;
+	memcpy(k->payload, payload, pkt->payload_len);
+	hrp_keep_put(resp->keep, &k->kept);
+	return HROCE_WC_SUCCESS;
+}
+
+static void receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 		    bool damaged)
 {
 	struct sim *sim = qp->node->sim;
@@ -370,6 +486,10 @@ void sim_qp_receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 	} else {
 		sim_check(sim, !rx.mem.len || rx.mem.len == pkt->payload_len);
 	}
+	if (rx.verdict == HRP_RX_KEEP && !damaged) {
+		sim_check(sim, !response && !rx.mem.len && !rx.fuse);
+		status = keep_request(qp, pkt, payload);
+	}
 	if (rx.mem.len && !damaged)
 		status = maybe_away(qp);
 	if (status == HRP_MEM_FAULT && response)
@@ -389,12 +509,57 @@ void sim_qp_receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 		status = sim_mem_copy(qp->node, &grh, zero, true);
 	}
 	if (!response) {
-		hrp_resp_commit(&qp->hrp, pkt, &rx, status);
-		plan_answer(qp);
+		receive_request(qp, pkt, &rx, status);
 	} else if (hrp_comp_commit(&qp->hrp, pkt, &rx, sim->now_ns, status)) {
 		run_requester(qp);
 	}
 	take_pending(qp);
+}
+
+static void drain_later(void *ctx)
+{
+	struct sim_qp *qp = ctx;
+
+	qp->drain_planned = false;
+	drain(qp);
+}
+
+/* Kept requests whose turn it is, some of them now and the rest later. */
+static void drain(struct sim_qp *qp)
+{
+	struct hrp_resp *resp = &qp->hrp.resp;
+	struct sim *sim = qp->node->sim;
+	struct hrp_kept *kept;
+
+	if (!resp->kept)
+		return;
+	while ((kept = hrp_keep_take_stale(&qp->hrp)))
+		free(kept);
+	while (sim_below(&sim->rng, 20)) {
+		kept = hrp_resp_next_kept(&qp->hrp);
+		if (!kept)
+			break;
+		sim_check(sim, kept->pkt.psn == resp->psn);
+		receive(qp, &kept->pkt, ((struct sim_kept *)kept)->payload,
+			false);
+		free(kept);
+	}
+	if (hrp_keep_is_over(resp))
+		keep_end(qp);
+	if (hrp_resp_is_due(resp))
+		plan_answer(qp);
+	if (!resp->kept || qp->drain_planned)
+		return;
+	qp->drain_planned = true;
+	sim_at(sim, sim_below(&sim->rng, 3 * SIM_US), drain_later, qp);
+}
+
+void sim_qp_receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
+		    bool damaged)
+{
+	receive(qp, pkt, payload, damaged);
+	if (!(pkt->info & HRP_OI_RESPONSE))
+		drain(qp);
 }
 
 void sim_qp_error(struct sim_qp *qp)
@@ -512,6 +677,7 @@ struct sim_qp *sim_qp_new(struct sim_node *node, enum hrp_type type, u32 qpn,
 
 	qp->node = node;
 	qp->rq = rq;
+	qp->may_hold = sim_below(&sim->rng, 4);
 	qp->hrp.type = type;
 	qp->hrp.qpn = qpn;
 	qp->hrp.qkey = 0x1234;
@@ -530,12 +696,17 @@ struct sim_qp *sim_qp_new(struct sim_node *node, enum hrp_type type, u32 qpn,
 			   8u << sim_below(&sim->rng, 6);
 	req->burst_pkts = 1u << sim_below(&sim->rng, 7);
 	resp->burst_pkts = 1u << sim_below(&sim->rng, 7);
-	/* Longer than it takes to be refused several times. */
-	req->timeout_ns = sim->opts.refuse_ppm ? 10 * SIM_MS : 200 * SIM_US;
+	/* 8 ms is longer than it takes to be refused several times. */
+	req->timeout = sim->opts.refuse_ppm ? 11 : 6;
+	if (sim->opts.timeout)
+		req->timeout = sim->opts.timeout;
 	req->retry_cnt = sim->opts.kill_one ? 7 : 255;
+	if (sim->opts.no_retry)
+		req->retry_cnt = 0;
 	req->rnr_retry = HRP_INFINITE_RNR_RETRY;
 	resp->min_rnr_timer = 1 + sim_below(&sim->rng, 8);
 	resp->srq = sim->opts.srq || type == HRP_TYPE_XRC_TGT;
+	resp->keeps = sim->opts.keeps || qpn & 3;
 	resp->rwqe = calloc(1, struct_size(resp->rwqe, sges, HROCE_MAX_SGES));
 	qp->req_bytes = malloc(128u << qp->hrp.mtu_shift);
 	qp->resp_bytes = malloc(128u << qp->hrp.mtu_shift);
@@ -571,6 +742,7 @@ void sim_qp_connect(struct sim_qp *qp, struct sim_qp *peer, u32 psn,
 
 void sim_qp_free(struct sim_qp *qp)
 {
+	keep_end(qp);
 	free(qp->hrp.req.sq.hdr);
 	free(qp->hrp.req.sq.ring);
 	free(qp->hrp.req.sq.copies);

@@ -207,13 +207,13 @@ static void timeouts_are_counted_down(void)
 	rig_drain();
 	for (i = 0; i < 3; i++) {
 		tap_eq(rig.qp.req.timer, HRP_TIMER_ACK);
-		tap_eq(rig.qp.req.deadline_ns, rig.now_ns + RIG_TIMEOUT_NS);
-		tap_ok(!hrp_req_timeout(&rig.qp, rig.qp.req.deadline_ns - 1));
-		rig.now_ns = rig.qp.req.deadline_ns;
+		tap_eq(hrp_req_deadline(&rig.qp.req), rig.now_ns + RIG_TIMEOUT_NS);
+		tap_ok(!hrp_req_timeout(&rig.qp, hrp_req_deadline(&rig.qp.req) - 1));
+		rig.now_ns = hrp_req_deadline(&rig.qp.req);
 		tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
 		tap_eq(rig_drain(), 1);
 	}
-	rig.now_ns = rig.qp.req.deadline_ns;
+	rig.now_ns = hrp_req_deadline(&rig.qp.req);
 	tap_ok(!hrp_req_timeout(&rig.qp, rig.now_ns));
 	rig_expect_cqe(0, HROCE_WC_RETRY_EXC_ERR);
 	tap_eq(rig.cqes[0].vendor_err, HROCE_CAUSE_TIMEOUT);
@@ -234,11 +234,11 @@ static void excused_timeouts_use_no_retry(void)
 	post_sends(1);
 	rig_drain();
 	hrp_req_excuse(&rig.qp, rig.now_ns + 1);
-	tap_eq(rig.qp.req.deadline_ns, rig.now_ns + RIG_TIMEOUT_NS);
+	tap_eq(hrp_req_deadline(&rig.qp.req), rig.now_ns + RIG_TIMEOUT_NS);
 	for (i = 0; i < 10; i++) {
-		rig.now_ns = rig.qp.req.deadline_ns;
+		rig.now_ns = hrp_req_deadline(&rig.qp.req);
 		hrp_req_excuse(&rig.qp, rig.now_ns);
-		tap_eq(rig.qp.req.deadline_ns, rig.now_ns + RIG_TIMEOUT_NS);
+		tap_eq(hrp_req_deadline(&rig.qp.req), rig.now_ns + RIG_TIMEOUT_NS);
 		tap_ok(!hrp_req_timeout(&rig.qp, rig.now_ns));
 	}
 	tap_eq(rig.counts.v[HROCE_EV_TIMEOUTS], 0);
@@ -258,26 +258,39 @@ static void progress_restores_retries(void)
 	rig_post_op(HROCE_WR_WRITE, 20 * 1024);
 	rig_drain();
 	for (i = 0; i < 19; i++) {
-		rig.now_ns = rig.qp.req.deadline_ns;
+		rig.now_ns = hrp_req_deadline(&rig.qp.req);
 		tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
 		rig_drain();
 		rig.now_ns += 5;
 		rig_ack(i, ACK);
-		tap_eq(rig.qp.req.deadline_ns, rig.now_ns + RIG_TIMEOUT_NS);
+		tap_eq(hrp_req_deadline(&rig.qp.req), rig.now_ns + RIG_TIMEOUT_NS);
 		rig_drain();
 	}
 	tap_eq(rig.qp.state, HRP_RTS);
 	rig_end();
 }
 
+/* Packets are resent, but the peer is never given up. */
 static void no_timeout_if_the_attribute_is_0(void)
 {
+	unsigned int i;
+	u64 was_ns;
+
 	rig_begin(HRP_TYPE_RC, 0);
-	rig.qp.req.timeout_ns = 0;
+	rig.qp.req.timeout = 0;
+	rig.qp.req.retries = 0;
 	post_sends(1);
 	rig_drain();
-	tap_eq(rig.qp.req.timer, HRP_TIMER_OFF);
-	tap_ok(!hrp_req_timeout(&rig.qp, ~0ull));
+	for (i = 0; i < 100; i++) {
+		was_ns = rig.now_ns;
+		rig.now_ns = hrp_req_deadline(&rig.qp.req);
+		tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
+		tap_eq(rig_drain(), 1);
+	}
+	tap_eq(rig.now_ns - was_ns, 4096ull << 20);
+	tap_eq(rig.counts.v[HROCE_EV_TIMEOUTS], 0);
+	rig_ack(0, ACK);
+	expect_successes(0, 1);
 	rig_end();
 }
 
@@ -290,17 +303,17 @@ static void rnr_waits_then_sends(void)
 	tap_ok(rig_ack(1, HRP_SYN_RNR | 14));
 	expect_successes(0, 1);
 	tap_eq(rig.qp.req.timer, HRP_TIMER_RNR);
-	tap_eq(rig.qp.req.deadline_ns, rig.now_ns + 1280000);
+	tap_eq(hrp_req_deadline(&rig.qp.req), rig.now_ns + 1280000);
 	tap_eq(rig_next(), HRP_NEXT_WAIT);
 	post_sends(1);
 	tap_eq(rig_next(), HRP_NEXT_WAIT);
 	/* The same again, or a sequence NAK, changes nothing. */
 	rig_ack(1, HRP_SYN_RNR | 1);
 	rig_ack(1, HRP_NAK_PSN_SEQ);
-	tap_eq(rig.qp.req.deadline_ns, rig.now_ns + 1280000);
+	tap_eq(hrp_req_deadline(&rig.qp.req), rig.now_ns + 1280000);
 	tap_eq(rig.qp.req.rnr_retries, 1);
-	tap_ok(!hrp_req_timeout(&rig.qp, rig.qp.req.deadline_ns - 1));
-	rig.now_ns = rig.qp.req.deadline_ns;
+	tap_ok(!hrp_req_timeout(&rig.qp, hrp_req_deadline(&rig.qp.req) - 1));
+	rig.now_ns = hrp_req_deadline(&rig.qp.req);
 	tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
 	/* Is the peer ready? One packet asks, then the rest goes. */
 	expect_resend(1);
@@ -321,7 +334,7 @@ static void rnr_round(void)
 {
 	rig_drain();
 	rig_ack(0, HRP_SYN_RNR | 1);
-	rig.now_ns = rig.qp.req.deadline_ns;
+	rig.now_ns = hrp_req_deadline(&rig.qp.req);
 	hrp_req_timeout(&rig.qp, rig.now_ns);
 }
 
@@ -353,12 +366,12 @@ static u64 rnr_delay(u8 code)
 {
 	rig_drain();
 	rig_ack(rig.qp.req.psn_una, HRP_SYN_RNR | code);
-	return rig.qp.req.deadline_ns - rig.now_ns;
+	return hrp_req_deadline(&rig.qp.req) - rig.now_ns;
 }
 
 static void rnr_round_over(void)
 {
-	rig.now_ns = rig.qp.req.deadline_ns;
+	rig.now_ns = hrp_req_deadline(&rig.qp.req);
 	hrp_req_timeout(&rig.qp, rig.now_ns);
 }
 
@@ -667,7 +680,7 @@ static void atomic_answers(void)
 	tap_eq(rig.cqes[0].opcode, HROCE_WC_FETCH_ADD);
 	tap_eq(rig.cqes[0].byte_len, 8);
 	/* The second is lost, as the answer to nothing but it shows. */
-	rig.now_ns = rig.qp.req.deadline_ns;
+	rig.now_ns = hrp_req_deadline(&rig.qp.req);
 	tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
 	expect_resend(1);
 	tap_eq(rig.burst.first.opcode, HRP_OP_CMP_SWAP);

@@ -182,7 +182,7 @@ static void lost_and_asked_again(void)
 	expect_ask(0);
 	tap_eq(rig_atomic_resp(0, 7), HRP_RX_ACCEPT);
 	expect_ask(1);
-	rig.now_ns = rig.qp.req.deadline_ns;
+	rig.now_ns = hrp_req_deadline(&rig.qp.req);
 	tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
 	expect_ask(1);
 	tap_eq(rig.burst.first.compare, 7);
@@ -207,7 +207,7 @@ static void answered_after_going_back(void)
 		post(&add, 1);
 		rig_post_op(HROCE_WR_WRITE, 1);
 		expect_ask(0);
-		rig.now_ns = rig.qp.req.deadline_ns;
+		rig.now_ns = hrp_req_deadline(&rig.qp.req);
 		tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
 		tap_eq(rig_atomic_resp(0, orig), HRP_RX_ACCEPT);
 		if (orig) {

@@ -273,9 +273,9 @@ static void resending_costs_again(void)
 	cost = hrp_pace_cost(&rig.burst);
 	tap_eq(rig_next(), HRP_NEXT_IDLE);
 	/* The ACK timeout comes first, but there is nothing to resend with. */
-	tap_eq(deadline(), rig.qp.req.deadline_ns);
+	tap_eq(deadline(), hrp_req_deadline(&rig.qp.req));
 	tap_ok(!wait());
-	tap_eq(rig.qp.req.deadline_ns, pace.ready_ns + rig.qp.req.timeout_ns);
+	tap_eq(rig.qp.req.timer_ns, pace.ready_ns);
 	retries = rig.qp.req.retries;
 	while (rig.qp.req.retries == retries)
 		wait();
@@ -428,7 +428,7 @@ static void rnr_and_pace(void)
 	tap_eq(deadline(), pace.ready_ns);
 	tap_ok(wait());
 	tap_eq(rig_next(), HRP_NEXT_WAIT);
-	tap_eq(deadline(), rig.qp.req.deadline_ns);
+	tap_eq(deadline(), hrp_req_deadline(&rig.qp.req));
 	tap_ok(wait());
 	tap_eq(rig_next(), HRP_NEXT_BURST);
 	tap_eq(rig.burst.first.psn, 0);

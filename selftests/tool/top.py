@@ -72,11 +72,13 @@ def live():
         status, report = as_json("top", "--once", "--json", "--interval", "0.5")
         require(status == 0 and link_of(report)["rates"]["tx_bytes"] > 0 and report["seconds"] >= 0.5, report)
         mine = [it for it in report["queue_pairs"] if it["pid"] == traffic.process.pid]
-        return mine and mine[0]["program"] == "hroce-peer" and mine[0]["type"] == "RC"
+        return (mine and mine[0]["program"] == "hroce-peer" and mine[0]["type"] == "RC" and
+                mine[0]["transport"]["rtt_us"] > 0 and mine[0]["transport"]["window_pkts"] > 0)
 
     def printed():
         text = command("top", "--once", "--interval", "0.2")[1]
-        return re.search(rf"^hroce0/\d+ +RC +RTS +\d+ +{traffic.process.pid} .* hroce-peer$", text, re.M)
+        return re.search(rf"^hroce0/\d+ +RC +RTS +\d+ +{traffic.process.pid} .* \d+ +\d+ +[a-z]+ +hroce-peer$", text,
+                         re.M)
 
     with Traffic() as traffic:
         wait_for(shown, "a queue pair as JSON")
@@ -117,11 +119,14 @@ def sampled():
 
 def receive_requests():
     """A server that posts a receive request at a time: peers wait for it."""
-    words = ["ib_send_bw", "-d", "hroce0", "-r", "1", "-s", "4096", "-n", "400", "-F", "-p", "18600"]
+    words = ["ib_send_bw", "-d", "hroce0", "-r", "1", "-s", "4096", "-n", "2000", "-F", "-p", "18600"]
     before = rates.take()
     with subprocess.Popen(words, stdout=subprocess.DEVNULL) as server:
         wait_for(lambda: "18600" in sh("ss -Hltn"), "the server")
-        subprocess.run([*words, ADDRESS], stdout=subprocess.DEVNULL, timeout=PATIENCE * 3, check=False)
+        with subprocess.Popen([*words, ADDRESS], stdout=subprocess.DEVNULL) as client:
+            wait_for(lambda: any(rates.transport(it).get("waits_for") == "rnr" for it in Traffic.pairs()),
+                     "a queue pair that waits")
+            client.wait(PATIENCE * 3)
         server.wait(PATIENCE)
     waits = link_of(rates.report(before, rates.take()))["waits"]
     require(any("receive requests" in wait for wait in waits), waits)

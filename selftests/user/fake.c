@@ -83,6 +83,7 @@ struct ibv_context *fake_open(void)
 
 	fake.nr_objects = 0;
 	fake.nr_kicks = 0;
+	fake.nr_polls = 0;
 	fake.nr_cqs = 0;
 	fake.next_qpn = 17;
 	next_offset = 0;
@@ -121,6 +122,13 @@ void hroce_kick(int kick_fd, uint32_t qpn)
 	__atomic_store_n(&fake.kicked_qpn, qpn, __ATOMIC_RELAXED);
 	if (fake.kicked)
 		fake.kicked(qpn);
+}
+
+bool hroce_kick_poll(int kick_fd, uint32_t qpn)
+{
+	(void)kick_fd;
+	__atomic_add_fetch(&fake.nr_polls, 1, __ATOMIC_RELAXED);
+	return fake.polled && fake.polled(qpn);
 }
 
 void verbs_register_driver(const struct verbs_device_ops *ops)

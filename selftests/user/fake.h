@@ -66,10 +66,13 @@ struct fake_rate {
  * @skip_ops: the library's verbs table has other offsets: it copies nothing
  * @spoil: changes the answer to a creation before the provider sees it
  * @kicked: called by hroce_kick()
+ * @polled: called by hroce_kick_poll(), which returns what it does; NULL: the
+ *	link does not poll
  * @nr_contexts: of the link, initialised and not yet released
  * @nr_objects: created and not yet destroyed
  * @nr_kicks: calls of hroce_kick()
  * @kicked_qpn: of the last one
+ * @nr_polls: calls of hroce_kick_poll()
  * @sq: send queue of the QP created last
  * @rq: its receive queue
  * @srq: SRQ created last
@@ -89,10 +92,12 @@ struct fake {
 	bool skip_ops;
 	void (*spoil)(struct hroce_ring_info *info);
 	void (*kicked)(uint32_t qpn);
+	bool (*polled)(uint32_t qpn);
 	int nr_contexts;
 	int nr_objects;
 	int nr_kicks;
 	uint32_t kicked_qpn;
+	int nr_polls;
 	struct fake_ring sq;
 	struct fake_ring rq;
 	struct fake_ring srq;

@@ -535,6 +535,57 @@ TEST_F(unit_queue, poll_reads_all_fields)
 	EXPECT_EQ(1, cq_hdr(0)->cons);
 }
 
+#define POLL_QPN	99
+
+/* The netdev has a completion at the third poll. */
+static bool poll_brings_one(uint32_t qpn)
+{
+	struct hroce_cqe cqe = { .wr_id = 7, .qpn = qpn };
+
+	if (qpn == POLL_QPN && fake.nr_polls == 3)
+		fake_complete(&fake.cq[0], 0, &cqe);
+	return qpn == POLL_QPN;
+}
+
+static bool poll_refused(uint32_t qpn)
+{
+	(void)qpn;
+	return false;
+}
+
+/* An empty CQ polls the netdev while the kernel names a queue pair. */
+TEST_F(unit_queue, poll_of_empty_cq_polls_netdev)
+{
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, 0);
+	struct ibv_wc wc;
+	int i;
+
+	fake.polled = poll_brings_one;
+	for (i = 0; i < 64; i++)
+		EXPECT_EQ(0, ibv_poll_cq(f->cq, 1, &wc));
+	EXPECT_EQ(0, fake.nr_polls);
+
+	/* The word is looked at now and then only. */
+	cq_hdr(0)->poll_qpn = POLL_QPN;
+	for (i = 0; i < 64 && !fake.nr_polls; i++)
+		EXPECT_EQ(0, ibv_poll_cq(f->cq, 1, &wc));
+	EXPECT_EQ(1, fake.nr_polls);
+	EXPECT_EQ(0, ibv_poll_cq(f->cq, 1, &wc));
+	EXPECT_EQ(1, ibv_poll_cq(f->cq, 1, &wc));
+	EXPECT_EQ(7, wc.wr_id);
+	EXPECT_EQ(POLL_QPN, wc.qp_num);
+	EXPECT_EQ(3, fake.nr_polls);
+
+	/* It stops when the kernel refuses, until the word is read again. */
+	fake.polled = poll_refused;
+	fake.nr_polls = 0;
+	for (i = 0; i < 64; i++)
+		EXPECT_EQ(0, ibv_poll_cq(f->cq, 1, &wc));
+	EXPECT_GE(5, fake.nr_polls);
+	EXPECT_LE(1, fake.nr_polls);
+	fake.polled = NULL;
+}
+
 /* Several laps, and the free-running index over 2^32, by batches of 3. */
 TEST_F(unit_queue, poll_across_phase_and_index_wrap)
 {

@@ -353,6 +353,8 @@ static long long kernel_bytes(void)
 }
 
 #define MANY_QPS	2048
+/* The largest machine that the limits below are for. */
+#define MANY_CPUS	256
 /* One page each for a small send queue and a small receive queue. */
 #define RING_BYTES	(2 * 4096)
 #define QP_BYTES	4096
@@ -369,7 +371,7 @@ static long long qp_bytes(void)
 static void many_queue_pairs(struct vt *t)
 {
 	struct vt_opt o = { .sq = 1, .rq = 1, .sge = 1, .rd = 16 };
-	long long bytes;
+	long long bytes, percpu;
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
 	int i;
@@ -379,15 +381,21 @@ static void many_queue_pairs(struct vt *t)
 	cq = vt_cq(&t->a, 2 * MANY_QPS, NULL);
 	vt_opt_defaults(t, &o);
 	bytes = kernel_bytes();
+	percpu = meminfo("Percpu");
 	for (i = 0; i < MANY_QPS; i++) {
 		qp = vt_qp(&t->a, &o, cq, cq, NULL, NULL);
 		vt_to_init(&t->a, qp, &o);
 		vt_to_rtr(&t->a, qp, &o, &t->b.gid, qp->qp_num, 0);
 		vt_to_rts(qp, &o, 0);
 	}
+	percpu = (meminfo("Percpu") - percpu) / sysconf(_SC_NPROCESSORS_CONF);
 	bytes = (kernel_bytes() - bytes) / MANY_QPS - RING_BYTES;
-	vt_note("%lld bytes each", bytes);
+	vt_note("%lld bytes each, %.1f of them for each CPU", bytes,
+		(double)percpu / MANY_QPS);
 	VT_OK(bytes < qp_bytes(), "%lld bytes each", bytes);
+	bytes += percpu * MANY_CPUS / MANY_QPS;
+	VT_OK(bytes < qp_bytes(), "%lld bytes each on %d CPUs", bytes,
+	      MANY_CPUS);
 }
 
 static const struct vt_case cases[] = {

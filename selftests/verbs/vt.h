@@ -384,6 +384,7 @@ void vt_pause(unsigned int *spins);
 
 /* vt_switch.c: switches of links; they are turned back when the case ends */
 void vt_switch(const struct vt_end *e, const char *name, bool on);
+void vt_set(const struct vt_end *e, const char *name, const char *value);
 void vt_switch_again(const struct vt_end *e, const char *name, bool on);
 struct vt_limit vt_limit(const struct vt_end *e, const char *kind);
 void vt_set_limit(const struct vt_end *e, const char *kind, unsigned int each,

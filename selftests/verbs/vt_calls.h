@@ -30,6 +30,10 @@ enum kind {
 /**
  * struct shared - what the threads of a process know; all of it may be wrong
  * @fd: the context
+ * @opens: it opens queue pairs by number; if not, it joins multicast groups.
+ *	   Both in one context meet a fault of uverbs, up to Linux 7.3: for a
+ *	   queue pair that was opened, the mutex that joining takes is not
+ *	   initialized.
  * @kind: of each handle, by what was last heard
  * @fds: descriptors that the kernel has handed out
  * @nr_fds: how many were stored in @fds, which is a ring
@@ -41,6 +45,7 @@ enum kind {
  */
 struct shared {
 	int fd;
+	bool opens;
 	uint8_t kind[CALLS_HANDLES];
 	int fds[CALLS_FDS];
 	unsigned int nr_fds;

@@ -222,6 +222,7 @@ void shared_open(struct shared *s, const char *dev, uint32_t seed)
 		fprintf(stderr, "cannot open %s\n", dev);
 		_exit(1);
 	}
+	s->opens = seed / 2 % 2;
 	find_gid(s, dev);
 	s->buf = mmap(NULL, CALLS_BUF, PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);

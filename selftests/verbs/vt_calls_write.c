@@ -429,6 +429,11 @@ static uint32_t pick(struct caller *c)
 	if (calls_chance(c, 2))
 		nr = often[calls_rand(c) % sizeof(often)];
 	switch (nr) {
+	case IB_USER_VERBS_CMD_OPEN_QP:
+		return c->shared->opens ? nr : IB_USER_VERBS_CMD_QUERY_QP;
+	case IB_USER_VERBS_CMD_ATTACH_MCAST:
+	case IB_USER_VERBS_CMD_DETACH_MCAST:
+		return c->shared->opens ? IB_USER_VERBS_CMD_QUERY_QP : nr;
 	case IB_USER_VERBS_CMD_QUERY_DEVICE:
 	case IB_USER_VERBS_CMD_CREATE_CQ:
 	case IB_USER_VERBS_CMD_CREATE_QP:

@@ -100,6 +100,16 @@ void vt_switch(const struct vt_end *e, const char *name, bool on)
 	vt_switch_again(e, name, on);
 }
 
+/* Set a switch that has a value, until the case ends. */
+void vt_set(const struct vt_end *e, const char *name, const char *value)
+{
+	struct turned *it = turn_begin(e, name);
+
+	path_read(it->path, it->was, sizeof(it->was));
+	turn_done();
+	path_write(it->path, value);
+}
+
 /* Limits of a kind of objects, and how many of it there are. */
 struct vt_limit vt_limit(const struct vt_end *e, const char *kind)
 {

@@ -444,6 +444,8 @@ struct hroce_rq_hdr {
  * @arm: HROCE_CQ_ARM_*; the kernel resets it to NONE as it raises the
  *	completion event [user sets, kernel clears]
  * @prod: entries written so far, informative: poll by the owner word [kernel]
+ * @poll_qpn: queue pair for HROCE_IOC_POLL, while this queue is empty; 0: none
+ *	[kernel]
  * @reserved0: rest of the cache line of user space
  * @reserved1: rest of the cache line of the kernel
  */
@@ -452,7 +454,8 @@ struct hroce_cq_hdr {
 	__u32 arm;
 	__u32 reserved0[14];
 	__u32 prod;
-	__u32 reserved1[15];
+	__u32 poll_qpn;
+	__u32 reserved1[14];
 };
 
 /* hroce_alloc_ucontext_resp.mode */
@@ -664,5 +667,14 @@ enum hroce_kick_alloc_attrs {
  * gone, ENOTTY unknown command.
  */
 #define HROCE_IOC_KICK			_IO(0x1b, 0xe0)
+
+/*
+ * The same descriptor and argument. Looks once for frames that the netdev of
+ * the queue pair has received, instead of its interrupt. Errors: those of
+ * HROCE_IOC_KICK, and EOPNOTSUPP if the link does not do so, or no NAPI
+ * instance is known. A module before it answers ENOTTY, but never sets
+ * hroce_cq_hdr.poll_qpn either.
+ */
+#define HROCE_IOC_POLL			_IO(0x1b, 0xe1)
 
 #endif /* HROCE_ABI_USER_H */

@@ -213,7 +213,7 @@ static void end_init(struct end *end, u32 qpn, u32 peer_qpn)
 	req->max_rd_atomic = 8;
 	req->retry_cnt = 7;
 	req->rnr_retry = 7;
-	req->timeout_ns = 1000000000;
+	req->timeout = 18;
 
 	resp->rwqe = calloc(1, struct_size(resp->rwqe, sges, 1));
 	resp->max_dest_rd_atomic = 8;

@@ -16,8 +16,9 @@ class Sample:
 
 
 def queue_pairs():
+    """With what the driver tells about them, see stats.rst."""
     found = []
-    for entry in system.once_json("rdma", "-j", "resource", "show", "qp") or []:
+    for entry in system.once_json("rdma", "-dd", "-j", "resource", "show", "qp") or []:
         if entry.get("type") not in ("GSI", "SMI"):
             found.append(entry)
     return found
@@ -60,6 +61,14 @@ WAITS = (
 )
 
 
+DRIVER = "drv_"
+
+
+def transport(entry):
+    """State of a queue pair's requester and responder; empty if it has none, or the kernel does not tell."""
+    return {name.removeprefix(DRIVER): value for name, value in entry.items() if name.startswith(DRIVER)}
+
+
 def waits(rates):
     return [text for name, text in WAITS if rates.get(name, 0) > 0]
 
@@ -80,5 +89,5 @@ def report(before, after):
         found["queue_pairs"].append({
             "link": entry["ifname"], "number": entry["lqpn"], "peer": entry.get("rqpn"), "type": entry.get("type"),
             "state": entry.get("state"), "pid": entry.get("pid"), "program": entry.get("comm"), "rates": rates,
-            "waits": waits(rates)})
+            "transport": transport(entry), "waits": waits(rates)})
     return found

@@ -52,14 +52,17 @@ def lines(report):
                   for text in link["waits"]]
     if not report["queue_pairs"]:
         return shown + ["", "no queue pairs"]
-    titles = ["QUEUE PAIR", "TYPE", "STATE", "PEER", "PID", "RETRANS", "RNR", "PROGRAM"]
+    titles = ["QUEUE PAIR", "TYPE", "STATE", "PEER", "PID", "RETRANS", "RNR", "RTT us", "WINDOW", "WAITS FOR",
+              "PROGRAM"]
     rows = [titles]
     for pair in report["queue_pairs"]:
         row = cells(pair["rates"])
-        text = pair["program"] or "-"
+        state = pair["transport"]
+        # Nothing has been measured yet if it is 0.
+        measured = [str(state.get(name) or "-") for name in ("rtt_us", "window_pkts", "waits_for")]
         rows.append([f"{pair['link']}/{pair['number']}", pair["type"] or "-", pair["state"] or "-",
                      str(pair["peer"] if pair["peer"] is not None else "-"), str(pair["pid"] or "-"), row[4], row[6],
-                     text])
+                     *measured, pair["program"] or "-"])
     shown += [""] + table(rows)
     for pair in report["queue_pairs"]:
         shown += [f"    {pair['link']}/{pair['number']}: {text}" for text in pair["waits"]]

@@ -11,6 +11,16 @@ static inline void set_bit(unsigned int nr, unsigned long *word)
 	*word |= BIT(nr);
 }
 
+static inline void clear_bit(unsigned int nr, unsigned long *word)
+{
+	*word &= ~BIT(nr);
+}
+
+static inline bool test_bit(unsigned int nr, const unsigned long *word)
+{
+	return *word & BIT(nr);
+}
+
 static inline bool test_and_clear_bit(unsigned int nr, unsigned long *word)
 {
 	bool set = *word & BIT(nr);

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory of requests that came too early: copies, as a frame would keep its
+ * sender, its netdev or a pool of pages waiting.
+ *
+ * A peer decides how long they are kept, so memory is bounded. A queue pair has
+ * at most a window of requests. All of a link have at most @keep_mb; none of
+ * them may take more than it leaves, so each gets at least half of what it finds,
+ * up to its window. No reserves are used, and a failure is a lost packet. When
+ * memory is short, or the bound is reached, requests behind old gaps are given
+ * up: the peer may be gone.
+ */
+#include <linux/atomic.h>
+#include <linux/jiffies.h>
+#include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/sizes.h>
+#include <linux/workqueue.h>
+#include "../compat/shrinker.h"
+#include "keep.h"
+#include "qp.h"
+
+#define KEEP_GFP	(GFP_NOWAIT | __GFP_NOWARN | __GFP_NOMEMALLOC)
+
+/* Up to this size a request is one piece of memory; none has over a page. */
+#define KEEP_SMALL	(PAGE_SIZE / 2)
+
+/*
+ * A gap that has been open for this long is old, in jiffies: longer than a
+ * requester takes to close one by far.
+ */
+#define KEEP_OLD	(HZ / 2)
+
+/**
+ * struct keep - requests that a queue pair keeps
+ * @proto: part of the engine
+ * @charged: bytes that the link has been charged for all of them
+ * @psn: where the gap before them began when the last one came
+ * @since: time of the first one that came behind that gap, in jiffies
+ */
+struct keep {
+	struct hrp_keep proto;
+	u32 charged;
+	u32 psn;
+	unsigned long since;
+};
+
+static struct keep *to_keep(struct hrp_keep *proto)
+{
+	return container_of(proto, struct keep, proto);
+}
+
+/* Have old ones given up. Context: any. */
+static void keep_make_room(struct hroce_dev *dev)
+{
+	if (time_before(jiffies, READ_ONCE(dev->keep_room_at)))
+		return;
+	WRITE_ONCE(dev->keep_room_at, jiffies + KEEP_OLD);
+	schedule_work(&dev->keep_work);
+}
+
+static bool keep_charge(struct hroce_qp *qp, struct keep *keep, u32 bytes)
+{
+	struct hroce_dev *dev = hqp_dev(qp);
+	long all;
+
+	all = atomic_long_add_return(bytes, &dev->kept_bytes);
+	if (all + keep->charged > (long)READ_ONCE(dev->keep_mb) * SZ_1M) {
+		atomic_long_sub(bytes, &dev->kept_bytes);
+		keep_make_room(dev);
+		return false;
+	}
+	keep->charged += bytes;
+	return true;
+}
+
+static void keep_uncharge(struct hroce_qp *qp, struct keep *keep, u32 bytes)
+{
+	atomic_long_sub(bytes, &hqp_dev(qp)->kept_bytes);
+	keep->charged -= bytes;
+}
+
+static struct keep *keep_open(struct hroce_qp *qp)
+{
+	struct keep *keep;
+
+	if (qp->proto.resp.kept)
+		return to_keep(qp->proto.resp.keep);
+	if (!READ_ONCE(hqp_dev(qp)->keep_mb))
+		return NULL;
+	keep = kzalloc(sizeof(*keep), KEEP_GFP);
+	if (!keep)
+		return NULL;
+	keep->psn = qp->proto.resp.psn;
+	keep->since = jiffies;
+	hrp_keep_open(&qp->proto, &keep->proto);
+	return keep;
+}
+
+/* Is it another gap than before? */
+static void keep_look(const struct hroce_qp *qp, struct keep *keep)
+{
+	if (keep->psn == qp->proto.resp.psn)
+		return;
+	keep->psn = qp->proto.resp.psn;
+	keep->since = jiffies;
+}
+
+static bool keep_grow(struct hroce_qp *qp, struct keep *keep, u32 psn)
+{
+	struct hrp_kept ***part = hrp_keep_part(&keep->proto, psn);
+
+	if (*part)
+		return true;
+	if (!keep_charge(qp, keep, HRP_KEEP_PART_BYTES))
+		return false;
+	*part = kzalloc(HRP_KEEP_PART_BYTES, KEEP_GFP);
+	if (!*part)
+		keep_uncharge(qp, keep, HRP_KEEP_PART_BYTES);
+	return *part;
+}
+
+static bool kept_is_small(u32 len)
+{
+	return sizeof(struct hroce_kept) + len <= KEEP_SMALL;
+}
+
+static struct hroce_kept *kept_alloc(u32 len)
+{
+	struct hroce_kept *kept;
+
+	if (kept_is_small(len)) {
+		kept = kmalloc(sizeof(*kept) + len, KEEP_GFP);
+		if (kept)
+			kept->payload = kept->bytes;
+		return kept;
+	}
+	kept = kmalloc(sizeof(*kept), KEEP_GFP);
+	if (!kept)
+		return NULL;
+	kept->payload = (void *)__get_free_page(KEEP_GFP);
+	if (kept->payload)
+		return kept;
+	kfree(kept);
+	return NULL;
+}
+
+static void kept_free(struct hroce_kept *kept)
+{
+	u32 len = kept->proto.pkt.payload_len;
+
+	if (!kept_is_small(len))
+		free_page((unsigned long)kept->payload);
+	kfree(kept);
+}
+
+/* Memory that kept_alloc() takes. */
+static u32 kept_cost(u32 len)
+{
+	u32 size = sizeof(struct hroce_kept);
+
+	if (kept_is_small(len))
+		return roundup_pow_of_two(size + len);
+	return roundup_pow_of_two(size) + PAGE_SIZE;
+}
+
+struct hroce_kept *hroce_keep_alloc(struct hroce_qp *qp,
+				    const struct hrp_pkt *pkt)
+{
+	u32 cost = kept_cost(pkt->payload_len);
+	struct hroce_kept *kept;
+	struct keep *keep;
+
+	lockdep_assert_held(&qp->recv.lock);
+	keep = keep_open(qp);
+	if (!keep)
+		return NULL;
+	keep_look(qp, keep);
+	if (!keep_grow(qp, keep, pkt->psn) || !keep_charge(qp, keep, cost))
+		return NULL;
+	kept = kept_alloc(pkt->payload_len);
+	if (!kept) {
+		keep_uncharge(qp, keep, cost);
+		return NULL;
+	}
+	kept->proto.pkt = *pkt;
+	kept->charged = cost;
+	return kept;
+}
+
+void hroce_keep_free(struct hroce_qp *qp, struct hroce_kept *kept)
+{
+	lockdep_assert_held(&qp->recv.lock);
+	keep_uncharge(qp, to_keep(qp->proto.resp.keep), kept->charged);
+	kept_free(kept);
+}
+
+void hroce_keep_destroy(struct hroce_qp *qp, struct hrp_keep *proto)
+{
+	struct hrp_kept *kept;
+	struct keep *keep;
+	u32 i;
+
+	if (!proto)
+		return;
+	keep = to_keep(proto);
+	while ((kept = hrp_keep_take_any(proto)))
+		kept_free(to_hkept(kept));
+	for (i = 0; i < HRP_KEEP_PARTS; i++)
+		kfree(proto->part[i]);
+	keep_uncharge(qp, keep, keep->charged);
+	kfree(keep);
+}
+
+/* All devices, and what gives up for them [keep_mutex]. */
+static DEFINE_MUTEX(keep_mutex);
+static LIST_HEAD(keep_devs);
+static struct shrinker *keep_shrinker;
+
+static unsigned long keep_pages(void)
+{
+	const struct hroce_dev *dev;
+	unsigned long bytes = 0;
+
+	lockdep_assert_held(&keep_mutex);
+	list_for_each_entry(dev, &keep_devs, keep_list)
+		bytes += atomic_long_read(&dev->kept_bytes);
+	return bytes >> PAGE_SHIFT;
+}
+
+/* The mutex may be held by who is waiting for memory. */
+static unsigned long keep_count(struct shrinker *shrinker,
+				struct shrink_control *sc)
+{
+	unsigned long nr;
+
+	if (!mutex_trylock(&keep_mutex))
+		return 0;
+	nr = keep_pages();
+	mutex_unlock(&keep_mutex);
+	return nr;
+}
+
+static void keep_give_up(struct hroce_qp *qp)
+{
+	struct hrp_keep *keep = NULL;
+
+	if (!READ_ONCE(qp->proto.resp.keep))
+		return;
+	spin_lock(&qp->recv.lock);
+	if (qp->proto.resp.kept &&
+	    time_after(jiffies, to_keep(qp->proto.resp.keep)->since + KEEP_OLD))
+		keep = hrp_keep_close(&qp->proto);
+	spin_unlock(&qp->recv.lock);
+	hroce_keep_destroy(qp, keep);
+}
+
+static void keep_work(struct work_struct *work)
+{
+	hroce_qp_visit_all(container_of(work, struct hroce_dev, keep_work),
+			   keep_give_up);
+}
+
+static unsigned long keep_scan(struct shrinker *shrinker,
+			       struct shrink_control *sc)
+{
+	unsigned long before, after;
+	struct hroce_dev *dev;
+
+	if (!mutex_trylock(&keep_mutex))
+		return SHRINK_STOP;
+	before = keep_pages();
+	list_for_each_entry(dev, &keep_devs, keep_list)
+		hroce_qp_visit_all(dev, keep_give_up);
+	after = keep_pages();
+	mutex_unlock(&keep_mutex);
+	return before > after ? before - after : SHRINK_STOP;
+}
+
+static struct shrinker *keep_create_shrinker(void)
+{
+	struct shrinker *shrinker = shrinker_alloc(0, "hroce");
+
+	if (!shrinker)
+		return NULL;
+	shrinker->count_objects = keep_count;
+	shrinker->scan_objects = keep_scan;
+	shrinker_register(shrinker);
+	return shrinker;
+}
+
+void hroce_keep_init(struct hroce_dev *dev)
+{
+	INIT_WORK(&dev->keep_work, keep_work);
+	dev->keep_room_at = jiffies;
+	mutex_lock(&keep_mutex);
+	list_add(&dev->keep_list, &keep_devs);
+	if (!keep_shrinker)
+		keep_shrinker = keep_create_shrinker();
+	mutex_unlock(&keep_mutex);
+}
+
+void hroce_keep_fini(struct hroce_dev *dev)
+{
+	struct shrinker *shrinker = NULL;
+
+	mutex_lock(&keep_mutex);
+	list_del(&dev->keep_list);
+	if (list_empty(&keep_devs))
+		swap(shrinker, keep_shrinker);
+	mutex_unlock(&keep_mutex);
+	shrinker_free(shrinker);
+	cancel_work_sync(&dev->keep_work);
+}

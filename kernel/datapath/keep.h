@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Memory of requests that came too early, see proto/keep.h. */
+#ifndef HROCE_KEEP_H
+#define HROCE_KEEP_H
+
+#include "../proto/keep.h"
+
+struct hroce_dev;
+struct hroce_qp;
+
+/**
+ * struct hroce_kept - a copy of a request
+ * @proto: part of the engine
+ * @payload: &hrp_pkt.payload_len bytes: @bytes, or a page
+ * @charged: bytes of memory that the link has been charged for
+ * @bytes: short payload
+ */
+struct hroce_kept {
+	struct hrp_kept proto;
+	void *payload;
+	u32 charged;
+	u8 bytes[];
+};
+
+static inline struct hroce_kept *to_hkept(struct hrp_kept *proto)
+{
+	return container_of(proto, struct hroce_kept, proto);
+}
+
+/**
+ * hroce_keep_alloc - allocate memory for a request
+ * @qp: queue pair; hrp_resp_begin() has returned HRP_RX_KEEP
+ * @pkt: the request
+ *
+ * If anything but hrp_keep_put() follows, the caller frees it.
+ * Context: softirq or BH disabled, @qp->recv.lock held.
+ * Return: request with @pkt, without payload; NULL if it cannot be kept.
+ */
+struct hroce_kept *hroce_keep_alloc(struct hroce_qp *qp,
+				    const struct hrp_pkt *pkt);
+
+/**
+ * hroce_keep_free - free a request
+ * @qp: queue pair
+ * @kept: not in the table any more
+ *
+ * Context: as hroce_keep_alloc().
+ */
+void hroce_keep_free(struct hroce_qp *qp, struct hroce_kept *kept);
+
+/**
+ * hroce_keep_destroy - free all that a queue pair kept
+ * @qp: queue pair
+ * @keep: from hrp_keep_close(), may be NULL
+ *
+ * Context: any but hard interrupts.
+ */
+void hroce_keep_destroy(struct hroce_qp *qp, struct hrp_keep *keep);
+
+/**
+ * hroce_keep_init - have old requests given up when memory is short
+ * @dev: device
+ *
+ * If there is no memory for that, only @dev->keep_mb bounds them. Context:
+ * process, may sleep.
+ */
+void hroce_keep_init(struct hroce_dev *dev);
+
+/* Counterpart of hroce_keep_init(), without queue pairs. */
+void hroce_keep_fini(struct hroce_dev *dev);
+
+#endif /* HROCE_KEEP_H */

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Gaps at peers that keep the packets behind them: see hole.c. */
+#ifndef HRP_HOLE_H
+#define HRP_HOLE_H
+
+#include "qp.h"
+
+/**
+ * hrp_hole_fill - resend the gap at the oldest unacknowledged packet alone
+ * @qp: queue pair whose peer has reported a gap there
+ * @now_ns: current time
+ *
+ * Context: send lock held.
+ * Return: true; false if the requester has to go back, which changes nothing.
+ */
+bool hrp_hole_fill(struct hrp_qp *qp, u64 now_ns);
+
+/**
+ * hrp_hole_learn - an acknowledgement covers packets that were not resent
+ * @req: requester that went back because of a NAK
+ * @nr_pkts: PSNs that were resent before the acknowledgement, at least 1
+ *
+ * Context: send lock held.
+ */
+void hrp_hole_learn(struct hrp_req *req, u32 nr_pkts);
+
+/**
+ * hrp_hole_window - packets that may be in flight while gaps are being filled
+ * @req: requester that recovers, whose peer keeps packets
+ *
+ * Context: send lock held.
+ * Return: see hrp_req_window().
+ */
+u32 hrp_hole_window(const struct hrp_req *req);
+
+#endif /* HRP_HOLE_H */

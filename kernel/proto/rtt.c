@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Round-trip time and retransmission timeout, RFC 6298 in integers. One packet
+ * at a time is measured, so there is at most one sample per round trip.
+ */
+#include <linux/build_bug.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
+#include "rtt.h"
+
+/* A resent packet is cheap, but a short stall of a host is not a loss. */
+#define RTO_MIN_NS	1000000ull
+
+/*
+ * Until the first measurement. Longer than most round trips; if one is longer,
+ * a few single packets are resent until the doubled timeout exceeds it. The
+ * second of RFC 6298 would be longer than most local ACK timeouts.
+ */
+#define RTO_FIRST_NS	(4096ull << 12)
+
+/*
+ * An ACK that is held, interrupt moderation, and a busy softirq. While nothing is
+ * lost, no timer needs to fire more often than every RTO_MIN_NS.
+ */
+#define PROBE_SLACK_NS	250000ull
+
+/* Times are not doubled more often. */
+#define BACKOFF_MAX	15
+
+/* 17 s: later measurements do not overflow. */
+#define RTT_MAX		(1u << 24)
+
+/* In units of 1024 ns: shorter round trips mute NAKs for that long, too. */
+#define MUTE_MIN	64ull
+
+/* Each limit is four times the one before. */
+#define TIME_BINS	(HROCE_EV_RTT_MORE - HROCE_EV_RTT_64US + 1u)
+static_assert(HROCE_EV_RECOVERY_MORE - HROCE_EV_RECOVERY_64US + 1 == TIME_BINS);
+
+void hrp_rtt_begin(struct hrp_req *req, u32 psn, u64 now_ns)
+{
+	req->timing = 1;
+	req->mark_psn = psn;
+	req->mark_at = hrp_rtt_clock(now_ns);
+}
+
+/* Count @us (of 1024 ns) in the histogram that begins with counter @first. */
+static void count_time(const struct hrp_qp *qp, enum hroce_stat first, u32 us)
+{
+	u32 bin = us > 64 ? (ilog2((us - 1) >> 6) + 2) / 2 : 0;
+
+	hrp_count(qp, first + min(bin, TIME_BINS - 1));
+}
+
+void hrp_rtt_end(struct hrp_qp *qp, u64 now_ns)
+{
+	struct hrp_req *req = &qp->req;
+	u32 rtt = hrp_rtt_clock(now_ns) - req->mark_at;
+	s32 err;
+
+	req->timing = 0;
+	req->backoff = 0;
+	/* Clock readings of two CPUs may be in the wrong order. */
+	if ((s32)rtt < 1)
+		rtt = 1;
+	rtt = min(rtt, RTT_MAX);
+	count_time(qp, HROCE_EV_RTT_64US, rtt);
+	if (!hrp_rtt_known(req)) {
+		req->srtt8 = rtt << 3;
+		req->rttvar4 = rtt << 1;
+		return;
+	}
+	err = rtt - (req->srtt8 >> 3);
+	req->srtt8 += err;
+	if (err < 0)
+		err = -err;
+	req->rttvar4 += err - (req->rttvar4 >> 2);
+}
+
+void hrp_loss_end(struct hrp_qp *qp, u64 now_ns)
+{
+	struct hrp_req *req = &qp->req;
+	u32 took = (hrp_loss_clock(now_ns) - req->lost_at) & GENMASK(23, 0);
+
+	count_time(qp, HROCE_EV_RECOVERY_64US, took << 5);
+	req->lost_at = 0;
+}
+
+void hrp_rtt_back_off(struct hrp_req *req)
+{
+	if (req->backoff < BACKOFF_MAX)
+		req->backoff++;
+}
+
+/* srtt + 4 * rttvar */
+static u64 rtt_bound_ns(const struct hrp_req *req)
+{
+	return ((u64)req->srtt8 << 7) + ((u64)req->rttvar4 << 10);
+}
+
+u64 hrp_rtt_rto_ns(const struct hrp_req *req)
+{
+	u64 rto_ns = RTO_FIRST_NS;
+
+	if (hrp_rtt_known(req))
+		rto_ns = max(rtt_bound_ns(req), RTO_MIN_NS);
+	return rto_ns << req->backoff;
+}
+
+u64 hrp_rtt_probe_ns(const struct hrp_req *req)
+{
+	u64 probe_ns = RTO_FIRST_NS;
+
+	if (hrp_rtt_known(req)) {
+		probe_ns = max(((u64)req->srtt8 << 8) + PROBE_SLACK_NS,
+			       rtt_bound_ns(req));
+		if (!req->troubled)
+			probe_ns = max(probe_ns, RTO_MIN_NS);
+	}
+	return probe_ns << req->backoff;
+}
+
+bool hrp_rtt_has_passed(const struct hrp_req *req, u64 now_ns)
+{
+	s32 passed = hrp_rtt_clock(now_ns) - req->mark_at;
+	u64 rtt = (req->srtt8 >> 3) + (req->rttvar4 >> 2);
+
+	return hrp_rtt_known(req) &&
+	       passed > (s64)(max(rtt, MUTE_MIN) << req->backoff);
+}

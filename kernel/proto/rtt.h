@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Round-trip time, and how long to wait for an acknowledgement (RFC 6298).
+ * Context of all: send lock held.
+ */
+#ifndef HRP_RTT_H
+#define HRP_RTT_H
+
+#include <linux/bits.h>
+#include <linux/types.h>
+#include "qp.h"
+
+/* Time in units of 1024 ns; wraps after 73 minutes. */
+static inline u32 hrp_rtt_clock(u64 now_ns)
+{
+	return now_ns >> 10;
+}
+
+/* Time in units of 2^15 ns; wraps after 9 minutes. */
+static inline u32 hrp_loss_clock(u64 now_ns)
+{
+	return (now_ns >> 15) & GENMASK(23, 0);
+}
+
+/* Has a packet been timed yet? */
+static inline bool hrp_rtt_known(const struct hrp_req *req)
+{
+	return req->srtt8;
+}
+
+/**
+ * hrp_rtt_begin - time a packet
+ * @req: requester that times none and does not recover from a loss
+ * @psn: PSN of a packet that requests an acknowledgement and is sent for the
+ *	first time (Karn's rule)
+ * @now_ns: time when it is sent, or earlier
+ */
+void hrp_rtt_begin(struct hrp_req *req, u32 psn, u64 now_ns);
+
+/**
+ * hrp_rtt_end - the packet is acknowledged
+ * @qp: queue pair whose requester times a packet
+ * @now_ns: current time
+ *
+ * The peer may have held the acknowledgement, and @now_ns of hrp_rtt_begin()
+ * may be early by what one run of the requester takes: the measured time is too
+ * long rather than too short.
+ */
+void hrp_rtt_end(struct hrp_qp *qp, u64 now_ns);
+
+/**
+ * hrp_loss_begin - a loss is noticed, by a NAK or for lack of an answer
+ * @req: requester; if it still recovers from another loss, both are one
+ * @now_ns: current time
+ */
+static inline void hrp_loss_begin(struct hrp_req *req, u64 now_ns)
+{
+	if (!req->lost_at)
+		req->lost_at = hrp_loss_clock(now_ns) ?: 1;
+}
+
+/**
+ * hrp_loss_end - all that was sent before a NAK has arrived, or the peer has
+ *	answered after silence
+ * @qp: queue pair whose requester recovers from one
+ * @now_ns: current time
+ */
+void hrp_loss_end(struct hrp_qp *qp, u64 now_ns);
+
+/**
+ * hrp_rtt_back_off - the peer may need longer than was measured
+ * @req: requester that has resent a packet without success
+ *
+ * Doubles what the functions below return, until the next hrp_rtt_end().
+ */
+void hrp_rtt_back_off(struct hrp_req *req);
+
+/**
+ * hrp_rtt_rto_ns - retransmission timeout
+ * @req: requester
+ *
+ * Return: srtt + 4 * rttvar, at least 1 ms, doubled for each expiry; without a
+ * measured time, 17 ms instead. Not limited by the local ACK timeout.
+ */
+u64 hrp_rtt_rto_ns(const struct hrp_req *req);
+
+/**
+ * hrp_rtt_probe_ns - time after which a single packet asks for an answer
+ * @req: requester
+ *
+ * Return: 2 * srtt + 250 us or srtt + 4 * rttvar, whichever is longer, and at
+ * least 1 ms if nothing is wrong, doubled as above; without a measured time,
+ * hrp_rtt_rto_ns().
+ */
+u64 hrp_rtt_probe_ns(const struct hrp_req *req);
+
+/**
+ * hrp_rtt_has_passed - was a packet sent at least a round trip ago?
+ * @req: requester with @req->mark_at set
+ * @now_ns: current time
+ *
+ * Return: true if a round trip with its usual variation, doubled for each
+ * expiry, has passed since @req->mark_at; false if it is not known how long that
+ * is.
+ */
+bool hrp_rtt_has_passed(const struct hrp_req *req, u64 now_ns);
+
+#endif /* HRP_RTT_H */

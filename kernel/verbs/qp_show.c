@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * State of a queue pair for `rdma -dd resource show qp`: what its requester
+ * measures and waits for, and what its responder keeps. Documentation/stats.rst
+ * describes each value.
+ */
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/time64.h>
+#include <net/netlink.h>
+#include <rdma/restrack.h>
+#include "../datapath/qp.h"
+#include "../proto/keep.h"
+#include "../proto/pace.h"
+#include "../proto/psn.h"
+#include "../proto/rtt.h"
+#include "ops.h"
+
+static const char *waits_for(const struct hrp_req *req)
+{
+	static const char *const names[] = {
+		[HRP_TIMER_OFF] = "nothing",
+		[HRP_TIMER_ACK] = "answer",
+		[HRP_TIMER_RNR] = "rnr",
+		[HRP_TIMER_ROOM] = "room",
+		[HRP_TIMER_MEM] = "memory",
+	};
+
+	if (req->pace && req->pace->ready_ns)
+		return "rate";
+	return names[req->timer];
+}
+
+static u32 ns_to_us(u64 ns)
+{
+	return min_t(u64, div_u64(ns, NSEC_PER_USEC), U32_MAX);
+}
+
+/* Of the functions below: true if there is no room left. */
+
+static bool put_times(struct sk_buff *msg, const struct hrp_req *req)
+{
+	return rdma_nl_put_driver_u32(msg, "rtt_us",
+				      ns_to_us((u64)req->srtt8 << 7)) ||
+	       rdma_nl_put_driver_u32(msg, "rtt_var_us",
+				      ns_to_us((u64)req->rttvar4 << 8)) ||
+	       rdma_nl_put_driver_u32(msg, "rto_us",
+				      ns_to_us(hrp_rtt_rto_ns(req))) ||
+	       rdma_nl_put_driver_u32(msg, "retries_left", req->retries);
+}
+
+static bool put_req(struct sk_buff *msg, const struct hrp_req *req)
+{
+	u32 in_flight = hrp_psn_diff(req->psn_max, req->psn_una);
+
+	return put_times(msg, req) ||
+	       rdma_nl_put_driver_u32(msg, "window_pkts", req->cwnd_pkts) ||
+	       rdma_nl_put_driver_u32(msg, "in_flight_pkts", in_flight) ||
+	       rdma_nl_put_driver_u32(msg, "peer_keeps", req->keeps) ||
+	       rdma_nl_put_driver_u32(msg, "recovers", req->recovering) ||
+	       rdma_nl_put_driver_string(msg, "waits_for", waits_for(req));
+}
+
+static bool put_resp(struct sk_buff *msg, const struct hrp_resp *resp)
+{
+	return rdma_nl_put_driver_u32(msg, "kept_pkts",
+				      resp->kept ? resp->keep->nr : 0);
+}
+
+/* UC and UD have nothing to show. */
+int hroce_qp_show(struct sk_buff *msg, struct ib_qp *ibqp)
+{
+	struct hroce_qp *qp = to_hqp(ibqp);
+	const struct hrp_qp *proto = &qp->proto;
+	struct nlattr *table;
+	bool full;
+
+	if (!hrp_qp_is_reliable(proto))
+		return 0;
+	table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	if (!table)
+		return -EMSGSIZE;
+	hroce_qp_lock(qp);
+	full = (hrp_qp_sends(proto) && put_req(msg, &proto->req)) ||
+	       (hrp_qp_receives(proto) && put_resp(msg, &proto->resp));
+	hroce_qp_unlock(qp);
+	if (full) {
+		nla_nest_cancel(msg, table);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(msg, table);
+	return 0;
+}

@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Busy polling between two guests: processes that poll take the frames, not interrupts. Node 2 serves, node 1 judges by
+# its own counters.
+
+cd "$(dirname "$0")/../.." || exit 1
+. selftests/lib/tap.sh
+
+messages=2000
+switch=/sys/kernel/debug/hroce/hroce0/busy_poll
+napi=/sys/class/net/eth0
+usual=$VM_OUT/usual
+
+interrupts() {
+	awk '/virtio.*-input/ { for (i = 2; i <= 3; i++) sum += $i } END { print sum + 0 }' /proc/interrupts
+}
+
+polls() {
+	cat /sys/class/infiniband/hroce0/ports/1/hw_counters/busy_polls
+}
+
+# usage: set_mode Y|N: with Y, interrupts stay off while polls go on (Documentation/admin-guide.rst). 20 ms without a poll
+# are usual where two guests with two CPUs each are emulated by two.
+set_mode() {
+	echo "$1" >"$switch" || return
+	if [ "$1" = Y ]; then
+		echo 2 >"$napi/napi_defer_hard_irqs" && echo 20000000 >"$napi/gro_flush_timeout"
+	else
+		echo 0 >"$napi/napi_defer_hard_irqs" && echo 0 >"$napi/gro_flush_timeout"
+	fi
+}
+
+# usage: ping_pong MODE: sets taken (interrupts) and polled
+ping_pong() {
+	local peer=()
+
+	set_mode "$1" || return
+	vm-barrier "mode $1 $phase" || return
+	taken=$(interrupts)
+	polled=$(polls)
+	[ "$NODE" = 2 ] || { peer=(node2); sleep 2; }
+	timeout 60 ib_send_lat -d hroce0 -x 1 -F -s 8 -n "$messages" "${peer[@]}" >"$VM_OUT/ib_send_lat-$phase" ||
+		return
+	taken=$(($(interrupts) - taken))
+	polled=$(($(polls) - polled))
+	echo "$taken interrupts, $polled polls for $messages messages each way"
+}
+
+# Off: each message comes by an interrupt as a rule, and no process polls.
+is_off() {
+	ping_pong N && [ "$polled" = 0 ] && [ "$taken" -gt $((messages / 2)) ] && echo "$taken" >"$usual"
+}
+
+is_on() {
+	ping_pong Y && [ "$polled" -gt "$messages" ] && [ "$taken" -lt $(($(cat "$usual") / 2)) ]
+}
+
+# The library stops asking when the switch goes off.
+is_off_again() {
+	ping_pong N && [ "$polled" = 0 ]
+}
+
+for phase in off on off_again; do
+	if [ "$NODE" = 1 ]; then
+		tap_case "busy.$phase" "is_$phase"
+	else
+		ping_pong "$([ $phase = on ] && echo Y || echo N)" >/dev/null
+	fi
+	vm-barrier "end $phase"
+done
+[ "$NODE" != 1 ] || tap_done

@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Responder: requests that come before earlier ones. */
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include "resp_rig.h"
+
+#define ACK	HRP_SYN_CREDIT_INVALID
+
+static u8 arrive(u32 n)
+{
+	return rr_ask(HRP_OP_SEND_ONLY, n, 8);
+}
+
+/* A queue pair that keeps what comes too early. */
+static void begin(enum hrp_type type)
+{
+	rr_begin(type);
+	rr_keep(U32_MAX);
+}
+
+static void kept_until_the_gap_is_filled(void)
+{
+	u32 i;
+
+	begin(HRP_TYPE_RC);
+	for (i = 1; i <= 5; i++)
+		tap_eq(arrive(i), HRP_RX_KEEP);
+	tap_eq(rr.rx.mem.len, 0);
+	tap_ok(!rr.rx.fuse);
+	tap_eq(rr.counts.v[HROCE_EV_KEPT], 5);
+	tap_eq(rr.counts.v[HROCE_DROP_PSN], 0);
+	tap_eq(rr_nr_kept(), 5);
+	tap_eq(rr_drain(U32_MAX), 0);
+	/* Nothing is done, and one NAK asks for the missing one. */
+	tap_eq(rr.nr_cqes, 0);
+	tap_eq(rr.nr_recvs, 100);
+	rr_expect_ack(0, HRP_NAK_PSN_SEQ, 0);
+	rr_expect_nothing();
+
+	tap_eq(arrive(0), HRP_RX_ACCEPT);
+	tap_eq(rr.nr_cqes, 1);
+	tap_eq(rr_drain(U32_MAX), 5);
+	tap_eq(rr.nr_cqes, 6);
+	tap_eq(rr.nr_recvs, 94);
+	rr_expect_ack(5, ACK, 6);
+	rr_expect_nothing();
+	tap_ok(!rr.qp.resp.kept);
+	tap_eq(rr.counts.v[HROCE_EV_NAK_SEQ_SENT], 1);
+	tap_eq(rr.counts.v[HROCE_EV_KEPT_DROPPED], 0);
+	tap_eq(arrive(6), HRP_RX_ACCEPT);
+}
+
+static void order_of_arrival_does_not_matter(void)
+{
+	static const u32 orders[][4] = {
+		{ 4, 3, 2, 1 }, { 2, 4, 1, 3 }, { 3, 1, 4, 2 }, { 1, 4, 2, 3 },
+	};
+	u32 i, k;
+
+	for (i = 0; i < ARRAY_SIZE(orders); i++) {
+		begin(HRP_TYPE_RC);
+		for (k = 0; k < 4; k++)
+			tap_eq(arrive(orders[i][k]), HRP_RX_KEEP);
+		tap_eq(arrive(0), HRP_RX_ACCEPT);
+		for (k = 0; k < 4; k++) {
+			tap_eq(rr_drain(1), 1);
+			tap_eq(rr.cqe.wr_id, k + 1);
+		}
+		tap_eq(rr_drain(1), 0);
+		rr_expect_ack(4, ACK, 5);
+	}
+}
+
+static void message_goes_on_from_what_is_kept(void)
+{
+	begin(HRP_TYPE_RC);
+	tap_eq(rr_ask(HRP_OP_SEND_FIRST, 0, MTU), HRP_RX_ACCEPT);
+	tap_eq(rr_ask(HRP_OP_SEND_LAST, 2, 7), HRP_RX_KEEP);
+	tap_eq(rr_ask(HRP_OP_SEND_MIDDLE, 1, MTU), HRP_RX_ACCEPT);
+	tap_eq(rr.nr_cqes, 0);
+	tap_eq(rr_drain(U32_MAX), 1);
+	tap_eq(rr.nr_cqes, 1);
+	tap_eq(rr.cqe.byte_len, 2 * MTU + 7);
+	rr_expect_ack(2, ACK, 1);
+}
+
+/* The peer did not ask for it, but learns at once what it need not resend. */
+static void answered_unasked_after_a_gap(void)
+{
+	struct hrp_pkt pkt;
+
+	begin(HRP_TYPE_RC);
+	rr.hold = true;
+	pkt = rr_request(HRP_OP_SEND_ONLY, 1, 8);
+	pkt.ackreq = 0;
+	tap_eq(rr_arrive(&pkt), HRP_RX_KEEP);
+	rr_expect_ack(0, HRP_NAK_PSN_SEQ, 0);
+	pkt = rr_request(HRP_OP_SEND_ONLY, 0, 8);
+	pkt.ackreq = 0;
+	tap_eq(rr_arrive(&pkt), HRP_RX_ACCEPT);
+	tap_eq(rr_drain(U32_MAX), 1);
+	rr_expect_ack(1, ACK, 2);
+	rr_expect_nothing();
+	pkt = rr_request(HRP_OP_SEND_ONLY, 2, 8);
+	pkt.ackreq = 0;
+	tap_eq(rr_arrive(&pkt), HRP_RX_ACCEPT);
+	rr_expect_nothing();
+}
+
+static void one_nak_for_each_gap(void)
+{
+	begin(HRP_TYPE_RC);
+	/* 0, 3 and 5 are missing. */
+	arrive(1);
+	arrive(2);
+	arrive(4);
+	arrive(6);
+	rr_expect_ack(0, HRP_NAK_PSN_SEQ, 0);
+	rr_expect_nothing();
+	tap_eq(arrive(0), HRP_RX_ACCEPT);
+	tap_eq(rr_drain(U32_MAX), 2);
+	rr_expect_ack(3, HRP_NAK_PSN_SEQ, 3);
+	rr_expect_nothing();
+	tap_eq(rr_drain(U32_MAX), 0);
+	tap_eq(arrive(7), HRP_RX_KEEP);
+	rr_expect_nothing();
+	tap_eq(arrive(3), HRP_RX_ACCEPT);
+	tap_eq(rr_drain(U32_MAX), 1);
+	rr_expect_ack(5, HRP_NAK_PSN_SEQ, 5);
+	/* The last one is filled: no NAK, but an ACK for all. */
+	tap_eq(arrive(5), HRP_RX_ACCEPT);
+	tap_eq(rr_drain(U32_MAX), 2);
+	rr_expect_ack(7, ACK, 8);
+	rr_expect_nothing();
+	tap_eq(rr.counts.v[HROCE_EV_NAK_SEQ_SENT], 3);
+}
+
+/* Requests that come while kept ones wait for their turn meet no gap. */
+static void no_nak_for_what_is_about_to_be_taken(void)
+{
+	begin(HRP_TYPE_RC);
+	arrive(1);
+	arrive(2);
+	rr_expect_ack(0, HRP_NAK_PSN_SEQ, 0);
+	tap_eq(arrive(0), HRP_RX_ACCEPT);
+	tap_eq(rr_drain(0), 0);
+	tap_eq(arrive(3), HRP_RX_KEEP);
+	tap_eq(arrive(3), HRP_RX_DROP);
+	tap_eq(rr.rx.drop, HROCE_DROP_PSN);
+	rr_expect_ack(0, ACK, 1);
+	rr_expect_nothing();
+	tap_eq(rr_drain(U32_MAX), 3);
+	rr_expect_ack(3, ACK, 4);
+	tap_eq(rr.counts.v[HROCE_EV_NAK_SEQ_SENT], 1);
+}
+
+static void kept_once(void)
+{
+	begin(HRP_TYPE_RC);
+	tap_eq(arrive(2), HRP_RX_KEEP);
+	tap_eq(arrive(2), HRP_RX_DROP);
+	tap_eq(rr.rx.drop, HROCE_DROP_PSN);
+	tap_eq(rr_nr_kept(), 1);
+	tap_eq(arrive(0), HRP_RX_ACCEPT);
+	tap_eq(arrive(1), HRP_RX_ACCEPT);
+	tap_eq(rr_drain(U32_MAX), 1);
+	tap_eq(rr.nr_cqes, 3);
+	/* Now it is a duplicate like all others. */
+	tap_eq(arrive(2), HRP_RX_DUPLICATE);
+	tap_eq(rr.nr_cqes, 3);
+	tap_eq(rr.rx.mem.len, 0);
+	rr_expect_ack(2, ACK, 3);
+}
+
+/* Packets that were merged with the missing one bring the kept ones again. */
+static void stale_ones_are_not_executed(void)
+{
+	struct hrp_pkt pkt;
+
+	begin(HRP_TYPE_RC);
+	pkt = rr_request(HRP_OP_WRITE_FIRST, 0, MTU);
+	pkt.dmalen = 5 * MTU + 1;
+	tap_eq(rr_arrive(&pkt), HRP_RX_ACCEPT);
+	tap_eq(rr_ask(HRP_OP_WRITE_MIDDLE, 2, MTU), HRP_RX_KEEP);
+	tap_eq(rr_ask(HRP_OP_WRITE_MIDDLE, 3, MTU), HRP_RX_KEEP);
+	tap_eq(rr_ask(HRP_OP_WRITE_LAST, 5, 1), HRP_RX_KEEP);
+	pkt = rr_request(HRP_OP_WRITE_MIDDLE, 1, MTU);
+	hrp_resp_begin(&rr.qp, &pkt, &rr.rx);
+	tap_ok(rr.rx.more >= 3);
+	rr.rx.nr_pkts = 4;
+	pkt.psn = hrp_psn_add(pkt.psn, 3);
+	hrp_resp_commit(&rr.qp, &pkt, &rr.rx, HROCE_WC_SUCCESS);
+	tap_eq(rr_drain(U32_MAX), 1);
+	tap_eq(rr.counts.v[HROCE_EV_KEPT_DROPPED], 2);
+	tap_eq(rr.counts.v[HROCE_EV_RX_WRITES], 1);
+	rr_expect_ack(5, ACK, 1);
+	tap_ok(!rr.qp.resp.kept);
+}
+
+/* A READ whose answer takes the PSNs that others claim. */
+static void read_over_what_is_kept(void)
+{
+	begin(HRP_TYPE_RC);
+	tap_eq(arrive(2), HRP_RX_KEEP);
+	tap_eq(arrive(4), HRP_RX_KEEP);
+	tap_eq(rr_ask(HRP_OP_READ_REQ, 0, 4 * MTU), HRP_RX_ACCEPT);
+	tap_eq(rr_drain(U32_MAX), 1);
+	tap_eq(rr.counts.v[HROCE_EV_KEPT_DROPPED], 1);
+	tap_eq(rr.nr_cqes, 1);
+	tap_ok(!rr.qp.resp.kept);
+
+	/* Half of all PSNs at once. */
+	begin(HRP_TYPE_RC);
+	rr.qp.mtu_shift = 8;
+	tap_eq(arrive(2), HRP_RX_KEEP);
+	tap_eq(arrive(2000), HRP_RX_KEEP);
+	tap_eq(rr_ask(HRP_OP_READ_REQ, 0, 1u << 31), HRP_RX_ACCEPT);
+	tap_eq(rr_drain(U32_MAX), 0);
+	tap_eq(rr.counts.v[HROCE_EV_KEPT_DROPPED], 2);
+	tap_ok(!rr.qp.resp.kept);
+	tap_eq(rr.nr_cqes, 0);
+}
+
+static void reads_and_atomics_wait_for_their_turn(void)
+{
+	begin(HRP_TYPE_RC);
+	rr.word = 5;
+	tap_eq(rr_ask(HRP_OP_FETCH_ADD, 1, 0), HRP_RX_KEEP);
+	tap_eq(rr_ask(HRP_OP_READ_REQ, 2, 8), HRP_RX_KEEP);
+	tap_eq(rr_ask(HRP_OP_ATOMIC_WRITE, 3, 8), HRP_RX_KEEP);
+	tap_eq(rr.nr_atomics, 0);
+	rr_expect_ack(0, HRP_NAK_PSN_SEQ, 0);
+	rr_expect_nothing();
+	tap_eq(arrive(0), HRP_RX_ACCEPT);
+	tap_eq(rr_drain(U32_MAX), 3);
+	tap_eq(rr.nr_atomics, 1);
+	tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+	tap_eq(rr.burst.first.opcode, HRP_OP_ATOMIC_ACK);
+	tap_eq(rr.burst.first.orig, 5);
+	rr_expect_read(2, 1, HRP_OP_READ_RESP_ONLY, 0, 8);
+	rr_expect_read(3, 1, HRP_OP_READ_RESP_ONLY, 0, 0);
+	/* Executed once, whatever comes again. */
+	tap_eq(rr_ask(HRP_OP_FETCH_ADD, 1, 0), HRP_RX_DUPLICATE);
+	tap_eq(rr.nr_atomics, 1);
+}
+
+static void more_reads_than_agreed_are_refused_in_turn(void)
+{
+	u32 i;
+
+	begin(HRP_TYPE_RC);
+	for (i = 1; i <= 4; i++)
+		tap_eq(rr_ask(HRP_OP_READ_REQ, i, 8), HRP_RX_KEEP);
+	tap_eq(arrive(0), HRP_RX_ACCEPT);
+	tap_eq(rr_drain(U32_MAX), 4);
+	tap_eq(rr.qp.state, HRP_ERR);
+	tap_eq(rr.counts.v[HROCE_EV_RX_READS], 3);
+}
+
+static void key_is_checked_in_turn(void)
+{
+	struct hrp_pkt pkt;
+
+	begin(HRP_TYPE_RC);
+	pkt = rr_request(HRP_OP_WRITE_ONLY, 2, 8);
+	pkt.rkey = BAD_KEY;
+	tap_eq(rr_arrive(&pkt), HRP_RX_KEEP);
+	tap_eq(arrive(3), HRP_RX_KEEP);
+	tap_eq(arrive(1), HRP_RX_KEEP);
+	tap_eq(rr.qp.state, HRP_RTS);
+	rr_expect_ack(0, HRP_NAK_PSN_SEQ, 0);
+	tap_eq(arrive(0), HRP_RX_ACCEPT);
+	tap_eq(rr_drain(U32_MAX), 2);
+	tap_eq(rr.nr_cqes, 2);
+	tap_eq(rr_pending(HRP_PENDING_QP_ACCESS_ERR), 1);
+	/* What is behind it is never executed. */
+	tap_eq(rr_drain(U32_MAX), 0);
+	rr_expect_end(2, HRP_NAK_REM_ACCESS, 2);
+	tap_eq(rr_nr_kept(), 1);
+	rr_end();
+	tap_eq(rr.counts.v[HROCE_EV_KEPT_DROPPED], 1);
+	tap_eq(rr.nr_cqes, 2);
+}
+
+static void no_entry_is_rnr_for_all_that_is_kept(void)
+{
+	begin(HRP_TYPE_RC);
+	rr.nr_recvs = 2;
+	arrive(1);
+	arrive(2);
+	arrive(3);
+	rr_expect_ack(0, HRP_NAK_PSN_SEQ, 0);
+	tap_eq(arrive(0), HRP_RX_ACCEPT);
+	tap_eq(rr_drain(U32_MAX), 2);
+	rr_expect_ack(2, HRP_SYN_RNR | RNR_CODE, 2);
+	rr_expect_nothing();
+	tap_ok(!rr.qp.resp.kept);
+	tap_eq(rr.counts.v[HROCE_EV_KEPT_DROPPED], 1);
+	/* The peer resends all: nothing is kept until it does. */
+	tap_eq(arrive(3), HRP_RX_DROP);
+	rr_expect_nothing();
+	rr.nr_recvs = 10;
+	tap_eq(arrive(2), HRP_RX_ACCEPT);
+	tap_eq(arrive(4), HRP_RX_KEEP);
+	rr_expect_ack(3, HRP_NAK_PSN_SEQ, 3);
+}
+
+/* The same for the request that fills the gap. */
+static void no_entry_for_the_missing_one(void)
+{
+	begin(HRP_TYPE_RC);
+	rr.nr_recvs = 0;
+	arrive(1);
+	tap_eq(arrive(0), HRP_RX_NAK);
+	tap_eq(rr_drain(U32_MAX), 0);
+	tap_ok(!rr.qp.resp.kept);
+	rr_expect_ack(0, HRP_SYN_RNR | RNR_CODE, 0);
+	rr_expect_nothing();
+}
+
+static void absent_memory_is_lost(void)
+{
+	struct hrp_pkt pkt;
+
+	begin(HRP_TYPE_RC);
+	pkt = rr_request(HRP_OP_WRITE_ONLY, 1, 8);
+	pkt.rkey = AWAY_KEY;
+	tap_eq(rr_arrive(&pkt), HRP_RX_KEEP);
+	arrive(2);
+	tap_eq(arrive(0), HRP_RX_ACCEPT);
+	tap_eq(rr_drain(U32_MAX), 1);
+	tap_ok(!rr.qp.resp.kept);
+	rr_expect_ack(1, HRP_SYN_RNR | RNR_CODE, 1);
+	tap_eq(rr.nr_cqes, 1);
+	tap_eq(rr.qp.state, HRP_RTS);
+}
+
+static void psns_wrap(void)
+{
+	u32 i;
+
+	/* The window begins before the wrap and ends behind it. */
+	begin(HRP_TYPE_RC);
+	hrp_resp_start(&rr.qp, hrp_psn_add(START_PSN, -5));
+	for (i = 20; i; i--)
+		tap_eq(arrive(i - 5), HRP_RX_KEEP);
+	tap_eq(arrive(-5), HRP_RX_ACCEPT);
+	tap_eq(rr_drain(U32_MAX), 20);
+	tap_eq(rr.nr_cqes, 21);
+	rr_expect_ack(15, ACK, 21);
+}
+
+static void window_is_limited(void)
+{
+	u32 i;
+
+	begin(HRP_TYPE_RC);
+	tap_eq(arrive(HRP_KEEP_PKTS), HRP_RX_NAK);
+	rr_expect_ack(0, HRP_NAK_PSN_SEQ, 0);
+	tap_eq(arrive(HRP_KEEP_PKTS - 1), HRP_RX_KEEP);
+	tap_eq(rr_drain(U32_MAX), 0);
+	tap_eq(arrive(HRP_KEEP_PKTS), HRP_RX_DROP);
+	tap_eq(arrive(1u << 23), HRP_RX_DUPLICATE);
+	for (i = HRP_KEEP_PKTS - 2; i; i--)
+		tap_eq(arrive(i), HRP_RX_KEEP);
+	for (i = 1; i < HRP_KEEP_PKTS + 10; i++)
+		tap_eq(arrive(i), HRP_RX_DROP);
+	tap_eq(rr_nr_kept(), HRP_KEEP_PKTS - 1);
+	rr.nr_recvs = HRP_KEEP_PKTS;
+	tap_eq(arrive(0), HRP_RX_ACCEPT);
+	tap_eq(rr_drain(U32_MAX), HRP_KEEP_PKTS - 1);
+	tap_eq(rr.nr_cqes, HRP_KEEP_PKTS);
+	rr_expect_ack(HRP_KEEP_PKTS - 1, ACK, HRP_KEEP_PKTS);
+}
+
+/* The window does not move on while kept requests wait for their turn. */
+static void window_waits_for_what_is_kept(void)
+{
+	begin(HRP_TYPE_RC);
+	tap_eq(arrive(1), HRP_RX_KEEP);
+	tap_eq(arrive(HRP_KEEP_PKTS - 1), HRP_RX_KEEP);
+	tap_eq(arrive(0), HRP_RX_ACCEPT);
+	tap_eq(rr_drain(0), 0);
+	tap_eq(arrive(HRP_KEEP_PKTS + 1), HRP_RX_DROP);
+	tap_eq(rr_drain(U32_MAX), 1);
+	tap_eq(arrive(HRP_KEEP_PKTS + 1), HRP_RX_KEEP);
+	tap_eq(rr_nr_kept(), 2);
+	rr_end();
+}
+
+static void owner_may_decline(void)
+{
+	begin(HRP_TYPE_RC);
+	rr_keep(1);
+	/* As if there were no keeping: a NAK for the first, and drops. */
+	tap_eq(arrive(1), HRP_RX_KEEP);
+	rr_expect_ack(0, HRP_NAK_PSN_SEQ, 0);
+	tap_eq(arrive(2), HRP_RX_KEEP);
+	tap_eq(arrive(3), HRP_RX_KEEP);
+	tap_eq(rr.counts.v[HROCE_EV_KEPT], 1);
+	tap_eq(rr.counts.v[HROCE_DROP_PSN], 2);
+	rr_expect_nothing();
+	tap_eq(arrive(0), HRP_RX_ACCEPT);
+	tap_eq(rr_drain(U32_MAX), 1);
+	rr_expect_ack(1, ACK, 2);
+
+	begin(HRP_TYPE_RC);
+	rr_keep(0);
+	tap_eq(arrive(1), HRP_RX_KEEP);
+	rr_expect_ack(0, HRP_NAK_PSN_SEQ, 0);
+	tap_eq(arrive(2), HRP_RX_KEEP);
+	tap_eq(rr.counts.v[HROCE_DROP_PSN], 1);
+	tap_eq(rr.counts.v[HROCE_EV_NAK_SEQ_SENT], 1);
+	rr_expect_nothing();
+}
+
+/* What the owner gives up has to come again. */
+static void given_up_on_the_way(void)
+{
+	begin(HRP_TYPE_RC);
+	arrive(1);
+	arrive(2);
+	rr_expect_ack(0, HRP_NAK_PSN_SEQ, 0);
+	rr_end();
+	tap_eq(rr.counts.v[HROCE_EV_KEPT_DROPPED], 2);
+	tap_eq(arrive(0), HRP_RX_ACCEPT);
+	tap_eq(rr_drain(U32_MAX), 0);
+	rr_expect_ack(0, ACK, 1);
+	tap_eq(arrive(3), HRP_RX_KEEP);
+	rr_expect_ack(1, HRP_NAK_PSN_SEQ, 1);
+	tap_eq(arrive(1), HRP_RX_ACCEPT);
+	tap_eq(rr_drain(U32_MAX), 0);
+	rr_expect_ack(2, HRP_NAK_PSN_SEQ, 2);
+	tap_eq(arrive(2), HRP_RX_ACCEPT);
+	tap_eq(rr_drain(U32_MAX), 1);
+	rr_expect_ack(3, ACK, 4);
+}
+
+static void nothing_is_kept_in_the_error_state(void)
+{
+	begin(HRP_TYPE_RC);
+	arrive(1);
+	rr.qp.state = HRP_ERR;
+	tap_eq(arrive(2), HRP_RX_DROP);
+	tap_eq(rr.rx.drop, HROCE_DROP_QP_STATE);
+	tap_eq(arrive(0), HRP_RX_DROP);
+	tap_eq(rr_drain(U32_MAX), 0);
+	tap_eq(rr_nr_kept(), 1);
+	rr_end();
+	tap_eq(rr_nr_kept(), 0);
+	tap_eq(rr.nr_cqes, 0);
+}
+
+/* Each kept request names its SRQ, which is looked up in turn. */
+static void xrc_keeps_the_srq(void)
+{
+	struct hrp_pkt pkt;
+
+	begin(HRP_TYPE_XRC_TGT);
+	pkt = rr_request(HRP_OP_SEND_ONLY, 1, 8);
+	pkt.srqn = SRQN + 1;
+	tap_eq(rr_arrive(&pkt), HRP_RX_KEEP);
+	tap_eq(arrive(0), HRP_RX_ACCEPT);
+	tap_eq(rr.taken_from, SRQN);
+	tap_eq(rr_drain(U32_MAX), 1);
+	tap_eq(rr.taken_from, SRQN + 1);
+	rr_expect_ack(1, ACK, 2);
+}
+
+static void others_keep_nothing(void)
+{
+	begin(HRP_TYPE_RC);
+	tap_eq(rr_ask(HRP_OP_SEND_FIRST, 1, MTU + 4), HRP_RX_NAK);
+	tap_eq(rr_ask(HRP_OP_SEND_FIRST, 1, MTU), HRP_RX_KEEP);
+	rr_begin(HRP_TYPE_RC);
+	tap_eq(arrive(1), HRP_RX_NAK);
+	tap_eq(arrive(2), HRP_RX_DROP);
+	begin(HRP_TYPE_UC);
+	tap_eq(arrive(3), HRP_RX_ACCEPT);
+	tap_eq(rr.counts.v[HROCE_EV_KEPT], 0);
+}
+
+/* Many windows, at random: everything once, in order. */
+static void random_orders(void)
+{
+	u32 next = 0, seed = 1, i, n;
+
+	begin(HRP_TYPE_RC);
+	rr.nr_recvs = U32_MAX;
+	for (i = 0; i < 200000 && next < 20000; i++) {
+		seed = seed * 1103515245 + 12345;
+		n = next + (seed >> 16) % 40;
+		if (!((seed >> 8) & 15))
+			n += 1500;
+		if (arrive(n) == HRP_RX_ACCEPT) {
+			tap_eq(n, next);
+			next++;
+		}
+		next += rr_drain((seed >> 4) % 8);
+		tap_eq(rr.nr_cqes, next);
+		tap_eq(rr.qp.resp.psn, hrp_psn_add(START_PSN, next));
+	}
+	tap_ok(next >= 20000);
+	rr_end();
+}
+
+int main(void)
+{
+	tap_plan(24);
+	tap_run(kept_until_the_gap_is_filled);
+	tap_run(order_of_arrival_does_not_matter);
+	tap_run(message_goes_on_from_what_is_kept);
+	tap_run(answered_unasked_after_a_gap);
+	tap_run(one_nak_for_each_gap);
+	tap_run(no_nak_for_what_is_about_to_be_taken);
+	tap_run(kept_once);
+	tap_run(stale_ones_are_not_executed);
+	tap_run(read_over_what_is_kept);
+	tap_run(reads_and_atomics_wait_for_their_turn);
+	tap_run(more_reads_than_agreed_are_refused_in_turn);
+	tap_run(key_is_checked_in_turn);
+	tap_run(no_entry_is_rnr_for_all_that_is_kept);
+	tap_run(no_entry_for_the_missing_one);
+	tap_run(absent_memory_is_lost);
+	tap_run(psns_wrap);
+	tap_run(window_is_limited);
+	tap_run(window_waits_for_what_is_kept);
+	tap_run(owner_may_decline);
+	tap_run(given_up_on_the_way);
+	tap_run(nothing_is_kept_in_the_error_state);
+	tap_run(xrc_keeps_the_srq);
+	tap_run(others_keep_nothing);
+	tap_run(random_orders);
+	rr_end();
+	return tap_exit();
+}
