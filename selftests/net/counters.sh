@@ -184,7 +184,7 @@ source_ports_spread() {
 }
 
 resources_are_listed() {
-	under_traffic 6 bash -c "rdma resource show qp link nla/1 | grep -q 'type RC state RTS' &&
+	under_traffic bash -c "rdma resource show qp link nla/1 | grep -q 'type RC state RTS' &&
 		rdma resource show mr dev nla | grep -q mrlen && rdma resource show cq dev nla | grep -q cqe" &&
 		[ "$traffic_status" = 0 ]
 }

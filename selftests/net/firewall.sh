@@ -87,12 +87,12 @@ switched_off() {
 }
 
 rules_come_under_traffic() {
-	vt_options="-e 15" under_traffic 12 rules_come_and_go && [ "$traffic_status" = 0 ] && no_rules
+	vt_options="-e 15" under_traffic rules_come_and_go && [ "$traffic_status" = 0 ] && no_rules
 }
 rules_come_and_go() {
 	for _ in 1 2 3; do
 		rules "$nsB" input && rules "$nsA" output || return
-		wait_for 5 counted || return
+		wait_for 30 counted || return
 		no_rules
 	done
 }

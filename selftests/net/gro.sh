@@ -105,7 +105,7 @@ rules_come() {
 	done
 }
 rules_come_and_go() {
-	vt_options='-x 1000000' under_traffic 4 rules_come && [ "$traffic_status" = 0 ]
+	vt_options='-x 1000000' under_traffic rules_come && [ "$traffic_status" = 0 ]
 }
 
 # What is for C is not merged on its way, though B has a link on that netdev.

@@ -90,18 +90,19 @@ counter() { cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"; }
 # usage: grows LINK NAME FROM BY: has it grown by at least BY since it was FROM?
 grows() { [ "$(counter "$1" "$2")" -ge $(($3 + $4)) ]; }
 
-# usage: under_traffic SECONDS COMMAND...: run it while traffic flows (vt_options are its own); its status is the
-# command's, that of the traffic is left in traffic_status.
+# usage: under_traffic COMMAND...: run it while traffic flows (vt_options are its own), and a second longer, however
+# long a slow machine takes; its status is the command's, that of the traffic is left in traffic_status.
 under_traffic() {
 	local pid before status=0
 
 	before=$(counter "${from:-nla}" tx_packets)
 	# shellcheck disable=SC2086
-	traffic -T "$1" ${vt_options:-} >"/tmp/traffic-$id" 2>&1 &
+	traffic -T 100 ${vt_options:-} >"/tmp/traffic-$id" 2>&1 &
 	pid=$!
-	shift
 	wait_for 30 grows "${from:-nla}" tx_packets "$before" 300 || status=1
 	[ "$status" != 0 ] || "$@" || status=$?
+	sleep 1
+	pkill -x vt_traffic
 	wait "$pid"
 	traffic_status=$?
 	cat "/tmp/traffic-$id"

@@ -88,7 +88,7 @@ delete_link_under_traffic() {
 
 	for side in nla nlb; do
 		fresh || return
-		under_traffic 6 rdma link del $side && must_fail || return
+		under_traffic rdma link del $side && must_fail || return
 		gone $side || { echo "$side is still there"; return 1; }
 		[ $side = nla ] && ns=$nsA || ns=$nsB
 		add_link "$ns" $side "e${side#nl}" && works || return
@@ -97,19 +97,19 @@ delete_link_under_traffic() {
 
 delete_netdev_under_traffic() {
 	fresh || return
-	under_traffic 6 ip -n "$nsA" link del ea && must_fail || return
+	under_traffic ip -n "$nsA" link del ea && must_fail || return
 	wait_for 10 gone nla && wait_for 10 gone nlb
 }
 
 delete_namespace_under_traffic() {
 	fresh || return
-	under_traffic 6 ip netns del "$nsB" && must_fail || return
+	under_traffic ip netns del "$nsB" && must_fail || return
 	wait_for 15 gone nlb && wait_for 15 gone nla
 }
 
 move_netdev_under_traffic() {
 	fresh || return
-	under_traffic 6 ip -n "$nsA" link set ea netns "$nsB"
+	under_traffic ip -n "$nsA" link set ea netns "$nsB"
 	[[ $traffic_status = [0123] ]] || return
 	wait_for 10 gone nla || rdma link del nla
 	rdma link del nlb
@@ -121,7 +121,7 @@ carrier_lost_and_back() {
 	flap() {
 		ip -n "$nsA" link set ea down && wait_for 5 down && ip -n "$nsA" link set ea up && wait_for 5 up
 	}
-	vt_options="-e 19" under_traffic 4 flap && [ "$traffic_status" = 0 ] && works
+	vt_options="-e 19" under_traffic flap && [ "$traffic_status" = 0 ] && works
 }
 
 flapping() {
@@ -133,13 +133,13 @@ flapping() {
 			ip -n "$nsB" link set eb down && ip -n "$nsB" link set eb up || return
 		done
 	}
-	vt_options="-e 17" under_traffic 4 flap_often && [ "$traffic_status" = 0 ] && works
+	vt_options="-e 17" under_traffic flap_often && [ "$traffic_status" = 0 ] && works
 }
 
 # IPv6 addresses go when the device goes down, and with them the GIDs in use: an error, or going on, but no hang.
 addresses_removed_under_traffic() {
 	fresh || return
-	under_traffic 4 ip -n "$nsA" address flush dev ea scope global
+	under_traffic ip -n "$nsA" address flush dev ea scope global
 	[[ $traffic_status = [02] ]] || return
 	address "$nsA" ea 1 && works && HROCE_FAMILY=6 works
 }
@@ -157,7 +157,7 @@ address_changes() {
 
 mac_changes_under_traffic() {
 	fresh || return
-	vt_options="-e 15" under_traffic 4 ip -n "$nsB" link set eb address 02:00:00:00:77:01
+	vt_options="-e 15" under_traffic ip -n "$nsB" link set eb address 02:00:00:00:77:01
 	[[ $traffic_status = [02] ]] && works
 }
 
@@ -187,7 +187,7 @@ nothing_left() {
 unload_under_traffic() {
 	fresh || return
 	try_unload() { timeout 20 rmmod hroce || [ $? != 124 ]; }
-	under_traffic 5 try_unload || return
+	under_traffic try_unload || return
 	[[ $traffic_status = [012] ]] || return
 	wait_for 20 unloaded && modprobe hroce
 }

@@ -86,7 +86,7 @@ bond() {
 		reaches "$nsA" 10.92.0.2 fd92::2 || return
 	from=nlba to=nlbb both_families -n 150 || return
 	# The active port goes down, the other takes over.
-	from=nlba to=nlbb vt_options="-e 15" under_traffic 4 ip -n "$nsA" link set pa1 down || return
+	from=nlba to=nlbb vt_options="-e 15" under_traffic ip -n "$nsA" link set pa1 down || return
 	[ "$traffic_status" = 0 ]
 }
 
@@ -158,7 +158,7 @@ mtu_change_under_traffic() {
 			ip -n "$nsA" link set ea mtu $mtu && ip -n "$nsB" link set eb mtu $mtu || return
 		done
 	}
-	vt_options="-m 1024" under_traffic 3 shrink_and_grow && [ "$traffic_status" = 0 ]
+	vt_options="-m 1024" under_traffic shrink_and_grow && [ "$traffic_status" = 0 ]
 }
 
 # Two programs, each in its own namespace, that find each other by TCP; and programs that know nothing of us.

@@ -90,7 +90,7 @@ toggled_under_traffic() {
 	local options
 
 	for options in "-t rc" "-t ud -L" "-t rc -x 100 -w 1"; do
-		vt_options=$options under_traffic 3 toggle 25 || return
+		vt_options=$options under_traffic toggle 25 || return
 		[ "$traffic_status" = 0 ] || return
 	done
 }
@@ -106,7 +106,7 @@ link_deleted() {
 
 	for i in 1 2 3; do
 		knob nla poll_us $poll_us && knob nlb poll_us $poll_us || return
-		under_traffic 5 rdma link del nla || return
+		under_traffic rdma link del nla || return
 		[[ $traffic_status = [12] ]] && gone nla || return
 		add_link "$nsA" nla ea && traffic -n 30 || return
 	done

@@ -11,6 +11,7 @@
  * with -S and -C both are programs of their own that find each other by TCP.
  * -L: datagrams and UC messages may get lost (but not change).
  * -z: no WRITE and no READ of length 0, which rdma_rxe loses when frames do.
+ * SIGTERM: no more operations are begun; those under way have to end well.
  *
  * Exit status: 0 all well, 1 wrong data or order, 2 the transport gave up,
  * 3 nothing moved any more, 4 usage.
@@ -573,9 +574,17 @@ static void give_up_lost(struct client *c)
 	op_progress(c, op);
 }
 
+static volatile sig_atomic_t told_to_end;
+
+static void on_term(int sig)
+{
+	(void)sig;
+	told_to_end = 1;
+}
+
 static bool client_wants_more(struct client *c, uint64_t end)
 {
-	if (cfg.secs ? vt_now_us() >= end : c->next >= cfg.ops)
+	if (told_to_end || (cfg.secs ? vt_now_us() >= end : c->next >= cfg.ops))
 		return false;
 	return !c->op[c->next % cfg.window].kind;
 }
@@ -708,6 +717,7 @@ int main(int argc, char **argv)
 	int opt;
 
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGTERM, on_term);
 	while ((opt = getopt(argc, argv, "t:n:T:s:x:w:m:e:r:LzS:C:")) > 0) {
 		switch (opt) {
 		case 't':
