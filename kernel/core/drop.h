@@ -29,7 +29,7 @@
 	X(NO_WQE, "rx_drop_no_wqe", "UC or UD message without receive entry") \
 	X(ACCESS, "rx_drop_access", "UC or UD message refused by memory keys") \
 	X(MEMORY, "rx_drop_memory", "UC or UD message for missing memory") \
-	X(CNP, "rx_drop_cnp", "congestion notification, which is ignored")
+	X(CNP, "rx_drop_cnp", "congestion notification: hroce does not slow down")
 
 /* Events of the protocol. */
 #define HROCE_EVENTS(X) \
@@ -91,7 +91,9 @@
 	X(KICKS, "kicks", "system calls to send posted requests") \
 	X(POLLED, "polled", "times that the poller found requests posted") \
 	X(HANDOVERS, "handovers", "kicks that slept so that the receiver could run") \
-	X(BUSY_POLLS, "busy_polls", "system calls that polled the netdev for a process")
+	X(BUSY_POLLS, "busy_polls", "system calls that polled the netdev for a process") \
+	X(ECN_MARKED, "np_ecn_marked_roce_packets", "packets received that a switch has marked") \
+	X(CNP_SENT, "np_cnp_sent", "congestion notifications sent")
 
 enum hroce_stat {
 #define HROCE_STAT_ENUM(name, str, proves) HROCE_DROP_##name,

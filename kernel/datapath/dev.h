@@ -9,6 +9,7 @@
 #include "../core/lookup.h"
 #include "../mem/mkeys.h"
 #include "../net/port.h"
+#include "cnp.h"
 #include "mcast.h"
 #include "poller.h"
 
@@ -45,6 +46,7 @@
  * @keep_list: on the list of those that give them up when memory is short
  * @keep_work: gives them up when they take all of @keep_mb
  * @keep_room_at: time from which on it may run again, in jiffies
+ * @cnp: congestion notification packets
  * @hand_over: processes that poll on one CPU hand it over, see handover.h
  * @busy_poll: processes that poll an empty CQ poll the netdev, see busy.h
  * @leaving: the device is being unregistered: verbs must not start to wait
@@ -69,6 +71,7 @@ struct hroce_dev {
 	struct list_head keep_list;
 	struct work_struct keep_work;
 	unsigned long keep_room_at;
+	struct hroce_cnp cnp;
 	bool hand_over;
 	bool busy_poll;
 	bool leaving;

@@ -62,6 +62,7 @@ void hroce_local_deliver(const struct hroce_tx *tx, const struct hrp_burst *b,
 	frame.daddr = tx->path->key.daddr;
 	frame.mcast = false;
 	frame.trusted = true;
+	frame.ce = false;
 	frame.hdr = tx->hdr;
 	frame.next = 0;
 	r.frame = &frame;

@@ -45,19 +45,21 @@ struct hroce_side {
 	struct tasklet_struct task;
 };
 
-/*
- * Bits of hrp_qp.pending that say that there is work to do. An ACK that is held
- * waits for an event.
- */
-#define HROCE_PENDING_WORK	(~BIT(HRP_PENDING_HELD))
-
 /* Bit numbers of hrp_qp.pending outside of proto/ */
 enum hroce_qp_pending {
 	HROCE_PENDING_SEND_CQ = HRP_PENDING_NR,	/* call the send CQ's handler */
 	HROCE_PENDING_RECV_CQ,		/* call the receive CQ's handler */
 	HROCE_PENDING_SEND_RUN,		/* an ACK opened the window */
 	HROCE_PENDING_RECV_RUN,		/* there are answers to send */
+	HROCE_PENDING_CNP,		/* a CNP is one of them */
 };
+
+/*
+ * Bits of hrp_qp.pending that say that there is work to do. An ACK that is held
+ * waits for an event, a CNP for the responder side to run.
+ */
+#define HROCE_PENDING_WORK	(~(BIT(HRP_PENDING_HELD) | \
+				   BIT(HROCE_PENDING_CNP)))
 
 /**
  * struct hroce_qp - queue pair
@@ -87,6 +89,8 @@ enum hroce_qp_pending {
  * @rq_head: receive entries taken, private [recv.lock]
  * @post_lock: queues of the kernel: guards posting to @sq and @rq; any context
  * @access_flags: as last set, for query_qp [modify_lock]
+ * @cnp_at: time of the last CNP, in units of 1024 ns, modulo 2^16; 0: there was
+ *	none [recv.lock]
  * @hold_until: end of the time that an ACK may be held, in units of 1024 ns,
  *	modulo 2^32 [recv.lock]
  * @path: route to the connected peer (RC, UC); frames are charged to it; valid
@@ -141,6 +145,7 @@ struct hroce_qp {
 	u32 rq_head;
 	spinlock_t post_lock;
 	u16 access_flags;
+	u16 cnp_at;
 	u32 hold_until;
 
 	struct hroce_path path;

@@ -13,6 +13,7 @@
 #include "../proto/resp.h"
 #include "../trace/trace.h"
 #include "busy.h"
+#include "cnp.h"
 #include "fault.h"
 #include "handover.h"
 #include "keep.h"
@@ -376,6 +377,8 @@ static void recv_packet(struct hroce_qp *qp, struct hroce_recv *r)
 		       recv_response(qp, r) : recv_request(qp, r);
 	if (drop >= 0)
 		recv_drop(r, drop);
+	else if (unlikely(r->frame->ce))
+		hroce_cnp_marked(qp);
 }
 
 /*

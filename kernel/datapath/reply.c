@@ -10,6 +10,7 @@
 #include "../proto/rdres.h"
 #include "../proto/resp.h"
 #include "../trace/trace.h"
+#include "cnp.h"
 #include "fault.h"
 #include "out.h"
 #include "qp.h"
@@ -125,12 +126,27 @@ static void reply_flush(struct hroce_qp *qp)
 		tasklet_schedule(&qp->recv.task);
 }
 
+/* A CNP waits for nothing but for the token. */
+static noinline void reply_cnp(struct hroce_qp *qp)
+	__must_hold(&qp->recv.lock)
+{
+	clear_bit(HROCE_PENDING_CNP, &qp->proto.pending);
+	if (!qp->path_ok || qp->dead)
+		return;
+	hroce_epoch_charge(1);
+	spin_unlock(&qp->recv.lock);
+	hroce_cnp_send(qp);
+	spin_lock(&qp->recv.lock);
+}
+
 /* The caller holds the token. */
 static void reply_loop(struct hroce_qp *qp)
 {
 	lockdep_assert_held(&qp->recv.lock);
 	do {
 		qp->recv.again = false;
+		if (unlikely(test_bit(HROCE_PENDING_CNP, &qp->proto.pending)))
+			reply_cnp(qp);
 		reply_bursts(qp);
 		if (qp->proto.state == HRP_ERR)
 			reply_flush(qp);

@@ -15,6 +15,7 @@
 #include <linux/udp.h>
 #include <net/checksum.h>
 #include <net/dst_metadata.h>
+#include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/ip6_checksum.h>
 
@@ -69,6 +70,7 @@ static bool rx_ipv4(struct hroce_rx_frame *f, u32 *udp_len)
 		return false;
 	*udp_len = tot_len - sizeof(*ip);
 	f->ip_id = ntohs(ip->id);
+	f->ce = INET_ECN_is_ce(ip->tos);
 	ipv6_addr_set_v4mapped(ip->saddr, &f->saddr);
 	ipv6_addr_set_v4mapped(ip->daddr, &f->daddr);
 	return true;
@@ -82,6 +84,7 @@ static bool rx_ipv6(struct hroce_rx_frame *f, u32 *udp_len)
 	    ip->nexthdr != IPPROTO_UDP)
 		return false;
 	*udp_len = ntohs(ip->payload_len);
+	f->ce = INET_ECN_is_ce(ipv6_get_dsfield(ip));
 	f->saddr = ip->saddr;
 	f->daddr = ip->daddr;
 	return true;
@@ -240,6 +243,8 @@ void hroce_rx_count(struct hroce_rx_frame *f, u32 nr)
 			end - begin + new * hroce_headers_len(&f->hdr));
 	if (f->mcast)
 		hroce_stats_add(f->stats, HROCE_EV_RX_MCAST, new);
+	if (unlikely(f->ce))
+		hroce_stats_add(f->stats, HROCE_EV_ECN_MARKED, new);
 	f->counted = nr;
 }
 

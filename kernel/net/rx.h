@@ -26,6 +26,7 @@ struct sk_buff;
  * @id_fixed: all packets of this super-packet have the same IPv4 ID
  * @vector: see hroce_crc_begin(); one section for the whole frame
  * @by_stack: received through the IP stack
+ * @ce: all packets are marked Congestion Experienced (RFC 3168)
  * @ip_id: IPv4 ID of the first packet
  * @begin: offset of the first packet
  * @seg_len: length of each packet but the last, from the BTH to the ICRC
@@ -49,6 +50,7 @@ struct hroce_rx_frame {
 	u8 id_fixed:1;
 	u8 vector:1;
 	u8 by_stack:1;
+	u8 ce:1;
 	u16 ip_id;
 	u32 begin;
 	u32 seg_len;

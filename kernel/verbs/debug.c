@@ -133,6 +133,69 @@ static int kept_bytes_get(void *data, u64 *val)
 
 DEFINE_DEBUGFS_ATTRIBUTE(kept_bytes_fops, kept_bytes_get, NULL, "%llu\n");
 
+static int np_cnp_dscp_get(void *data, u64 *val)
+{
+	const struct hroce_cnp *cnp = data;
+
+	*val = READ_ONCE(cnp->dscp);
+	return 0;
+}
+
+static int np_cnp_dscp_set(void *data, u64 val)
+{
+	struct hroce_cnp *cnp = data;
+
+	if (val > 63)
+		return -EINVAL;
+	WRITE_ONCE(cnp->dscp, val);
+	return 0;
+}
+
+DEFINE_DEBUGFS_ATTRIBUTE(np_cnp_dscp_fops, np_cnp_dscp_get,
+			 np_cnp_dscp_set, "%llu\n");
+
+static int np_cnp_prio_get(void *data, u64 *val)
+{
+	const struct hroce_cnp *cnp = data;
+
+	*val = READ_ONCE(cnp->prio);
+	return 0;
+}
+
+static int np_cnp_prio_set(void *data, u64 val)
+{
+	struct hroce_cnp *cnp = data;
+
+	if (val > 7)
+		return -EINVAL;
+	WRITE_ONCE(cnp->prio, val);
+	return 0;
+}
+
+DEFINE_DEBUGFS_ATTRIBUTE(np_cnp_prio_fops, np_cnp_prio_get,
+			 np_cnp_prio_set, "%llu\n");
+
+static int np_min_time_between_cnps_get(void *data, u64 *val)
+{
+	const struct hroce_cnp *cnp = data;
+
+	*val = READ_ONCE(cnp->min_us);
+	return 0;
+}
+
+static int np_min_time_between_cnps_set(void *data, u64 val)
+{
+	struct hroce_cnp *cnp = data;
+
+	if (val > HROCE_CNP_MAX_US)
+		return -EINVAL;
+	WRITE_ONCE(cnp->min_us, val);
+	return 0;
+}
+
+DEFINE_DEBUGFS_ATTRIBUTE(np_min_time_between_cnps_fops, np_min_time_between_cnps_get,
+			 np_min_time_between_cnps_set, "%llu\n");
+
 static int limits_show(struct seq_file *file, void *unused)
 {
 	hroce_quota_show(file->private, file);
@@ -197,6 +260,13 @@ int hroce_debug_add(struct ib_device *ibdev)
 	debugfs_create_bool("strict", 0600, dir, &dev->port.strict);
 	debugfs_create_bool("hand_over", 0600, dir, &dev->hand_over);
 	debugfs_create_bool("busy_poll", 0600, dir, &dev->busy_poll);
+	debugfs_create_bool("np_enable", 0600, dir, &dev->cnp.enable);
+	debugfs_create_file_unsafe("np_cnp_dscp", 0600, dir, &dev->cnp,
+				   &np_cnp_dscp_fops);
+	debugfs_create_file_unsafe("np_cnp_prio", 0600, dir, &dev->cnp,
+				   &np_cnp_prio_fops);
+	debugfs_create_file_unsafe("np_min_time_between_cnps", 0600, dir,
+				   &dev->cnp, &np_min_time_between_cnps_fops);
 	debugfs_create_file_unsafe("ack_delay_us", 0600, dir, dev,
 				   &ack_delay_us_fops);
 	debugfs_create_file_unsafe("keep_mb", 0600, dir, dev, &keep_mb_fops);

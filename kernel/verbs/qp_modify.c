@@ -276,6 +276,7 @@ static void qp_reset(struct hroce_qp *qp)
 	hroce_qp_lock(qp);
 	qp->path_ok = proto->type == HRP_TYPE_UD;
 	proto->pending = 0;
+	qp->cnp_at = 0;
 	qp_set_state(qp, IB_QPS_RESET);
 	pace = hrp_pace_stop(proto);
 	qp->early = (struct hroce_early) {};

@@ -28,6 +28,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.par
 import tap
 
 PORT = 4791
+ETH_P_ALL = 3
 COUNTERS = "/sys/class/infiniband/nlb/ports/1/hw_counters/"
 SWITCHES = "/sys/kernel/debug/hroce/nlb/"
 # Longer than a jiffy of any kernel, in seconds.
@@ -45,6 +46,9 @@ UC_SEND_FIRST, UC_SEND_MIDDLE, UC_SEND_LAST, UC_SEND_ONLY = 0x20, 0x21, 0x22, 0x
 UC_WRITE_ONLY = 0x2a
 UD_SEND_ONLY, UD_SEND_ONLY_IMM = 0x64, 0x65
 CNP = 0x81
+
+# ECN bits of a packet that came through congestion (RFC 3168).
+CE = 3
 
 
 class Failure(Exception):
@@ -74,6 +78,7 @@ class Packet:
         self.trailer = b""
         self.fragment = 0
         self.ttl = 64
+        self.tos = 0            # or traffic class
 
     def transport(self):
         pad = -len(self.payload) % 4 if self.pad is None else self.pad
@@ -86,10 +91,10 @@ class Packet:
     def headers(self, udp_len):
         udp = struct.pack(">HHHH", self.sport, self.dport, (udp_len + self.udp_len_add) & 0xffff, 0)
         if len(self.src) == 4:
-            ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, (20 + udp_len + self.ip_len_add) & 0xffff,
+            ip = struct.pack(">BBHHHBBH4s4s", 0x45, self.tos, (20 + udp_len + self.ip_len_add) & 0xffff,
                              random.randrange(65536), self.fragment or 0x4000, self.ttl, 17, 0, self.src, self.dst)
             return ip, udp
-        return struct.pack(">IHBB16s16s", 0x60000000, (udp_len + self.ip_len_add) & 0xffff, 17, self.ttl,
+        return struct.pack(">IHBB16s16s", 0x60000000 | self.tos << 20, (udp_len + self.ip_len_add) & 0xffff, 17, self.ttl,
                            self.src, self.dst), udp
 
     @staticmethod
@@ -159,13 +164,13 @@ class Target:
         self.sent = 0
 
     @staticmethod
-    def socket_in(namespace, device):
+    def socket_in(namespace, device, protocol=0):
         libc = ctypes.CDLL(None, use_errno=True)
         with open("/proc/self/ns/net", "rb") as here, open("/run/netns/" + namespace, "rb") as there:
             if libc.setns(there.fileno(), 0x40000000):
                 raise OSError(ctypes.get_errno(), "setns")
             out = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
-            out.bind((device, 0))
+            out.bind((device, protocol))
             libc.setns(here.fileno(), 0x40000000)
         return out
 
@@ -348,27 +353,30 @@ def no_receive(kind):
     return run
 
 
-class Keeping:
-    """Requests that come too early take up to @megabytes."""
+class Switched:
+    """A switch of nlb has another position."""
 
-    def __init__(self, megabytes):
-        self.megabytes = megabytes
+    def __init__(self, name, value):
+        self.file = SWITCHES + name
+        self.value = str(value)
+        self.old = ""
 
-    @staticmethod
-    def set(megabytes):
-        with open(SWITCHES + "keep_mb", "w", encoding="ascii") as file:
-            file.write(str(megabytes))
+    def set(self, value):
+        with open(self.file, "w", encoding="ascii") as file:
+            file.write(value)
 
     def __enter__(self):
-        self.set(self.megabytes)
+        with open(self.file, encoding="ascii") as file:
+            self.old = file.read()
+        self.set(self.value)
 
     def __exit__(self, *_):
-        self.set(64)
+        self.set(self.old)
 
 
 def psn_ahead(target):
     """A gap, and nothing may be kept: the first packet behind it asks for a repeat, none is taken."""
-    with Keeping(0):
+    with Switched("keep_mb", 0):
         nothing_kept(target)
 
 
@@ -463,6 +471,109 @@ def unattached_group(target):
     now = counters()
     if now["rx_drop_mcast"] - before["rx_drop_mcast"] not in (0, 5):
         raise Failure("some were counted")
+
+
+class Listening:
+    """What nlb sends while packets that a switch has marked are sent to it."""
+
+    def __init__(self, target, kind):
+        target.new(kind)
+        self.target, self.kind = target, kind
+        self.socket = target.socket_in(target.ns_a, "ea", ETH_P_ALL)
+        self.before = counters()
+
+    def cnps(self):
+        """The CNPs that have come, from the IP header on."""
+        found = []
+        while True:
+            try:
+                frame = self.socket.recv(65536, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return found
+            ip = frame[14:]
+            udp = ip[20 if ip[0] >> 4 == 4 else 40:]
+            if frame[6:12] == self.target.mac_b and udp[2:4] == struct.pack(">H", PORT) and udp[8] == CNP:
+                found.append(ip)
+
+    def send(self, number, counter, counted, **fields):
+        """Send packets in order, until @counter has grown; return the CNPs, whose number is also counted."""
+        self.target.ask(f"post {number}")
+        self.cnps()
+        for i in range(number):
+            packet = good(self.target, self.kind)
+            packet.psn += i
+            change(**{"tos": CE, **fields})(self.target, packet)
+            self.target.send(packet.frame())
+        wait_counted(self.before, counter, counted, number)
+        # The answer follows the counting.
+        grown = wait_counted(self.before, counter, counted, number)
+        found = self.cnps()
+        if len(found) != grown.get("np_cnp_sent", 0):
+            raise Failure(f"{len(found)} CNPs; {grown}")
+        return found
+
+
+def expected_cnp(target, seen):
+    """The answer of annex A17.9.3, but for what the sender may choose: IPv4 identification, hop limit, source port."""
+    packet = Packet(target, CNP, 0, b"\0" * 16)
+    packet.src, packet.dst = packet.dst, packet.src
+    packet.qpn = target.pair["qpn_a"] | 0x40000000
+    packet.ack = 0
+    packet.tos = 48 << 2 | 2
+    length = 20 if seen[0] >> 4 == 4 else 40
+    packet.sport = struct.unpack(">H", seen[length:length + 2])[0]
+    transport = packet.transport()
+    ip, udp = packet.headers(8 + len(transport) + 4)
+    if length == 20:
+        ip = ip[:4] + seen[4:6] + ip[6:8] + seen[8:9] + ip[9:]
+        ip = ip[:10] + struct.pack(">H", checksum(ip)) + ip[12:]
+    else:
+        ip = bytes([ip[0], ip[1] & 0xf0 | seen[1] & 0x0f]) + seen[2:4] + ip[4:7] + seen[7:8] + ip[8:]
+    return ip + udp[:6] + seen[length + 6:length + 8] + transport + \
+        struct.pack("<I", packet.icrc(ip, udp, transport))
+
+
+def marked(kind):
+    """A case: a packet that came through congestion is answered, in every byte as hardware answers it."""
+    def run(target):
+        found = Listening(target, kind).send(1, "np_cnp_sent", 1)
+        wanted = expected_cnp(target, found[0])
+        if len(found) != 1 or found[0][:len(wanted)] != wanted:
+            raise Failure(f"{[cnp.hex() for cnp in found]}, expected {wanted.hex()}")
+    return run
+
+
+def marked_often(target):
+    """One answer in the time that is set, however many packets are marked."""
+    with Switched("np_min_time_between_cnps", 4000):
+        link = Listening(target, "rc")
+        begin = time.monotonic()
+        found = link.send(30, "np_ecn_marked_roce_packets", 30)
+        most = 1 + int((time.monotonic() - begin) / 0.004)
+    if not 1 <= len(found) <= most:
+        raise Failure(f"{len(found)} CNPs, at most {most} expected")
+
+
+def unanswered(kind, counter, **fields):
+    """A case: a packet that is counted by @counter, and that nobody is told about."""
+    def run(target):
+        found = Listening(target, kind).send(1, counter, 1, **fields)
+        if found:
+            raise Failure(f"{[cnp.hex() for cnp in found]}")
+    return run
+
+
+def switched_off(target):
+    with Switched("np_enable", "N"):
+        unanswered("rc", "np_ecn_marked_roce_packets")(target)
+
+
+def class_of_cnps(target):
+    """The class is the administrator's."""
+    with Switched("np_cnp_dscp", 10):
+        found = Listening(target, "rc").send(1, "np_cnp_sent", 1)
+    if [cnp[1] for cnp in found] != [10 << 2 | 2]:
+        raise Failure(f"{[cnp.hex() for cnp in found]}")
 
 
 class Waiting:
@@ -730,6 +841,18 @@ DROP = {
     "send_longer_than_receive": fatal(
         lambda t: [Packet(t, RC_SEND_FIRST if i == 0 else RC_SEND_MIDDLE, t.psn(i), b"m" * 1024) for i in range(9)],
         status=1),
+    "marked_rc": marked("rc"),
+    "marked_uc": marked("uc"),
+    "marked_ud": unanswered("ud", "np_ecn_marked_roce_packets"),
+    "marked_often": marked_often,
+    "marked_and_damaged": unanswered("rc", "rx_drop_icrc", icrc_xor=1),
+    "marked_for_nobody": unanswered("rc", "rx_drop_no_qp", qpn=0xfffff1),
+    "marked_cnp": unanswered("rc", "rx_drop_cnp", opcode=CNP, ext=b"", payload=b"\0" * 16),
+    "not_marked": unanswered("rc", "rx_bytes", tos=0),
+    "not_marked_ect_0": unanswered("rc", "rx_bytes", tos=2),
+    "not_marked_ect_1": unanswered("rc", "rx_bytes", tos=1),
+    "cnps_switched_off": switched_off,
+    "class_of_cnps": class_of_cnps,
     "random_packets": random_packets,
     "random_bytes": random_bytes,
 }
@@ -737,7 +860,7 @@ DROP = {
 # Over IPv6 the parser below the transport headers is another one; the rest is not.
 OVER_IPV6 = ("control_ud", "control_uc", "half_a_bth", "udp_longer_than_ip", "pad_without_payload", "opcode_reserved",
              "icrc_one_bit_rc", "icrc_one_bit_ud", "qpn_unknown", "other_peer", "unattached_group", "not_for_us",
-             "write_wrong_rkey", "random_packets", "random_bytes")
+             "write_wrong_rkey", "marked_rc", "not_marked_ect_0", "random_packets", "random_bytes")
 
 
 def main():

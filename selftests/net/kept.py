@@ -13,7 +13,7 @@ import struct
 import sys
 import time
 
-from inject import Failure, Keeping, Packet, SWITCHES, Target, atomic_eth, counters, only_counted, reth, wait_counted
+from inject import Failure, Packet, SWITCHES, Switched, Target, atomic_eth, counters, only_counted, reth, wait_counted
 from inject import RC_ATOMIC_WRITE, RC_CMP_SWAP, RC_FETCH_ADD, RC_READ, RC_SEND_FIRST, RC_SEND_LAST, RC_SEND_ONLY
 from inject import RC_WRITE_ONLY
 
@@ -233,7 +233,7 @@ def window(target):
 
 def flood(target):
     """Peers that send nothing but what is ahead get a part of the bound each, together no more, and harm nobody."""
-    with Keeping(1):
+    with Switched("keep_mb", 1):
         shares = []
         for _ in range(4):
             target.new("rc")
@@ -263,7 +263,7 @@ def flood(target):
 def forget_once(target):
     """Return False if this took so long that what was young has become old."""
     have_old_dropped()
-    with Keeping(1):
+    with Switched("keep_mb", 1):
         before = counters()
         # 2 KB each. No pair asks for more than it may have, half of what is left: that would make room already.
         numbers = (240, 110, 50, 25)

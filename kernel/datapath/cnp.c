@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Congestion notification packets, see cnp.h. */
+#include <linux/timekeeping.h>
+#include <net/inet_ecn.h>
+#include "../core/stats.h"
+#include "../mem/iter.h"
+#include "../net/tx.h"
+#include "../trace/trace.h"
+#include "cnp.h"
+#include "qp.h"
+
+/* Units of hroce_qp.cnp_at. */
+#define CNP_UNIT_SHIFT	10
+
+/* A CNP has no message: 16 bytes that are reserved (A17.9.3). */
+#define CNP_PAYLOAD	16
+
+void hroce_cnp_init(struct hroce_cnp *cnp)
+{
+	*cnp = (struct hroce_cnp) {
+		.enable = true,
+		.dscp = HROCE_CNP_DSCP,
+		.prio = HROCE_CNP_PRIO,
+		.min_us = HROCE_CNP_US,
+	};
+}
+
+/*
+ * Has the time since the last CNP passed? After a multiple of 67 ms without
+ * one, it may seem not to, which delays the next.
+ */
+static bool cnp_is_due(const struct hroce_qp *qp, u16 now)
+{
+	u32 min_ns = READ_ONCE(hqp_dev(qp)->cnp.min_us) * NSEC_PER_USEC;
+
+	BUILD_BUG_ON(HROCE_CNP_MAX_US * NSEC_PER_USEC >>
+		     CNP_UNIT_SHIFT >= U16_MAX);
+	/* The last unit may have just begun. */
+	return !qp->cnp_at || !min_ns ||
+	       (u16)(now - qp->cnp_at) > DIV_ROUND_UP(min_ns,
+						      1u << CNP_UNIT_SHIFT);
+}
+
+void hroce_cnp_marked(struct hroce_qp *qp)
+{
+	u16 now;
+
+	if (qp->proto.type == HRP_TYPE_UD ||
+	    !READ_ONCE(hqp_dev(qp)->cnp.enable))
+		return;
+	/* 0 means never. */
+	now = (u16)(ktime_get_ns() >> CNP_UNIT_SHIFT) ?: 1;
+	spin_lock(&qp->recv.lock);
+	if (!qp->dead && cnp_is_due(qp, now)) {
+		qp->cnp_at = now;
+		set_bit(HROCE_PENDING_CNP, &qp->proto.pending);
+		set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
+	}
+	spin_unlock(&qp->recv.lock);
+}
+
+/* The path to the peer, in the class of CNPs. */
+static int cnp_path(const struct hroce_qp *qp, struct hroce_path *path)
+{
+	const struct hroce_cnp *cnp = &hqp_dev(qp)->cnp;
+	struct hroce_path_key key = qp->path.key;
+
+	key.tclass = READ_ONCE(cnp->dscp) << 2 | INET_ECN_ECT_0;
+	key.sl = READ_ONCE(cnp->prio);
+	return hroce_path_init(path, qp->path.port, &key, false, GFP_ATOMIC);
+}
+
+/* As ConnectX builds it: PSN 0, MigReq 0. */
+static void cnp_build(const struct hroce_qp *qp, struct hrp_burst *b)
+{
+	static const u8 reserved[CNP_PAYLOAD];
+
+	hrp_burst_begin(b, &qp->proto, HRP_OPCODE_CNP, 0);
+	b->first.becn = 1;
+	b->first.migreq = 0;
+	b->mem.bytes = reserved;
+	b->mem.len = sizeof(reserved);
+}
+
+/* Each of these functions has one big object on its stack. */
+static noinline_for_stack void cnp_add(const struct hroce_qp *qp,
+				       struct hroce_tx *tx,
+				       const struct hrp_burst *b)
+{
+	struct hroce_mem_iter it __uninitialized;
+
+	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, qp->ib.pd, &b->mem);
+	hroce_tx_add(tx, b, &it);
+	hroce_mem_end(&it);
+}
+
+static noinline_for_stack void cnp_transmit(struct hroce_qp *qp,
+					    struct hroce_path *path,
+					    const struct hrp_burst *b)
+{
+	struct hroce_tx tx __uninitialized;
+
+	hroce_tx_begin(&tx, &qp->path, qp->proto.stats, false);
+	if (hroce_tx_aim(&tx, path)) {
+		hroce_stats_add(qp->proto.stats, HROCE_EV_TX_ERRORS, 1);
+		return;
+	}
+	cnp_add(qp, &tx, b);
+	hroce_tx_end(&tx);
+	hroce_stats_add(qp->proto.stats, HROCE_EV_CNP_SENT, 1);
+}
+
+void hroce_cnp_send(struct hroce_qp *qp)
+{
+	struct hrp_burst b __uninitialized;
+	struct hroce_path path = {};
+
+	if (cnp_path(qp, &path))
+		return;
+	cnp_build(qp, &b);
+	trace_hroce_tx(qp->proto.qpn, &b);
+	cnp_transmit(qp, &path, &b);
+}

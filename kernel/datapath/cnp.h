@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Congestion notification packets (A17.9.3): a link answers packets that a
+ * switch has marked, so that hardware which sent them slows down.
+ */
+#ifndef HROCE_CNP_H
+#define HROCE_CNP_H
+
+#include <linux/types.h>
+
+struct hroce_qp;
+
+/* Defaults of &struct hroce_cnp; those of mlx5, but for the time. */
+#define HROCE_CNP_DSCP		48
+#define HROCE_CNP_PRIO		6
+#define HROCE_CNP_US		50
+
+/* Maximum of &hroce_cnp.min_us; hroce_qp.cnp_at has to tell it. */
+#define HROCE_CNP_MAX_US	4095
+
+/**
+ * struct hroce_cnp - how a link answers marked packets
+ * @enable: it does
+ * @dscp: DSCP of the answers, 0 to 63
+ * @prio: their skb->priority, 0 to 7
+ * @min_us: least time between two answers of a queue pair, in microseconds, 0 to
+ *	HROCE_CNP_MAX_US; 0: none
+ */
+struct hroce_cnp {
+	bool enable;
+	u8 dscp;
+	u8 prio;
+	u16 min_us;
+};
+
+/**
+ * hroce_cnp_init - set the defaults
+ * @cnp: settings of a link
+ */
+void hroce_cnp_init(struct hroce_cnp *cnp);
+
+/**
+ * hroce_cnp_marked - a packet came through congestion
+ * @qp: queue pair that has taken the packet
+ *
+ * If a CNP is due, has the responder side send it. UD has none: a datagram's
+ * sender is no connected peer.
+ *
+ * Context: softirq or BH disabled, no lock; hroce_qp_run_pending() follows.
+ */
+void hroce_cnp_marked(struct hroce_qp *qp);
+
+/**
+ * hroce_cnp_send - send the CNP that hroce_cnp_marked() found to be due
+ * @qp: queue pair
+ *
+ * A CNP that cannot be sent is lost, and counted.
+ *
+ * Context: holder of the responder's token, no lock.
+ */
+void hroce_cnp_send(struct hroce_qp *qp);
+
+#endif /* HROCE_CNP_H */
