@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/overflow.h>
+#include "../sim/kept.h"
 #include "fuzz_engine.h"
 
 void fuzz_fail(const char *what, const char *file, int line)
@@ -61,14 +62,9 @@ void fuzz_setup(u8 kind, u8 size)
 u8 fuzz_keep(const struct hrp_pkt *pkt)
 {
 	struct hrp_resp *resp = &fuzz.qp.resp;
-	struct hrp_kept *kept, ***part;
+	struct hrp_kept *kept = malloc(sizeof(*kept));
 
-	if (!resp->kept)
-		hrp_keep_open(&fuzz.qp, calloc(1, sizeof(*resp->keep)));
-	part = hrp_keep_part(resp->keep, pkt->psn);
-	if (!*part)
-		*part = calloc(1, HRP_KEEP_PART_BYTES);
-	kept = malloc(sizeof(*kept));
+	kept_prepare(&fuzz.qp, pkt->psn);
 	kept->pkt = *pkt;
 	hrp_keep_put(resp->keep, kept);
 	return HROCE_WC_SUCCESS;
@@ -76,18 +72,7 @@ u8 fuzz_keep(const struct hrp_pkt *pkt)
 
 void fuzz_keep_end(void)
 {
-	struct hrp_keep *keep = hrp_keep_close(&fuzz.qp);
-	struct hrp_kept *kept;
-	u32 i;
-
-	if (!keep)
-		return;
-	while ((kept = hrp_keep_take_any(keep)))
-		free(kept);
-	fuzz_demand(!keep->nr);
-	for (i = 0; i < HRP_KEEP_PARTS; i++)
-		free(keep->part[i]);
-	free(keep);
+	fuzz_demand(!kept_end(&fuzz.qp));
 }
 
 void fuzz_teardown(void)

@@ -3,6 +3,7 @@
 #include <linux/limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include "kept.h"
 #include "resp_rig.h"
 
 struct resp_rig rr;
@@ -145,31 +146,17 @@ void rr_keep(u32 room)
 
 void rr_end(void)
 {
-	struct hrp_keep *keep = hrp_keep_close(&rr.qp);
-	struct hrp_kept *kept;
-	u32 i;
-
-	if (!keep)
-		return;
-	while ((kept = hrp_keep_take_any(keep)))
-		free(kept);
-	for (i = 0; i < HRP_KEEP_PARTS; i++)
-		free(keep->part[i]);
-	free(keep);
+	kept_end(&rr.qp);
 }
 
 /* Return: status for hrp_resp_commit(). */
 static u8 rr_put(const struct hrp_pkt *pkt)
 {
-	struct hrp_kept *kept, ***part;
+	struct hrp_kept *kept;
 
 	if (rr_nr_kept() >= rr.keep_room)
 		return HROCE_WC_GENERAL_ERR;
-	if (!rr.qp.resp.kept)
-		hrp_keep_open(&rr.qp, calloc(1, sizeof(struct hrp_keep)));
-	part = hrp_keep_part(rr.qp.resp.keep, pkt->psn);
-	if (!*part)
-		*part = calloc(1, HRP_KEEP_PART_BYTES);
+	kept_prepare(&rr.qp, pkt->psn);
 	kept = malloc(sizeof(*kept));
 	kept->pkt = *pkt;
 	hrp_keep_put(rr.qp.resp.keep, kept);

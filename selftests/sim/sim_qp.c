@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/overflow.h>
+#include "kept.h"
 #include "sim.h"
 
 #define SQ_MAX_INLINE	256
@@ -25,18 +26,7 @@ static void plan_answer(struct sim_qp *qp);
 
 static void keep_end(struct sim_qp *qp)
 {
-	struct hrp_keep *keep = hrp_keep_close(&qp->hrp);
-	struct hrp_kept *kept;
-	u32 i;
-
-	if (!keep)
-		return;
-	while ((kept = hrp_keep_take_any(keep)))
-		free(kept);
-	sim_check(qp->node->sim, !keep->nr);
-	for (i = 0; i < HRP_KEEP_PARTS; i++)
-		free(keep->part[i]);
-	free(keep);
+	sim_check(qp->node->sim, !kept_end(&qp->hrp));
 }
 
 static void error_work(void *ctx)
@@ -435,16 +425,11 @@ static u8 keep_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
 {
 	struct hrp_resp *resp = &qp->hrp.resp;
 	struct sim *sim = qp->node->sim;
-	struct hrp_kept ***part;
 	struct sim_kept *k;
 
 	if (!sim_below(&sim->rng, 30))
 		return HROCE_WC_GENERAL_ERR;
-	if (!resp->kept)
-		hrp_keep_open(&qp->hrp, calloc(1, sizeof(*resp->keep)));
-	part = hrp_keep_part(resp->keep, pkt->psn);
-	if (!*part)
-		*part = calloc(1, HRP_KEEP_PART_BYTES);
+	kept_prepare(&qp->hrp, pkt->psn);
 	if (!sim_below(&sim->rng, 30))
 		return HROCE_WC_GENERAL_ERR;
 	k = malloc(sizeof(*k) + pkt->payload_len);
