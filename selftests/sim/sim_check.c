@@ -276,7 +276,9 @@ static void check_idle(struct sim *sim, struct sim_qp *qp)
 
 	sim_check(sim, qp->hrp.req.timer == HRP_TIMER_OFF);
 	sim_check(sim, !hrp_resp_next(&qp->hrp, &b));
-	sim_check(sim, !hrp_resp_is_held(&qp->hrp.resp));
+	/* In the error state one may be left that nobody is to send. */
+	sim_check(sim, qp->hrp.state == HRP_ERR ||
+		       !hrp_resp_is_held(&qp->hrp.resp));
 	sim_check(sim, !qp->req_busy && !qp->resp_busy);
 	if (!hrp_qp_sends(&qp->hrp))
 		return;
