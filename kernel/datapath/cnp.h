@@ -15,14 +15,18 @@ struct hroce_qp;
 #define HROCE_CNP_PRIO		6
 #define HROCE_CNP_US		50
 
+/* Maxima of &struct hroce_cnp. */
+#define HROCE_CNP_DSCP_MAX	63
+#define HROCE_CNP_PRIO_MAX	7
+
 /* Maximum of &hroce_cnp.min_us; hroce_qp.cnp_at has to tell it. */
 #define HROCE_CNP_MAX_US	4095
 
 /**
  * struct hroce_cnp - how a link answers marked packets
  * @enable: it does
- * @dscp: DSCP of the answers, 0 to 63
- * @prio: their skb->priority, 0 to 7
+ * @dscp: DSCP of the answers, 0 to HROCE_CNP_DSCP_MAX
+ * @prio: their skb->priority, 0 to HROCE_CNP_PRIO_MAX
  * @min_us: least time between two answers of a queue pair, in microseconds, 0 to
  *	HROCE_CNP_MAX_US; 0: none
  */

@@ -41,6 +41,7 @@
  * @pkeys: P_Key table, see verbs/pkey.c; 0: no key
  * @pkey_lock: serialises changes of @pkeys
  * @ack_delay_us: time that an ACK may be held, in microseconds; 0: none is held
+ * @cc: enum hrp_cc of queue pairs that begin to send
  * @keep_mb: memory for requests that came too early, in MB; 0: none is kept
  * @kept_bytes: memory that they take
  * @keep_list: on the list of those that give them up when memory is short
@@ -67,6 +68,7 @@ struct hroce_dev {
 	struct mutex pkey_lock;
 	u32 ack_delay_us;
 	u32 keep_mb;
+	u8 cc;
 	atomic_long_t kept_bytes;
 	struct list_head keep_list;
 	struct work_struct keep_work;

@@ -7,6 +7,7 @@
 #include "../core/epoch.h"
 #include "../mem/iter.h"
 #include "../net/suspect.h"
+#include "../proto/cc.h"
 #include "../proto/pace.h"
 #include "../proto/req.h"
 #include "../trace/trace.h"
@@ -112,6 +113,16 @@ static noinline void send_doubts(struct hroce_qp *qp, const struct hrp_burst *b)
 	hroce_path_choose(&qp->path, false, b->first.psn);
 }
 
+/* What stays on this host needs no congestion control. */
+static void send_is_local(struct hroce_qp *qp)
+{
+	struct hrp_req *req = &qp->proto.req;
+
+	lockdep_assert_held(&qp->send.lock);
+	if (req->cc != HRP_CC_NONE && hrp_qp_is_reliable(&qp->proto))
+		hrp_cc_release(&qp->proto);
+}
+
 /* Send the bursts that the engine allows now. */
 static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 {
@@ -142,6 +153,8 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 		hrp_req_sent(&qp->proto, &b, status);
 	}
 	if (out.tx.path) {
+		if (unlikely(out.tx.route.to))
+			send_is_local(qp);
 		spin_unlock(&qp->send.lock);
 		hroce_hold_ride(qp, &out);
 		hroce_out_end(&out);

@@ -10,6 +10,7 @@
 #include <linux/types.h>
 #include <linux/compiler.h>
 #include <linux/minmax.h>
+#include "cc.h"
 #include "env.h"
 #include "req.h"
 #include "req_priv.h"
@@ -229,20 +230,6 @@ static void comp_answered(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 }
 
 /*
- * Grow the congestion window by one packet per round trip or, if it is large,
- * by one per HRP_GROW_PKTS acknowledged: about 200 round trips from the minimum
- * to 8 MB, while the loss at the end of that costs a few per cent.
- */
-static noinline void comp_grow(struct hrp_req *req, u32 nr_pkts)
-{
-	u32 step = min(req->cwnd_pkts, HRP_GROW_PKTS);
-
-	nr_pkts += req->grow_pkts;
-	req->cwnd_pkts = min(req->cwnd_pkts + nr_pkts / step, req->window_pkts);
-	req->grow_pkts = nr_pkts % step;
-}
-
-/*
  * Progress of @nr_pkts after a loss, a probe or another delay. Return: true if
  * the peer has taken just the packets that were resent apart, and has none
  * behind them: they were lost, too.
@@ -267,6 +254,8 @@ static noinline bool comp_recover(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
 		if (ahead > 0 && ahead < (s32)nr_pkts && !req->again)
 			hrp_hole_learn(req, nr_pkts - ahead);
 	}
+	if (req->resent)
+		hrp_rtt_resent(qp, now_ns);
 	req->went_back = 0;
 	req->resent = 0;
 	req->probed = 0;
@@ -290,8 +279,7 @@ static __always_inline bool comp_progress(struct hrp_qp *qp, u32 nr_pkts,
 	struct hrp_req *req = &qp->req;
 	bool alone = false;
 
-	if (unlikely(req->cwnd_pkts < req->window_pkts))
-		comp_grow(req, nr_pkts);
+	hrp_cc_acked(req, nr_pkts);
 	if (req->timing && hrp_psn_diff(req->psn_una, req->mark_psn) > 0)
 		hrp_rtt_end(qp, now_ns);
 	if (unlikely(req->troubled))

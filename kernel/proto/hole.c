@@ -14,11 +14,13 @@
  * goes back and learns anew.
  *
  * The window shrinks for gaps that are near each other, as a queue that
- * overflows makes them while the window grows: one in HRP_GROW_PKTS packets.
- * Gaps far apart are damage, and a smaller window would not avoid them.
+ * overflows makes them while the window grows; what is near depends on the
+ * control. Gaps far apart are damage, and a smaller window would not avoid
+ * them.
  */
 #include <linux/log2.h>
 #include <linux/minmax.h>
+#include "cc.h"
 #include "env.h"
 #include "hole.h"
 #include "req_priv.h"
@@ -26,36 +28,32 @@
 /* 64 packets: as many as a lost super-packet has, at most. */
 #define HOLE_SHIFT_MAX	6u
 
-/*
- * Packets between gaps, of one packet each; in proportion if they are longer.
- * Twice as far as overflow brings them is not near, and four times is far.
- */
-#define HOLE_NEAR	(2 * HRP_GROW_PKTS)
-#define HOLE_FAR	(4 * HRP_GROW_PKTS)
-
-/* Far ones less near ones: the window does not shrink from SPARSE on. */
-#define HOLE_SPARSE	5u
 #define HOLE_SPARSE_MAX	8u
 
-/* A new gap has been reported. Return: true if gaps have just become near. */
+/*
+ * A new gap has been reported. The distance to the last one counts for gaps of
+ * one packet each, and in proportion if they are longer. Return: true if gaps
+ * have just become near.
+ */
 static bool hole_judge(struct hrp_req *req)
 {
 	u32 pkts = (req->psn_una - req->rtx_psn) & HRP_PSN_MASK;
+	u32 near_pkts = hrp_cc_of(req->cc)->near_pkts(req);
 
 	pkts >>= req->hole_shift;
-	if (pkts >= HOLE_FAR) {
+	if (pkts >= 2 * near_pkts) {
 		req->sparse = min(req->sparse + 1u, HOLE_SPARSE_MAX);
 		return false;
 	}
-	if (pkts >= HOLE_NEAR || !req->sparse)
+	if (pkts >= near_pkts || !req->sparse)
 		return false;
-	return req->sparse-- == HOLE_SPARSE;
+	return req->sparse-- == HRP_SPARSE;
 }
 
 /* The window shrinks once for all gaps of a flight. */
 static void hole_recover(struct hrp_req *req, bool dense)
 {
-	dense |= !req->recovering && req->sparse < HOLE_SPARSE;
+	dense |= !req->recovering && req->sparse < HRP_SPARSE;
 	if (dense)
 		hrp_req_shrink(req, hrp_req_dist(req) * 3 / 4);
 	if (req->recovering)

@@ -5,6 +5,12 @@
 
 #include "qp.h"
 
+/*
+ * Gaps far apart less gaps near each other, hrp_req.sparse: from this on, gaps
+ * do not make the window smaller.
+ */
+#define HRP_SPARSE	5u
+
 /**
  * hrp_hole_fill - resend the gap at the oldest unacknowledged packet alone
  * @qp: queue pair whose peer has reported a gap there

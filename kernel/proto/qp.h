@@ -81,6 +81,7 @@ enum hrp_pending {
 #define HRP_QP_FLUSH_PERSISTENT	(1u << 4)
 
 #define HRP_MAX_RD_ATOMIC	128
+#define HRP_BASE_MAX		0xffffu
 #define HRP_INFINITE_RNR_RETRY	7
 
 /* Purpose of the requester's timer. */
@@ -93,6 +94,13 @@ enum hrp_timer {
 	HRP_TIMER_MEM,	/* local memory is not present; never expires */
 };
 
+/* What controls the congestion window of a requester, see cc.h. */
+enum hrp_cc {
+	HRP_CC_NONE,	/* losses */
+	HRP_CC_DELAY,	/* losses and measured delay */
+	HRP_CC_NR,
+};
+
 /**
  * struct hrp_req - requester and completer; guarded by the send lock
  * @sq: send queue
@@ -103,8 +111,9 @@ enum hrp_timer {
  * @offset: packets of entry @sq.next before @psn
  * @window_pkts: upper limit of @cwnd_pkts
  * @cwnd_pkts: congestion window: limits SEND and WRITE packets in flight, and
- *	response packets requested by READs; see hrp_req_window()
- * @grow_pkts: packets acknowledged since the congestion window last grew
+ *	response packets requested by READs; see hrp_req_window() and cc.h
+ * @cwnd_rest: of the control: packets acknowledged since @cwnd_pkts last grew, or
+ *	its fraction
  * @burst_pkts: most packets that one hrp_req_next() returns; 0: process only
  *	entries that send no packet
  * @burst_idx: entry that the last burst belongs to
@@ -143,6 +152,12 @@ enum hrp_timer {
  * @gated: hrp_req_next() takes its slow path: there is no requester, or it is
  *	paced
  * @refused: the local stack has refused a frame since the last progress
+ * @cc: enum hrp_cc: what controls @cwnd_pkts
+ * @cc_times: the control judges by round-trip times, otherwise by acknowledged
+ *	packets
+ * @cc_start: the window grows fast, as its limit has not been found yet
+ * @cc_over: the last measurement was above the target of the control
+ * @cc_queued: the last measurement shows that packets wait in a queue
  * @timer: enum hrp_timer
  * @timer_ns: @timer is ACK: when it was started; RNR or ROOM: when it expires.
  *	See hrp_req_deadline()
@@ -177,11 +192,16 @@ struct hrp_req {
 	u32 sparse:4;
 	u32 mark_at;
 	u32 mark_psn:24;
-	u32 grow_pkts:8;
+	u32 cwnd_rest:8;
 	u32 rtx_psn:24;
 	u32 rtx_pkts:8;
 	u32 lost_at:24;
-	u32 timer:8;
+	u32 timer:3;
+	u32 cc:1;
+	u32 cc_times:1;
+	u32 cc_start:1;
+	u32 cc_over:1;
+	u32 cc_queued:1;
 	u16 unasked_pkts;
 	u8 burst_pkts;
 	u8 nr_rd_atomic;
@@ -355,9 +375,14 @@ static_assert(offsetof(struct hrp_resp, rd) == 64);
  * @mtu_shift: path MTU in bytes as power of two, 8 to 12
  * @pkey: P_Key of this queue pair
  * @gsi: QP1: each send request has its own P_Key
+ * @base_at: when @base_next was begun, in units of 2^32 ns, modulo 2^8. This,
+ *	@base and @base_next belong to @req
  * @qpn: own number
  * @dest_qpn: peer (RC, UC, XRC)
  * @qkey: UD
+ * @base: shortest round-trip time of the last period, in units of 1024 ns;
+ *	HRP_BASE_MAX: not measured, or longer
+ * @base_next: that of the present period
  * @stats: counters of the link, or those that the queue pair is bound to;
  *	changes with both locks held
  * @resp: responder
@@ -372,9 +397,12 @@ struct hrp_qp {
 	u8 mtu_shift;
 	u16 pkey;
 	u8 gsi;
+	u8 base_at;
 	u32 qpn;
 	u32 dest_qpn;
 	u32 qkey;
+	u16 base;
+	u16 base_next;
 	struct hroce_stats __percpu *stats;
 	struct hrp_resp resp;
 	struct hrp_req req;

@@ -16,6 +16,7 @@
 #include <linux/kernel.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
+#include "cc.h"
 #include "env.h"
 #include "pace.h"
 #include "req.h"
@@ -116,15 +117,13 @@ void hrp_req_start(struct hrp_qp *qp, u32 psn)
 	req->lost_at = 0;
 	req->keeps = 0;
 	req->hole_shift = 0;
-	req->sparse = 0;
 	req->backoff = 0;
 	req->srtt8 = 0;
 	req->rttvar4 = 0;
 	req->rtx_pkts = 0;
-	req->cwnd_pkts = req->window_pkts;
-	req->grow_pkts = 0;
 	req->refused = 0;
 	req->timer = HRP_TIMER_OFF;
+	hrp_cc_start(qp);
 }
 
 void hrp_req_rewind(struct hrp_req *req)
@@ -148,7 +147,8 @@ void hrp_req_shrink(struct hrp_req *req, u32 cwnd_pkts)
 {
 	cwnd_pkts = max(cwnd_pkts, min(HRP_CWND_MIN, req->window_pkts));
 	req->cwnd_pkts = min(req->cwnd_pkts, cwnd_pkts);
-	req->grow_pkts = 0;
+	req->cwnd_rest = 0;
+	req->cc_start = 0;
 }
 
 void hrp_req_complete(struct hrp_qp *qp)
@@ -181,16 +181,50 @@ void hrp_req_fail(struct hrp_qp *qp, u8 result)
 	req_stop(qp, hrp_qp_is_reliable(qp) ? HRP_ERR : HRP_SQE);
 }
 
-/* Packets of SEND and WRITE that may be sent now; 0: the window is closed. */
+/*
+ * Packets for which one acknowledgement is requested: several in each round
+ * trip, and for few packets, as those that are acknowledged together make room
+ * for as many at once.
+ */
+#define REQ_ASK_PKTS	32u
+
+static u32 req_ask_pkts(const struct hrp_req *req)
+{
+	return min(req->cwnd_pkts / 4, REQ_ASK_PKTS);
+}
+
+/* May the next packets be timed? */
+static bool req_may_time(const struct hrp_req *req)
+{
+	return !req->timing && !req->troubled;
+}
+
+/*
+ * Must the next packet be sent alone, to be timed? The last of several waits for
+ * the others.
+ */
+static bool req_times_one(const struct hrp_req *req)
+{
+	return req->cc_times && req_may_time(req);
+}
+
+/*
+ * Packets of SEND and WRITE that may be sent now; 0: the window is closed. If it
+ * has become smaller, none of those in flight may have asked for an
+ * acknowledgement: then one more does.
+ */
 static u32 req_room(const struct hrp_req *req)
 {
 	u32 window_pkts = hrp_req_window(req);
 	u32 dist = hrp_req_dist(req);
 	u32 inflight_pkts = dist - req->rd_pkts;
+	u32 room = 0;
 
-	if (inflight_pkts >= window_pkts)
-		return 0;
-	return min(window_pkts - inflight_pkts, PSN_ROOM - dist);
+	if (likely(inflight_pkts < window_pkts))
+		room = window_pkts - inflight_pkts;
+	else if (req->cc_times && dist && req->unasked_pkts >= dist)
+		room = 1;
+	return min(room, PSN_ROOM - dist);
 }
 
 static void req_start_message(struct hrp_req *req, struct hrp_wqe *w)
@@ -239,9 +273,9 @@ static bool req_is_followed(struct hrp_qp *qp)
 }
 
 /*
- * Request an acknowledgement when the window closes (@closed), for each quarter
- * of the congestion window, and at the end of a message (@end) if no other
- * follows at once or burst_pkts were sent without a request.
+ * Request an acknowledgement when the window closes (@closed), after
+ * req_ask_pkts(), for a packet that is timed, and at the end of a message (@end)
+ * if no other follows at once or burst_pkts were sent without a request.
  */
 static void req_ask_ack(struct hrp_qp *qp, struct hrp_wqe *w,
 			struct hrp_burst *b, bool end, bool closed)
@@ -250,7 +284,8 @@ static void req_ask_ack(struct hrp_qp *qp, struct hrp_wqe *w,
 	bool ask;
 
 	req->unasked_pkts += b->nr_pkts;
-	ask = closed || req->unasked_pkts >= req->cwnd_pkts / 4;
+	ask = closed || req->unasked_pkts >= req_ask_pkts(req) ||
+	      req_times_one(req);
 	if (!ask && end)
 		ask = req->unasked_pkts >= req->burst_pkts ||
 		      !req_is_followed(qp);
@@ -354,6 +389,8 @@ static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
 	if (reliable) {
 		room = req_room(req);
 		n = min(n, room);
+		if (n && req_times_one(req))
+			n = 1;
 	}
 	if (!n)
 		return STEP_WAIT;
@@ -687,7 +724,7 @@ static enum hrp_next req_run(struct hrp_qp *qp, u64 now_ns,
 			b->more = req->sq.posted - req->sq.next;
 			if (req->timer == HRP_TIMER_OFF)
 				hrp_req_restart(req, now_ns);
-			if (b->ackreq_last && !req->timing && !req->troubled)
+			if (b->ackreq_last && req_may_time(req))
 				req_time(req, b, psn_max, now_ns);
 			return HRP_NEXT_BURST;
 		case STEP_NEXT:

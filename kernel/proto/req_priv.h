@@ -47,9 +47,6 @@ static inline bool hrp_wqe_is_answered(const struct hrp_wqe *w)
 #define HRP_CWND_MIN	16u
 static_assert(HRP_CWND_MIN == 1u << HRP_READ_MIN_SHIFT);
 
-/* A large window grows by one packet per so many acknowledged. */
-#define HRP_GROW_PKTS	64u
-
 /*
  * Packets that may be in flight. After going back only one, until it is
  * acknowledged: packets sent behind the gap still fill the queues of the path,

@@ -6,6 +6,7 @@
 #include <linux/build_bug.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
+#include "cc.h"
 #include "rtt.h"
 
 /* A resent packet is cheap, but a short stall of a host is not a loss. */
@@ -52,19 +53,30 @@ static void count_time(const struct hrp_qp *qp, enum hroce_stat first, u32 us)
 	hrp_count(qp, first + min(bin, TIME_BINS - 1));
 }
 
+/* Time since the mark, 1 to RTT_MAX. */
+static u32 rtt_passed(const struct hrp_req *req, u64 now_ns)
+{
+	s32 passed = hrp_rtt_clock(now_ns) - req->mark_at;
+
+	/* Clock readings of two CPUs may be in the wrong order. */
+	return clamp(passed, 1, (s32)RTT_MAX);
+}
+
+void hrp_rtt_resent(struct hrp_qp *qp, u64 now_ns)
+{
+	hrp_cc_measured(qp, rtt_passed(&qp->req, now_ns), false, now_ns);
+}
+
 void hrp_rtt_end(struct hrp_qp *qp, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
-	u32 rtt = hrp_rtt_clock(now_ns) - req->mark_at;
+	u32 rtt = rtt_passed(req, now_ns);
 	s32 err;
 
 	req->timing = 0;
 	req->backoff = 0;
-	/* Clock readings of two CPUs may be in the wrong order. */
-	if ((s32)rtt < 1)
-		rtt = 1;
-	rtt = min(rtt, RTT_MAX);
 	count_time(qp, HROCE_EV_RTT_64US, rtt);
+	hrp_cc_measured(qp, rtt, true, now_ns);
 	if (!hrp_rtt_known(req)) {
 		req->srtt8 = rtt << 3;
 		req->rttvar4 = rtt << 1;

@@ -49,6 +49,16 @@ void hrp_rtt_begin(struct hrp_req *req, u32 psn, u64 now_ns);
 void hrp_rtt_end(struct hrp_qp *qp, u64 now_ns);
 
 /**
+ * hrp_rtt_resent - a packet that was resent is acknowledged
+ * @qp: queue pair whose requester has @req->resent set
+ * @now_ns: current time
+ *
+ * That tells congestion control about the path, but is not measured: an earlier
+ * copy may have been acknowledged (Karn's rule).
+ */
+void hrp_rtt_resent(struct hrp_qp *qp, u64 now_ns);
+
+/**
  * hrp_loss_begin - a loss is noticed, by a NAK or for lack of an answer
  * @req: requester; if it still recovers from another loss, both are one
  * @now_ns: current time

@@ -10,6 +10,7 @@
 #include <linux/uaccess.h>
 #include "../datapath/poller.h"
 #include "../net/crc.h"
+#include "../proto/cc.h"
 #include "debug.h"
 #include "device.h"
 
@@ -82,46 +83,33 @@ static const struct file_operations gso_fops = {
 	.llseek = default_llseek,
 };
 
-static int ack_delay_us_get(void *data, u64 *val)
-{
-	const struct hroce_dev *dev = data;
+/* A number of a link, @field of struct hroce_dev, from 0 to @max. */
+#define KNOB(name, field, max)						\
+static int name##_get(void *data, u64 *val)				\
+{									\
+	const struct hroce_dev *dev = data;				\
+									\
+	*val = READ_ONCE(dev->field);					\
+	return 0;							\
+}									\
+									\
+static int name##_set(void *data, u64 val)				\
+{									\
+	struct hroce_dev *dev = data;					\
+									\
+	if (val > (max))						\
+		return -EINVAL;						\
+	WRITE_ONCE(dev->field, val);					\
+	return 0;							\
+}									\
+									\
+DEFINE_DEBUGFS_ATTRIBUTE(name##_fops, name##_get, name##_set, "%llu\n")
 
-	*val = READ_ONCE(dev->ack_delay_us);
-	return 0;
-}
-
-static int ack_delay_us_set(void *data, u64 val)
-{
-	struct hroce_dev *dev = data;
-
-	if (val > HROCE_ACK_DELAY_MAX_US)
-		return -EINVAL;
-	WRITE_ONCE(dev->ack_delay_us, val);
-	return 0;
-}
-
-DEFINE_DEBUGFS_ATTRIBUTE(ack_delay_us_fops, ack_delay_us_get, ack_delay_us_set,
-			 "%llu\n");
-
-static int keep_mb_get(void *data, u64 *val)
-{
-	const struct hroce_dev *dev = data;
-
-	*val = READ_ONCE(dev->keep_mb);
-	return 0;
-}
-
-static int keep_mb_set(void *data, u64 val)
-{
-	struct hroce_dev *dev = data;
-
-	if (val > HROCE_KEEP_MAX_MB)
-		return -EINVAL;
-	WRITE_ONCE(dev->keep_mb, val);
-	return 0;
-}
-
-DEFINE_DEBUGFS_ATTRIBUTE(keep_mb_fops, keep_mb_get, keep_mb_set, "%llu\n");
+KNOB(ack_delay_us, ack_delay_us, HROCE_ACK_DELAY_MAX_US);
+KNOB(keep_mb, keep_mb, HROCE_KEEP_MAX_MB);
+KNOB(np_cnp_dscp, cnp.dscp, HROCE_CNP_DSCP_MAX);
+KNOB(np_cnp_prio, cnp.prio, HROCE_CNP_PRIO_MAX);
+KNOB(np_min_time_between_cnps, cnp.min_us, HROCE_CNP_MAX_US);
 
 static int kept_bytes_get(void *data, u64 *val)
 {
@@ -133,68 +121,52 @@ static int kept_bytes_get(void *data, u64 *val)
 
 DEFINE_DEBUGFS_ATTRIBUTE(kept_bytes_fops, kept_bytes_get, NULL, "%llu\n");
 
-static int np_cnp_dscp_get(void *data, u64 *val)
+/* All controls, that of new queue pairs in brackets. */
+static int cc_show(struct seq_file *file, void *unused)
 {
-	const struct hroce_cnp *cnp = data;
+	const struct hroce_dev *dev = file->private;
+	u8 cc, now = READ_ONCE(dev->cc);
 
-	*val = READ_ONCE(cnp->dscp);
+	for (cc = 0; cc < HRP_CC_NR; cc++)
+		seq_printf(file, cc == now ? "%s[%s]" : "%s%s", cc ? " " : "",
+			   hrp_cc_of(cc)->name);
+	seq_putc(file, '\n');
 	return 0;
 }
 
-static int np_cnp_dscp_set(void *data, u64 val)
+static int cc_open(struct inode *inode, struct file *file)
 {
-	struct hroce_cnp *cnp = data;
+	return single_open(file, cc_show, inode->i_private);
+}
 
-	if (val > 63)
+static ssize_t cc_write(struct file *file, const char __user *buf, size_t len,
+			loff_t *pos)
+{
+	struct hroce_dev *dev = file_inode(file)->i_private;
+	char name[16] = {};
+	u8 cc;
+
+	if (*pos || len >= sizeof(name))
 		return -EINVAL;
-	WRITE_ONCE(cnp->dscp, val);
-	return 0;
+	if (copy_from_user(name, buf, len))
+		return -EFAULT;
+	for (cc = 0; cc < HRP_CC_NR; cc++) {
+		if (strcmp(strim(name), hrp_cc_of(cc)->name))
+			continue;
+		WRITE_ONCE(dev->cc, cc);
+		return len;
+	}
+	return -EINVAL;
 }
 
-DEFINE_DEBUGFS_ATTRIBUTE(np_cnp_dscp_fops, np_cnp_dscp_get,
-			 np_cnp_dscp_set, "%llu\n");
-
-static int np_cnp_prio_get(void *data, u64 *val)
-{
-	const struct hroce_cnp *cnp = data;
-
-	*val = READ_ONCE(cnp->prio);
-	return 0;
-}
-
-static int np_cnp_prio_set(void *data, u64 val)
-{
-	struct hroce_cnp *cnp = data;
-
-	if (val > 7)
-		return -EINVAL;
-	WRITE_ONCE(cnp->prio, val);
-	return 0;
-}
-
-DEFINE_DEBUGFS_ATTRIBUTE(np_cnp_prio_fops, np_cnp_prio_get,
-			 np_cnp_prio_set, "%llu\n");
-
-static int np_min_time_between_cnps_get(void *data, u64 *val)
-{
-	const struct hroce_cnp *cnp = data;
-
-	*val = READ_ONCE(cnp->min_us);
-	return 0;
-}
-
-static int np_min_time_between_cnps_set(void *data, u64 val)
-{
-	struct hroce_cnp *cnp = data;
-
-	if (val > HROCE_CNP_MAX_US)
-		return -EINVAL;
-	WRITE_ONCE(cnp->min_us, val);
-	return 0;
-}
-
-DEFINE_DEBUGFS_ATTRIBUTE(np_min_time_between_cnps_fops, np_min_time_between_cnps_get,
-			 np_min_time_between_cnps_set, "%llu\n");
+static const struct file_operations cc_fops = {
+	.owner = THIS_MODULE,
+	.open = cc_open,
+	.read = seq_read,
+	.write = cc_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
 
 static int limits_show(struct seq_file *file, void *unused)
 {
@@ -261,12 +233,13 @@ int hroce_debug_add(struct ib_device *ibdev)
 	debugfs_create_bool("hand_over", 0600, dir, &dev->hand_over);
 	debugfs_create_bool("busy_poll", 0600, dir, &dev->busy_poll);
 	debugfs_create_bool("np_enable", 0600, dir, &dev->cnp.enable);
-	debugfs_create_file_unsafe("np_cnp_dscp", 0600, dir, &dev->cnp,
+	debugfs_create_file("cc", 0600, dir, dev, &cc_fops);
+	debugfs_create_file_unsafe("np_cnp_dscp", 0600, dir, dev,
 				   &np_cnp_dscp_fops);
-	debugfs_create_file_unsafe("np_cnp_prio", 0600, dir, &dev->cnp,
+	debugfs_create_file_unsafe("np_cnp_prio", 0600, dir, dev,
 				   &np_cnp_prio_fops);
-	debugfs_create_file_unsafe("np_min_time_between_cnps", 0600, dir,
-				   &dev->cnp, &np_min_time_between_cnps_fops);
+	debugfs_create_file_unsafe("np_min_time_between_cnps", 0600, dir, dev,
+				   &np_min_time_between_cnps_fops);
 	debugfs_create_file_unsafe("ack_delay_us", 0600, dir, dev,
 				   &ack_delay_us_fops);
 	debugfs_create_file_unsafe("keep_mb", 0600, dir, dev, &keep_mb_fops);

@@ -155,8 +155,10 @@ static void change_enter(struct hroce_qp *qp, const struct qp_change *c)
 		hrp_resp_start(&qp->proto, c->attr->rq_psn);
 		break;
 	case IB_QPS_RTS:
-		if (c->from == IB_QPS_RTR)
-			hrp_req_start(&qp->proto, c->attr->sq_psn);
+		if (c->from != IB_QPS_RTR)
+			break;
+		req->cc = READ_ONCE(hqp_dev(qp)->cc);
+		hrp_req_start(&qp->proto, c->attr->sq_psn);
 		break;
 	case IB_QPS_SQD:
 		if (c->from == IB_QPS_RTS)

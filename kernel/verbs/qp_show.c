@@ -10,6 +10,7 @@
 #include <net/netlink.h>
 #include <rdma/restrack.h>
 #include "../datapath/qp.h"
+#include "../proto/cc.h"
 #include "../proto/keep.h"
 #include "../proto/pace.h"
 #include "../proto/psn.h"
@@ -49,11 +50,23 @@ static bool put_times(struct sk_buff *msg, const struct hrp_req *req)
 	       rdma_nl_put_driver_u32(msg, "retries_left", req->retries);
 }
 
-static bool put_req(struct sk_buff *msg, const struct hrp_req *req)
+/* Congestion control */
+static bool put_cc(struct sk_buff *msg, const struct hrp_qp *qp)
 {
+	u32 base_us = ns_to_us((u64)qp->base << 10);
+
+	return rdma_nl_put_driver_string(msg, "cc",
+					 hrp_cc_of(qp->req.cc)->name) ||
+	       (qp->base != HRP_BASE_MAX &&
+		rdma_nl_put_driver_u32(msg, "rtt_min_us", base_us));
+}
+
+static bool put_req(struct sk_buff *msg, const struct hrp_qp *qp)
+{
+	const struct hrp_req *req = &qp->req;
 	u32 in_flight = hrp_psn_diff(req->psn_max, req->psn_una);
 
-	return put_times(msg, req) ||
+	return put_times(msg, req) || put_cc(msg, qp) ||
 	       rdma_nl_put_driver_u32(msg, "window_pkts", req->cwnd_pkts) ||
 	       rdma_nl_put_driver_u32(msg, "in_flight_pkts", in_flight) ||
 	       rdma_nl_put_driver_u32(msg, "peer_keeps", req->keeps) ||
@@ -81,7 +94,7 @@ int hroce_qp_show(struct sk_buff *msg, struct ib_qp *ibqp)
 	if (!table)
 		return -EMSGSIZE;
 	hroce_qp_lock(qp);
-	full = (hrp_qp_sends(proto) && put_req(msg, &proto->req)) ||
+	full = (hrp_qp_sends(proto) && put_req(msg, proto)) ||
 	       (hrp_qp_receives(proto) && put_resp(msg, &proto->resp));
 	hroce_qp_unlock(qp);
 	if (full) {

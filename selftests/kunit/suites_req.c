@@ -10,9 +10,10 @@ SUITE(pace);
 SUITE(cwnd);
 SUITE(rtt);
 SUITE(hole);
+SUITE(delay);
 SUITE(pkt);
 SUITE(cause);
 
 kunit_test_suites(&sq_suite, &req_suite, &comp_suite, &masked_suite,
 		  &pace_suite, &cwnd_suite, &rtt_suite, &hole_suite,
-		  &pkt_suite, &cause_suite);
+		  &delay_suite, &pkt_suite, &cause_suite);

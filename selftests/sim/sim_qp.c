@@ -680,9 +680,13 @@ struct sim_qp *sim_qp_new(struct sim_node *node, enum hrp_type type, u32 qpn,
 	req->window_pkts = sim->opts.queue_us ? 512 :
 			   8u << sim_below(&sim->rng, 6);
 	req->burst_pkts = 1u << sim_below(&sim->rng, 7);
+	req->cc = qpn / 2 % HRP_CC_NR;
 	resp->burst_pkts = 1u << sim_below(&sim->rng, 7);
-	/* 8 ms is longer than it takes to be refused several times. */
-	req->timeout = sim->opts.refuse_ppm ? 11 : 6;
+	/*
+	 * 67 ms is longer than it takes to be refused several times, and until
+	 * a long READ is requested again if nothing was measured yet.
+	 */
+	req->timeout = sim->opts.refuse_ppm ? 14 : 6;
 	if (sim->opts.timeout)
 		req->timeout = sim->opts.timeout;
 	req->retry_cnt = sim->opts.kill_one ? 7 : 255;

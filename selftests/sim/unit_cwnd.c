@@ -133,7 +133,7 @@ static void window_grows_back(void)
 		tap_eq(req->cwnd_pkts, 20 + i);
 	}
 	req->cwnd_pkts = 640;
-	req->grow_pkts = 0;
+	req->cwnd_rest = 0;
 	psn = drain();
 	rig_ack(psn - 1, ACK);
 	tap_eq(req->cwnd_pkts, 650);

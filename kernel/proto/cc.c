@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Congestion control: the table of controls, see cc.h. */
+#include "cc.h"
+
+const struct hrp_cc_ops *hrp_cc_of(u8 cc)
+{
+	static const struct hrp_cc_ops *const table[] = {
+		[HRP_CC_NONE] = &hrp_cc_none,
+		[HRP_CC_DELAY] = &hrp_cc_delay,
+	};
+
+	return table[cc];
+}
+
+void hrp_cc_start(struct hrp_qp *qp)
+{
+	const struct hrp_cc_ops *ops = hrp_cc_of(qp->req.cc);
+	struct hrp_req *req = &qp->req;
+
+	req->cc_times = !!ops->measured;
+	req->cc_start = 0;
+	req->cc_over = 0;
+	req->cc_queued = 0;
+	req->cwnd_rest = 0;
+	req->sparse = 0;
+	ops->start(qp);
+}
+
+void hrp_cc_release(struct hrp_qp *qp)
+{
+	qp->req.cc = HRP_CC_NONE;
+	hrp_cc_start(qp);
+}

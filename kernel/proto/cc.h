@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Congestion control: how many packets may be in flight.
+ *
+ * A control sets hrp_req.cwnd_pkts from what a requester sees: packets that are
+ * acknowledged, round-trip times, gaps. It has no timer and no clock, and keeps
+ * its state in the queue pair. Whatever the control, hrp_req_shrink() makes the
+ * window smaller when packets were lost and have to be sent again.
+ */
+#ifndef HRP_CC_H
+#define HRP_CC_H
+
+#include <linux/compiler.h>
+#include <linux/types.h>
+#include "qp.h"
+
+/**
+ * struct hrp_cc_ops - a control
+ * @name: for administrators
+ * @start: sets the first window and the state of the control
+ * @acked: packets were acknowledged while the window was below its maximum; not
+ *	called if there is @measured
+ * @measured: a round trip of a single packet was measured, @rtt in units of
+ *	1024 ns, at @now_ns. @first: the packet was sent once; otherwise it was
+ *	resent, and the answer may be that to an earlier copy. May be NULL
+ * @near_pkts: gaps that are nearer to each other than so many packets are a
+ *	sign of congestion; those twice as far apart are not
+ *
+ * Context of all: send lock held.
+ */
+struct hrp_cc_ops {
+	const char *name;
+	void (*start)(struct hrp_qp *qp);
+	void (*acked)(struct hrp_req *req, u32 nr_pkts);
+	void (*measured)(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns);
+	u32 (*near_pkts)(const struct hrp_req *req);
+};
+
+extern const struct hrp_cc_ops hrp_cc_none;
+extern const struct hrp_cc_ops hrp_cc_delay;
+
+/**
+ * hrp_cc_of - the operations of a control
+ * @cc: enum hrp_cc
+ *
+ * Return: one of the table.
+ */
+const struct hrp_cc_ops *hrp_cc_of(u8 cc);
+
+/**
+ * hrp_cc_start - begin with the control that hrp_req.cc names
+ * @qp: queue pair with a requester; its maximum window is set
+ *
+ * Context: send lock held.
+ */
+void hrp_cc_start(struct hrp_qp *qp);
+
+/**
+ * hrp_cc_release - packets need no control: they stay on this host
+ * @qp: queue pair with a requester
+ *
+ * The window becomes as large as can be, until hrp_cc_start(). Context: send
+ * lock held.
+ */
+void hrp_cc_release(struct hrp_qp *qp);
+
+/* @nr_pkts were acknowledged. Context: send lock held. */
+static __always_inline void hrp_cc_acked(struct hrp_req *req, u32 nr_pkts)
+{
+	if (!req->cc_times && unlikely(req->cwnd_pkts < req->window_pkts))
+		hrp_cc_of(req->cc)->acked(req, nr_pkts);
+}
+
+/**
+ * hrp_cc_measured - a round trip was measured
+ * @qp: queue pair
+ * @rtt: in units of 1024 ns
+ * @first: see &hrp_cc_ops.measured
+ * @now_ns: current time
+ *
+ * Context: send lock held.
+ */
+static inline void hrp_cc_measured(struct hrp_qp *qp, u32 rtt, bool first,
+				   u64 now_ns)
+{
+	if (qp->req.cc_times)
+		hrp_cc_of(qp->req.cc)->measured(qp, rtt, first, now_ns);
+}
+
+#endif /* HRP_CC_H */

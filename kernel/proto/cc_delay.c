@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Control by delay, after Swift (SIGCOMM 2020): packets that wait in a queue of
+ * the path make the round trip longer. The window grows until they wait as long
+ * as the target says, and shrinks in proportion to what is above that.
+ *
+ * One packet at a time is timed, so there is about one measurement for each
+ * round trip. The shortest of the last two counts: a host that was busy for a
+ * moment is no congestion.
+ *
+ * The delay also judges losses. Where nothing waits, gaps that are far enough
+ * apart are no congestion, however many there are.
+ */
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include "cc.h"
+#include "hole.h"
+
+/*
+ * Queueing that is accepted, in units of 1024 ns: above what a host needs to
+ * notice a packet, below what a switch with little memory can hold.
+ */
+#define TARGET		100u
+
+/* For a window of one packet, in addition, as a multiple of it. */
+#define SMALL		4u
+
+/* Longer round trips are as bad as this one. */
+#define RTT_MAX		0xffffu
+
+/* At first: a short connection does not have to wait for the window to grow. */
+#define START_PKTS	64u
+
+/* The window never becomes smaller. */
+#define MIN_PKTS	1u
+
+/* The window grows by this part of it, and less if packets wait. */
+#define GROW_SHIFT	4u
+
+/* As gaps in percent of packets: more than 3 % without any delay is too much. */
+#define NEAR_PKTS	32u
+
+/* Unit of base_at. */
+#define PERIOD_SHIFT	32
+
+static u8 period(u64 now_ns)
+{
+	return now_ns >> PERIOD_SHIFT;
+}
+
+/* The window, in units of 2^-8 packets. */
+static u32 delay_window(const struct hrp_req *req)
+{
+	return req->cwnd_pkts << 8 | req->cwnd_rest;
+}
+
+static void delay_set_window(struct hrp_req *req, u32 window)
+{
+	window = clamp(window, MIN_PKTS << 8, req->window_pkts << 8);
+	req->cwnd_pkts = window >> 8;
+	req->cwnd_rest = window & 0xff;
+}
+
+static void delay_start(struct hrp_qp *qp)
+{
+	struct hrp_req *req = &qp->req;
+
+	req->cwnd_pkts = min(START_PKTS, req->window_pkts);
+	req->cc_start = 1;
+	req->sparse = HRP_SPARSE;
+	qp->base = HRP_BASE_MAX;
+	qp->base_next = HRP_BASE_MAX;
+	qp->base_at = 0;
+}
+
+/* Is there more to send than the window allows? */
+static bool delay_is_limit(const struct hrp_req *req)
+{
+	return req->sq.next != req->sq.head;
+}
+
+/* Nor does a window grow while gaps are a sign of congestion. */
+static bool delay_may_grow(const struct hrp_req *req)
+{
+	return delay_is_limit(req) &&
+	       !(req->recovering && req->sparse < HRP_SPARSE);
+}
+
+/*
+ * Learn the round-trip time without queues, anew in each period: the path may
+ * have become longer. For that the window becomes small for a round trip, on all
+ * queue pairs of this host at once, so that no queue is taken for the path.
+ */
+static void delay_learn(struct hrp_qp *qp, u32 rtt, u64 now_ns)
+{
+	struct hrp_req *req = &qp->req;
+	u8 now = period(now_ns);
+
+	if (qp->base_at != now) {
+		qp->base_at = now;
+		qp->base = qp->base_next;
+		qp->base_next = HRP_BASE_MAX;
+		if (delay_is_limit(req)) {
+			delay_set_window(req, delay_window(req) / 4);
+			req->cc_start = 1;
+		}
+	}
+	qp->base_next = min_t(u32, qp->base_next, rtt);
+	qp->base = min(qp->base, qp->base_next);
+}
+
+/*
+ * One packet per round trip, whoever has how many: that makes windows equal in
+ * the long run. If little waits, a part of the window, too.
+ */
+static void delay_grow(struct hrp_req *req, u32 delay)
+{
+	u32 window = delay_window(req);
+
+	if (req->cc_start)
+		window *= 2;
+	else if (delay < TARGET / 2)
+		window += (window >> GROW_SHIFT) * (TARGET / 2 - delay) /
+			  (TARGET / 2);
+	delay_set_window(req, window + (1u << 8));
+}
+
+/* By 0.8 of the share that waits too long, at most by half. */
+static void delay_shrink(struct hrp_req *req, u32 excess, u32 rtt)
+{
+	u32 window = delay_window(req);
+	u64 part = div_u64((u64)window * excess * 4, rtt * 5);
+
+	delay_set_window(req, window - min_t(u64, part, window / 2));
+}
+
+/*
+ * Small windows may wait longer: many flows need a longer queue for their
+ * packets, and what is timed is the first packet after an acknowledgement, which
+ * finds less of its own flow in the queue if the window is large.
+ */
+static u32 delay_target(const struct hrp_req *req)
+{
+	return TARGET + SMALL * TARGET / req->cwnd_pkts;
+}
+
+static void delay_measured(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns)
+{
+	struct hrp_req *req = &qp->req;
+	u32 target, delay;
+	bool over;
+
+	if (first)
+		delay_learn(qp, rtt, now_ns);
+	if (rtt < qp->base || qp->base == HRP_BASE_MAX)
+		return;
+	rtt = min(rtt, RTT_MAX);
+	delay = rtt - qp->base;
+	target = delay_target(req);
+	over = delay > target;
+	req->cc_queued = delay > TARGET / 4;
+	if (delay > TARGET / 2)
+		req->cc_start = 0;
+	if (over && req->cc_over)
+		delay_shrink(req, delay - target, rtt);
+	if ((!over || req->cc_over) && delay_may_grow(req))
+		delay_grow(req, delay);
+	req->cc_over = over;
+}
+
+static u32 delay_near_pkts(const struct hrp_req *req)
+{
+	return req->cc_queued ? hrp_cc_none.near_pkts(req) : NEAR_PKTS;
+}
+
+const struct hrp_cc_ops hrp_cc_delay = {
+	.name = "delay",
+	.start = delay_start,
+	.measured = delay_measured,
+	.near_pkts = delay_near_pkts,
+};

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * No control but that of losses: the window begins at its maximum, and grows
+ * again after losses have made it smaller.
+ */
+#include <linux/minmax.h>
+#include "cc.h"
+
+/* A large window grows by one packet per so many acknowledged. */
+#define GROW_PKTS	64u
+
+static void none_start(struct hrp_qp *qp)
+{
+	qp->req.cwnd_pkts = qp->req.window_pkts;
+}
+
+/*
+ * Grow by one packet per round trip or, if the window is large, by one per
+ * GROW_PKTS acknowledged: about 200 round trips from the minimum to 8 MB, while
+ * the loss at the end of that costs a few per cent.
+ */
+static void none_acked(struct hrp_req *req, u32 nr_pkts)
+{
+	u32 step = min(req->cwnd_pkts, GROW_PKTS);
+
+	nr_pkts += req->cwnd_rest;
+	req->cwnd_pkts = min(req->cwnd_pkts + nr_pkts / step, req->window_pkts);
+	req->cwnd_rest = nr_pkts % step;
+}
+
+/* A queue that overflows while the window grows loses one of GROW_PKTS. */
+static u32 none_near_pkts(const struct hrp_req *req)
+{
+	return 2 * GROW_PKTS;
+}
+
+const struct hrp_cc_ops hrp_cc_none = {
+	.name = "none",
+	.start = none_start,
+	.acked = none_acked,
+	.near_pkts = none_near_pkts,
+};

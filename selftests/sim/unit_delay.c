@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Congestion control by delay. Most tests close the loop over a model of a path:
+ * all flows share a queue, and each has one measurement in a round trip.
+ */
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <stdlib.h>
+#include <string.h>
+#include "proto/cc.h"
+#include "rig.h"
+#include "tap.h"
+
+#define ACK		HRP_SYN_CREDIT_INVALID
+#define NAK		HRP_NAK_PSN_SEQ
+#define WINDOW		2048
+#define START		64
+#define ASK_PKTS	32u
+#define TARGET		100	/* units of 1024 ns */
+#define MAX_FLOWS	16
+
+/**
+ * struct path - a queue that all flows go through
+ * @base: round-trip time without it, in units of 1024 ns
+ * @pkt_us100: time that a packet takes to leave it, in hundredths of that unit
+ * @queue: how long the last packet waited
+ * @idle: rounds in which the queue ran empty and the link with it
+ */
+struct path {
+	u32 base;
+	u32 pkt_us100;
+	u32 queue;
+	u32 idle;
+};
+
+static struct hrp_qp flows[MAX_FLOWS];
+static u64 now_ns;
+
+static void flow_start(struct hrp_qp *qp)
+{
+	memset(qp, 0, sizeof(*qp));
+	qp->req.window_pkts = WINDOW;
+	qp->req.cc = HRP_CC_DELAY;
+	/* There is always something to send. */
+	qp->req.sq.head = 1;
+	hrp_cc_start(qp);
+}
+
+static void flows_start(u32 nr)
+{
+	u32 i;
+
+	now_ns = 1;
+	for (i = 0; i < nr; i++)
+		flow_start(&flows[i]);
+}
+
+/*
+ * All flows send a window each, in quarters, and measure the first packet
+ * of one. If there is more on the way than the path holds, it comes when all
+ * before it have left the queue; at first there are none.
+ */
+static void path_round(struct path *path, u32 nr)
+{
+	u32 total = 0, before, busy, rtt, i;
+
+	for (i = 0; i < nr; i++)
+		total += flows[i].req.cwnd_pkts;
+	busy = total * path->pkt_us100 / 100;
+	path->idle += busy < path->base;
+	path->queue = busy - min(busy, path->base);
+	now_ns += max(busy, path->base) << 10;
+	for (i = 0; i < nr; i++) {
+		before = total - min(flows[i].req.cwnd_pkts / 4, ASK_PKTS);
+		rtt = path->base + path->pkt_us100 / 100;
+		if (flows[i].base != HRP_BASE_MAX)
+			rtt = max(rtt, (before + 1) * path->pkt_us100 / 100);
+		hrp_cc_measured(&flows[i], rtt, true, now_ns);
+	}
+}
+
+static void path_rounds(struct path *path, u32 nr, u32 rounds)
+{
+	while (rounds--)
+		path_round(path, nr);
+}
+
+/* Mean time in the queue over @rounds. */
+static u32 path_mean(struct path *path, u32 nr, u32 rounds)
+{
+	u64 sum = 0;
+	u32 i;
+
+	path->idle = 0;
+	for (i = 0; i < rounds; i++) {
+		path_round(path, nr);
+		sum += path->queue;
+	}
+	return sum / rounds;
+}
+
+/* Jain's index of the windows, in percent. */
+static u32 fairness(u32 nr)
+{
+	u64 sum = 0, squares = 0, cwnd;
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		cwnd = flows[i].req.cwnd_pkts;
+		sum += cwnd;
+		squares += cwnd * cwnd;
+	}
+	return sum * sum * 100 / (nr * squares);
+}
+
+/* Doubled in each round trip, until packets wait. */
+static void begins_fast(void)
+{
+	/* 10 Gbit/s, 1 ms: 312 packets. */
+	struct path path = { .base = 1000, .pkt_us100 = 320 };
+
+	flows_start(1);
+	tap_eq(flows[0].req.cwnd_pkts, START);
+	path_round(&path, 1);
+	tap_eq(flows[0].req.cwnd_pkts, 2 * START + 1);
+	path_rounds(&path, 1, 2);
+	tap_ok(flows[0].req.cwnd_pkts > 312);
+	path_rounds(&path, 1, 10);
+	tap_ok(path.queue < 3 * TARGET);
+	tap_eq(flows[0].req.cc_start, 0);
+}
+
+/* The link is always busy, and packets wait for about as long as they may. */
+static void meets_the_target(void)
+{
+	static const struct path paths[] = {
+		{ .base = 20, .pkt_us100 = 320 },
+		{ .base = 100, .pkt_us100 = 320 },
+		{ .base = 1000, .pkt_us100 = 320 },
+		{ .base = 20, .pkt_us100 = 32 },
+		{ .base = 1000, .pkt_us100 = 80 },
+		{ .base = 50, .pkt_us100 = 3200 },
+	};
+	struct path path;
+	u32 i, mean;
+
+	for (i = 0; i < ARRAY_SIZE(paths); i++) {
+		path = paths[i];
+		flows_start(1);
+		path_rounds(&path, 1, 400);
+		mean = path_mean(&path, 1, 1000);
+		tap_ok(mean > TARGET / 4 && mean < 2 * TARGET +
+		       4 * path.pkt_us100 / 100);
+		tap_eq(path.idle, 0);
+	}
+}
+
+/* Whoever came first has no advantage after a while. */
+static void windows_become_equal(void)
+{
+	struct path path = { .base = 100, .pkt_us100 = 320 };
+	u32 i;
+
+	flows_start(4);
+	for (i = 0; i < 4; i++) {
+		flows[i].req.cc_start = 0;
+		flows[i].req.cwnd_pkts = i ? 2 : 60;
+	}
+	tap_ok(fairness(4) < 50);
+	path_rounds(&path, 4, 500);
+	tap_ok(fairness(4) >= 95);
+}
+
+/* 16 flows on 1 Gbit/s: each has less than it takes for the target alone. */
+static void many_flows_share_a_slow_link(void)
+{
+	struct path path = { .base = 50, .pkt_us100 = 3200 };
+	u32 mean;
+
+	flows_start(16);
+	path_rounds(&path, 16, 10000);
+	mean = path_mean(&path, 16, 500);
+	tap_ok(mean < 16 * 4 * 32);
+	tap_eq(path.idle, 0);
+	tap_ok(fairness(16) >= 95);
+}
+
+/* Hosts are busy for a moment now and then. */
+static void one_late_answer_is_nothing(void)
+{
+	struct path path = { .base = 100, .pkt_us100 = 32 };
+	struct hrp_qp *qp = &flows[0];
+	u32 cwnd;
+
+	flows_start(1);
+	path_rounds(&path, 1, 100);
+	hrp_cc_measured(qp, 110, true, now_ns);
+	cwnd = qp->req.cwnd_pkts;
+	hrp_cc_measured(qp, 5000, true, now_ns);
+	tap_eq(qp->req.cwnd_pkts, cwnd);
+	hrp_cc_measured(qp, 110, true, now_ns);
+	hrp_cc_measured(qp, 5000, true, now_ns);
+	tap_ok(qp->req.cwnd_pkts >= cwnd);
+	/* Two are something. */
+	cwnd = qp->req.cwnd_pkts;
+	hrp_cc_measured(qp, 5000, true, now_ns);
+	tap_ok(qp->req.cwnd_pkts <= cwnd / 2 + 2);
+}
+
+/* Who is not held back by the window learns nothing about it. */
+static void idle_windows_do_not_grow(void)
+{
+	struct path path = { .base = 100, .pkt_us100 = 32 };
+
+	flows_start(1);
+	flows[0].req.sq.head = 0;
+	path_rounds(&path, 1, 100);
+	tap_eq(flows[0].req.cwnd_pkts, START);
+	flows[0].req.sq.head = 1;
+	path_rounds(&path, 1, 10);
+	tap_ok(flows[0].req.cwnd_pkts > START);
+}
+
+/* A route over another city: what was a queue is the path now. */
+static void longer_paths_are_learnt(void)
+{
+	struct path path = { .base = 100, .pkt_us100 = 320 };
+	u32 cwnd;
+
+	flows_start(1);
+	path_rounds(&path, 1, 500);
+	cwnd = flows[0].req.cwnd_pkts;
+	path.base = 2000;
+	path_rounds(&path, 1, 50);
+	tap_ok(flows[0].req.cwnd_pkts < cwnd);
+	/* Two periods of 4.3 s, and some time to grow. */
+	path_rounds(&path, 1, 2 * 4300 / 2 + 200);
+	tap_ok(flows[0].base >= 2000 && flows[0].base < 2200);
+	tap_ok(flows[0].req.cwnd_pkts > 600);
+	/* And back, which shows when the window becomes small. */
+	path.base = 100;
+	path_rounds(&path, 1, 4 * 4300 / 2);
+	tap_ok(flows[0].base >= 100 && flows[0].base < 400);
+}
+
+/*
+ * A flow that comes late takes the queue for the path, so it would take more
+ * than its share for ever.
+ */
+static void late_flows_do_not_win(void)
+{
+	struct path path = { .base = 100, .pkt_us100 = 320 };
+	u32 i;
+
+	flows_start(4);
+	path_rounds(&path, 3, 1000);
+	flow_start(&flows[3]);
+	/* 30 s; a round takes 0.2 ms. */
+	path_rounds(&path, 4, 150000);
+	for (i = 0; i < 4; i++)
+		tap_ok(flows[i].base < 100 + 2 * TARGET);
+	tap_ok(fairness(4) >= 90);
+}
+
+/* Whatever is measured. */
+static void windows_have_limits(void)
+{
+	struct hrp_qp *qp = &flows[0];
+	u64 random = 1;
+	u32 i, bad = 0;
+
+	flows_start(1);
+	for (i = 0; i < 100000; i++) {
+		random = random * 6364136223846793005ull + 1442695040888963407ull;
+		now_ns += random >> 40;
+		hrp_cc_measured(qp, 1 + (random >> 33) % (1u << (i % 25)),
+				random >> 32 & 1, now_ns);
+		bad += !qp->req.cwnd_pkts || qp->req.cwnd_pkts > WINDOW;
+		bad += qp->base > qp->base_next && qp->base_next;
+	}
+	tap_eq(bad, 0);
+}
+
+/* Longer than can be counted: only losses control. */
+static void satellites_are_not_slowed_down(void)
+{
+	u32 i;
+
+	flows_start(1);
+	for (i = 0; i < 100; i++)
+		hrp_cc_measured(&flows[0], 1u << 20, true, now_ns);
+	tap_eq(flows[0].req.cwnd_pkts, START);
+}
+
+/* That of an answer to an earlier copy is too short. */
+static void resent_packets_teach_no_base(void)
+{
+	struct path path = { .base = 100, .pkt_us100 = 320 };
+	u32 base;
+
+	flows_start(1);
+	path_rounds(&path, 1, 100);
+	base = flows[0].base;
+	hrp_cc_measured(&flows[0], 10, false, now_ns);
+	tap_eq(flows[0].base, base);
+	/* But they tell of queues. */
+	hrp_cc_measured(&flows[0], 1000, false, now_ns);
+	tap_eq(flows[0].req.cc_queued, 1);
+}
+
+static void local_delivery_is_not_controlled(void)
+{
+	flows_start(1);
+	hrp_cc_release(&flows[0]);
+	tap_eq(flows[0].req.cwnd_pkts, WINDOW);
+	hrp_cc_measured(&flows[0], 5000, true, now_ns);
+	hrp_cc_measured(&flows[0], 5000, true, now_ns);
+	tap_eq(flows[0].req.cwnd_pkts, WINDOW);
+}
+
+/* A long message to a peer that keeps packets; round trips of 100 us so far. */
+static void rig_begin_kept(void)
+{
+	struct hrp_req *req = &rig.qp.req;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	req->timeout = 16;
+	req->window_pkts = WINDOW;
+	req->cc = HRP_CC_DELAY;
+	hrp_req_start(&rig.qp, 0);
+	rig_post_op(HROCE_WR_WRITE, 1u << 30);
+	tap_eq(rig_drain(), START);
+	rig.now_ns += 100000;
+	rig_ack(15, ACK);
+	rig_drain();
+	rig_ack(20, NAK);
+	rig_drain();
+	rig_ack(req->psn_max - 1, ACK);
+	req->cwnd_pkts = 400;
+	rig_drain();
+}
+
+/* Gaps of one packet, @dist apart, each filled @rtt_ns after it was reported. */
+static void rig_gaps(u32 nr, u32 dist, u64 rtt_ns)
+{
+	u32 psn = rig.qp.req.psn_una;
+
+	while (nr--) {
+		psn += dist;
+		rig.now_ns += rtt_ns;
+		rig_ack(psn, NAK);
+		rig_drain();
+		rig.now_ns += rtt_ns;
+		rig_ack(psn + dist - 1, ACK);
+		rig_drain();
+	}
+}
+
+static void losses_without_a_queue_cost_nothing(void)
+{
+	rig_begin_kept();
+	rig_gaps(50, 70, 110000);
+	tap_ok(rig.qp.req.cwnd_pkts >= 400);
+	rig_end();
+}
+
+static void losses_in_a_queue_shrink_the_window(void)
+{
+	rig_begin_kept();
+	rig_gaps(50, 70, 2000000);
+	tap_ok(rig.qp.req.cwnd_pkts < 100);
+	rig_end();
+}
+
+/* A queue that is too short to be noticed. */
+static void many_losses_shrink_the_window(void)
+{
+	rig_begin_kept();
+	rig_gaps(300, 8, 110000);
+	tap_ok(rig.qp.req.cwnd_pkts < 100);
+	rig_end();
+}
+
+int main(void)
+{
+	tap_plan(15);
+	tap_run(begins_fast);
+	tap_run(meets_the_target);
+	tap_run(windows_become_equal);
+	tap_run(many_flows_share_a_slow_link);
+	tap_run(one_late_answer_is_nothing);
+	tap_run(idle_windows_do_not_grow);
+	tap_run(longer_paths_are_learnt);
+	tap_run(late_flows_do_not_win);
+	tap_run(windows_have_limits);
+	tap_run(satellites_are_not_slowed_down);
+	tap_run(resent_packets_teach_no_base);
+	tap_run(local_delivery_is_not_controlled);
+	tap_run(losses_without_a_queue_cost_nothing);
+	tap_run(losses_in_a_queue_shrink_the_window);
+	tap_run(many_losses_shrink_the_window);
+	return tap_exit();
+}
