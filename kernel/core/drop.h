@@ -29,7 +29,7 @@
 	X(NO_WQE, "rx_drop_no_wqe", "UC or UD message without receive entry") \
 	X(ACCESS, "rx_drop_access", "UC or UD message refused by memory keys") \
 	X(MEMORY, "rx_drop_memory", "UC or UD message for missing memory") \
-	X(CNP, "rx_drop_cnp", "congestion notification: hroce does not slow down")
+	X(CNP, "rx_drop_cnp", "congestion notification for what has no congestion control")
 
 /* Events of the protocol. */
 #define HROCE_EVENTS(X) \
@@ -93,7 +93,8 @@
 	X(HANDOVERS, "handovers", "kicks that slept so that the receiver could run") \
 	X(BUSY_POLLS, "busy_polls", "system calls that polled the netdev for a process") \
 	X(ECN_MARKED, "np_ecn_marked_roce_packets", "packets received that a switch has marked") \
-	X(CNP_SENT, "np_cnp_sent", "congestion notifications sent")
+	X(CNP_SENT, "np_cnp_sent", "congestion notifications sent") \
+	X(CNP_HANDLED, "rp_cnp_handled", "congestion notifications obeyed")
 
 enum hroce_stat {
 #define HROCE_STAT_ENUM(name, str, proves) HROCE_DROP_##name,

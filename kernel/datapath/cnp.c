@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Congestion notification packets, see cnp.h. */
 #include <linux/timekeeping.h>
-#include <net/inet_ecn.h>
 #include "../core/stats.h"
 #include "../mem/iter.h"
 #include "../net/tx.h"
+#include "../proto/cc.h"
 #include "../trace/trace.h"
 #include "cnp.h"
 #include "qp.h"
@@ -19,6 +19,7 @@ void hroce_cnp_init(struct hroce_cnp *cnp)
 {
 	*cnp = (struct hroce_cnp) {
 		.enable = true,
+		.obey = true,
 		.dscp = HROCE_CNP_DSCP,
 		.prio = HROCE_CNP_PRIO,
 		.min_us = HROCE_CNP_US,
@@ -65,7 +66,7 @@ static int cnp_path(const struct hroce_qp *qp, struct hroce_path *path)
 	const struct hroce_cnp *cnp = &hqp_dev(qp)->cnp;
 	struct hroce_path_key key = qp->path.key;
 
-	key.tclass = READ_ONCE(cnp->dscp) << 2 | INET_ECN_ECT_0;
+	key.tclass = READ_ONCE(cnp->dscp) << 2;
 	key.sl = READ_ONCE(cnp->prio);
 	return hroce_path_init(path, qp->path.port, &key, false, GFP_ATOMIC);
 }
@@ -105,6 +106,8 @@ static noinline_for_stack void cnp_transmit(struct hroce_qp *qp,
 		hroce_stats_add(qp->proto.stats, HROCE_EV_TX_ERRORS, 1);
 		return;
 	}
+	/* As ConnectX sends them. */
+	hroce_headers_set_ect(&tx.hdr);
 	cnp_add(qp, &tx, b);
 	hroce_tx_end(&tx);
 	hroce_stats_add(qp->proto.stats, HROCE_EV_CNP_SENT, 1);
@@ -120,4 +123,30 @@ void hroce_cnp_send(struct hroce_qp *qp)
 	cnp_build(qp, &b);
 	trace_hroce_tx(qp->proto.qpn, &b);
 	cnp_transmit(qp, &path, &b);
+}
+
+/* Does the control of this queue pair react to CNPs? */
+static bool cnp_reacts(const struct hroce_qp *qp)
+{
+	return hrp_qp_is_reliable(&qp->proto) && hrp_qp_sends(&qp->proto) &&
+	       hrp_cc_of(qp->proto.req.cc)->cnp &&
+	       READ_ONCE(hqp_dev(qp)->cnp.obey);
+}
+
+void hroce_cnp_choose(struct hroce_qp *qp)
+{
+	lockdep_assert_held(&qp->send.lock);
+	WRITE_ONCE(qp->path.ect, cnp_reacts(qp));
+}
+
+bool hroce_cnp_obey(struct hroce_qp *qp)
+{
+	bool obeyed;
+
+	spin_lock(&qp->send.lock);
+	obeyed = !qp->dead && cnp_reacts(qp);
+	if (obeyed)
+		hrp_cc_cnp(&qp->proto);
+	spin_unlock(&qp->send.lock);
+	return obeyed;
 }

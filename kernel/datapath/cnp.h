@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Congestion notification packets (A17.9.3): a link answers packets that a
- * switch has marked, so that hardware which sent them slows down.
+ * switch has marked, so that who sent them slows down, and slows down itself.
  */
 #ifndef HROCE_CNP_H
 #define HROCE_CNP_H
@@ -23,8 +23,9 @@ struct hroce_qp;
 #define HROCE_CNP_MAX_US	4095
 
 /**
- * struct hroce_cnp - how a link answers marked packets
- * @enable: it does
+ * struct hroce_cnp - what a link does about marks
+ * @enable: it answers marked packets
+ * @obey: it slows down when it is told, and its requests are ECN-capable
  * @dscp: DSCP of the answers, 0 to HROCE_CNP_DSCP_MAX
  * @prio: their skb->priority, 0 to HROCE_CNP_PRIO_MAX
  * @min_us: least time between two answers of a queue pair, in microseconds, 0 to
@@ -32,6 +33,7 @@ struct hroce_qp;
  */
 struct hroce_cnp {
 	bool enable;
+	bool obey;
 	u8 dscp;
 	u8 prio;
 	u16 min_us;
@@ -63,5 +65,22 @@ void hroce_cnp_marked(struct hroce_qp *qp);
  * Context: holder of the responder's token, no lock.
  */
 void hroce_cnp_send(struct hroce_qp *qp);
+
+/**
+ * hroce_cnp_choose - are the requests of a queue pair ECN-capable?
+ * @qp: queue pair that begins to send
+ *
+ * They are if it reacts to marks. Context: send lock held.
+ */
+void hroce_cnp_choose(struct hroce_qp *qp);
+
+/**
+ * hroce_cnp_obey - the peer has sent a CNP
+ * @qp: queue pair that it is for
+ *
+ * Context: softirq or BH disabled, no lock.
+ * Return: false if nothing reacts to it.
+ */
+bool hroce_cnp_obey(struct hroce_qp *qp);
 
 #endif /* HROCE_CNP_H */

@@ -338,7 +338,8 @@ static int recv_check(const struct hroce_qp *qp, struct hroce_recv *r)
 {
 	struct hrp_pkt *pkt = &r->packet.pkt;
 
-	if ((pkt->opcode & HRP_SVC_MASK) != hrp_qp_service(&qp->proto))
+	if ((pkt->opcode & HRP_SVC_MASK) != hrp_qp_service(&qp->proto) &&
+	    !(pkt->info & HRP_OI_CNP))
 		return HROCE_DROP_OPCODE;
 	switch ((enum hrp_state)READ_ONCE(qp->proto.state)) {
 	case HRP_RESET:
@@ -431,6 +432,33 @@ static struct hroce_qp *recv_switch_qp(struct hroce_recv *r,
 	return qp;
 }
 
+/* A switch has marked what this side sent. CNPs are not answered. */
+static noinline void recv_cnp(struct hroce_recv *r, struct hroce_dev *dev)
+{
+	struct hroce_qp *qp = r->qp;
+	int drop;
+
+	if (r->frame->mcast) {
+		recv_drop(r, HROCE_DROP_MCAST);
+		return;
+	}
+	if (!qp || qp->proto.qpn != r->packet.pkt.dqpn)
+		qp = recv_switch_qp(r, dev, r->packet.pkt.dqpn);
+	if (!qp) {
+		recv_drop(r, HROCE_DROP_NO_QP);
+		return;
+	}
+	drop = recv_check(qp, r);
+	if (drop < 0 && !hroce_rx_icrc_ok(r->frame, &r->packet))
+		drop = HROCE_DROP_ICRC;
+	if (drop < 0 && !hroce_cnp_obey(qp))
+		drop = HROCE_DROP_CNP;
+	if (drop >= 0)
+		recv_drop(r, drop);
+	else
+		hroce_stats_add(qp->proto.stats, HROCE_EV_CNP_HANDLED, 1);
+}
+
 /* Inlined into the loop over a frame; the other caller is local.c. */
 static __always_inline void recv_one(struct hroce_recv *r)
 {
@@ -439,8 +467,8 @@ static __always_inline void recv_one(struct hroce_recv *r)
 	struct hroce_qp *qp = r->qp;
 
 	trace_hroce_rx(pkt);
-	if (pkt->info & HRP_OI_CNP) {
-		recv_drop(r, HROCE_DROP_CNP);
+	if (unlikely(pkt->info & HRP_OI_CNP)) {
+		recv_cnp(r, dev);
 		return;
 	}
 	if (r->frame->mcast) {

@@ -12,6 +12,7 @@
 #include "../proto/req.h"
 #include "../trace/trace.h"
 #include "ah.h"
+#include "cnp.h"
 #include "fault.h"
 #include "out.h"
 #include "qp.h"
@@ -119,8 +120,10 @@ static void send_is_local(struct hroce_qp *qp)
 	struct hrp_req *req = &qp->proto.req;
 
 	lockdep_assert_held(&qp->send.lock);
-	if (req->cc != HRP_CC_NONE && hrp_qp_is_reliable(&qp->proto))
-		hrp_cc_release(&qp->proto);
+	if (req->cc == HRP_CC_NONE || !hrp_qp_is_reliable(&qp->proto))
+		return;
+	hrp_cc_release(&qp->proto);
+	hroce_cnp_choose(qp);
 }
 
 /* Send the bursts that the engine allows now. */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* IP and UDP headers (IBTA annex A17). */
+#include <net/dsfield.h>
+#include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 
@@ -10,6 +12,7 @@
 void hroce_headers_init(struct hroce_headers *h,
 			const struct hroce_path_key *key)
 {
+	u8 tclass = key->tclass & ~INET_ECN_MASK;
 	u8 ttl = key->hop_limit ?: IPDEFTTL;
 	struct ipv6hdr *ip6 = &h->ip6;
 	struct iphdr *ip4 = &h->ip4;
@@ -17,7 +20,7 @@ void hroce_headers_init(struct hroce_headers *h,
 	h->ipv6 = !ipv6_addr_v4mapped(&key->daddr);
 	if (h->ipv6) {
 		h->l3_len = sizeof(*ip6);
-		ip6_flow_hdr(ip6, key->tclass, htonl(key->flow_label));
+		ip6_flow_hdr(ip6, tclass, htonl(key->flow_label));
 		ip6->nexthdr = IPPROTO_UDP;
 		ip6->hop_limit = ttl;
 		ip6->saddr = key->saddr;
@@ -26,7 +29,7 @@ void hroce_headers_init(struct hroce_headers *h,
 		h->l3_len = sizeof(*ip4);
 		ip4->version = 4;
 		ip4->ihl = 5;
-		ip4->tos = key->tclass;
+		ip4->tos = tclass;
 		ip4->frag_off = htons(IP_DF);
 		ip4->ttl = ttl;
 		ip4->protocol = IPPROTO_UDP;
@@ -37,6 +40,15 @@ void hroce_headers_init(struct hroce_headers *h,
 	hroce_headers_udp(h)->source = htons(key->sport);
 	hroce_headers_udp(h)->dest = htons(HRW_UDP_PORT);
 	hroce_headers_udp(h)->check = 0;
+}
+
+void hroce_headers_set_ect(struct hroce_headers *h)
+{
+	if (h->ipv6)
+		ipv6_change_dsfield(&h->ip6, (u8)~INET_ECN_MASK,
+				    INET_ECN_ECT_0);
+	else
+		h->ip4.tos |= INET_ECN_ECT_0;
 }
 
 void hroce_headers_set(struct hroce_headers *h, u32 len, u16 ip_id)

@@ -43,9 +43,20 @@ static inline u32 hroce_headers_len(const struct hroce_headers *h)
  * hroce_headers_init - set the fields that all packets of a path share
  * @h: filled in, except the fields of hroce_headers_set()
  * @key: address vector
+ *
+ * The packets are not ECN-capable, whatever @key says: who sets the ECN bits has
+ * to react to marks.
  */
 void hroce_headers_init(struct hroce_headers *h,
 			const struct hroce_path_key *key);
+
+/**
+ * hroce_headers_set_ect - make the packets ECN-capable: ECT(0) (RFC 3168)
+ * @h: as hroce_headers_init() has left it
+ *
+ * ECT(1) means something else since RFC 9331.
+ */
+void hroce_headers_set_ect(struct hroce_headers *h);
 
 /**
  * hroce_headers_set - set the fields that differ between packets

@@ -18,7 +18,7 @@ struct sk_buff;
  * @daddr: destination, IPv4 mapped; may be multicast
  * @flow_label: 20 bits (IPv6)
  * @sport: UDP source port
- * @tclass: TOS or traffic class, ECN bits included
+ * @tclass: TOS or traffic class; its ECN bits are not used
  * @hop_limit: TTL or hop limit; 0 means the default
  * @sl: service level, limited to those the owner may use; becomes skb->priority
  */
@@ -41,6 +41,7 @@ struct hroce_resend;
  * @known: the route that was looked up last, or NULL; one for all CPUs, RCU
  * @cached: keep the route in @known; else look it up for each frame
  * @ip_id: next IPv4 identification; each packet of a super-packet takes one
+ * @ect: requests are ECN-capable: their sender reacts to marks
  * @single: send single packets, see suspect.h; requests and answers
  * @watched: a super-packet is watched, see suspect.h; requests and answers
  * @queue: accounts queued frames, which refer to it and may outlive the path;
@@ -58,6 +59,7 @@ struct hroce_path {
 	struct hroce_path_queue *queue;
 	void (*wake)(struct hroce_path *path);
 	bool cached;
+	bool ect;
 	bool single[2];
 	bool watched[2];
 };

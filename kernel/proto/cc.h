@@ -23,6 +23,8 @@
  * @measured: a round trip of a single packet was measured, @rtt in units of
  *	1024 ns, at @now_ns. @first: the packet was sent once; otherwise it was
  *	resent, and the answer may be that to an earlier copy. May be NULL
+ * @cnp: the peer has sent a congestion notification packet (A17.9.3); NULL: the
+ *	control does not react
  * @near_pkts: gaps that are nearer to each other than so many packets are a
  *	sign of congestion; those twice as far apart are not
  *
@@ -33,6 +35,7 @@ struct hrp_cc_ops {
 	void (*start)(struct hrp_qp *qp);
 	void (*acked)(struct hrp_req *req, u32 nr_pkts);
 	void (*measured)(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns);
+	void (*cnp)(struct hrp_req *req);
 	u32 (*near_pkts)(const struct hrp_req *req);
 };
 
@@ -85,6 +88,12 @@ static inline void hrp_cc_measured(struct hrp_qp *qp, u32 rtt, bool first,
 {
 	if (qp->req.cc_times)
 		hrp_cc_of(qp->req.cc)->measured(qp, rtt, first, now_ns);
+}
+
+/* A CNP has come, and the control reacts to it. Context: send lock held. */
+static inline void hrp_cc_cnp(struct hrp_qp *qp)
+{
+	hrp_cc_of(qp->req.cc)->cnp(&qp->req);
 }
 
 #endif /* HRP_CC_H */

@@ -37,6 +37,9 @@
 /* The window grows by this part of it, and less if packets wait. */
 #define GROW_SHIFT	4u
 
+/* The window shrinks by this part of it when a switch has marked packets. */
+#define CNP_SHIFT	3u
+
 /* As gaps in percent of packets: more than 3 % without any delay is too much. */
 #define NEAR_PKTS	32u
 
@@ -79,10 +82,11 @@ static bool delay_is_limit(const struct hrp_req *req)
 	return req->sq.next != req->sq.head;
 }
 
-/* Nor does a window grow while gaps are a sign of congestion. */
+/* A window does not grow, either, while marks or gaps are a sign of congestion. */
 static bool delay_may_grow(const struct hrp_req *req)
 {
 	return delay_is_limit(req) &&
+	       !req->cc_told &&
 	       !(req->recovering && req->sparse < HRP_SPARSE);
 }
 
@@ -166,6 +170,19 @@ static void delay_measured(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns)
 	if ((!over || req->cc_over) && delay_may_grow(req))
 		delay_grow(req, delay);
 	req->cc_over = over;
+	req->cc_told = 0;
+}
+
+/* Once in a round trip, however many marks there were. */
+static void delay_cnp(struct hrp_req *req)
+{
+	u32 window = delay_window(req);
+
+	if (req->cc_told)
+		return;
+	req->cc_told = 1;
+	req->cc_start = 0;
+	delay_set_window(req, window - (window >> CNP_SHIFT));
 }
 
 static u32 delay_near_pkts(const struct hrp_req *req)
@@ -177,5 +194,6 @@ const struct hrp_cc_ops hrp_cc_delay = {
 	.name = "delay",
 	.start = delay_start,
 	.measured = delay_measured,
+	.cnp = delay_cnp,
 	.near_pkts = delay_near_pkts,
 };

@@ -158,6 +158,7 @@ enum hrp_cc {
  * @cc_start: the window grows fast, as its limit has not been found yet
  * @cc_over: the last measurement was above the target of the control
  * @cc_queued: the last measurement shows that packets wait in a queue
+ * @cc_told: the peer has told of congestion since the last measurement
  * @timer: enum hrp_timer
  * @timer_ns: @timer is ACK: when it was started; RNR or ROOM: when it expires.
  *	See hrp_req_deadline()
@@ -194,7 +195,8 @@ struct hrp_req {
 	u32 mark_psn:24;
 	u32 cwnd_rest:8;
 	u32 rtx_psn:24;
-	u32 rtx_pkts:8;
+	u32 rtx_pkts:7;
+	u32 cc_told:1;
 	u32 lost_at:24;
 	u32 timer:3;
 	u32 cc:1;

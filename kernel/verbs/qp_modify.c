@@ -159,6 +159,7 @@ static void change_enter(struct hroce_qp *qp, const struct qp_change *c)
 			break;
 		req->cc = READ_ONCE(hqp_dev(qp)->cc);
 		hrp_req_start(&qp->proto, c->attr->sq_psn);
+		hroce_cnp_choose(qp);
 		break;
 	case IB_QPS_SQD:
 		if (c->from == IB_QPS_RTS)

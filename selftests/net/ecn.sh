@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# A path marks packets of all kinds, single ones and super-packets: the receiver tells their sender, and all arrive.
+# A path marks packets of all kinds, single ones and super-packets: the receiver tells their sender, which slows down. Those
+# whose sender reacts say so, and a path may mark instead of dropping them.
 #
 #	namespace A: nla on ea <----- veth -----> namespace B: nlb on eb
 
@@ -27,13 +28,82 @@ told() {
 	path_marks "$1" || return
 	for family in 4 6; do
 		marked=$(counter "$3" np_ecn_marked_roce_packets) sent=$(counter "$3" np_cnp_sent)
-		heard=$(counter "$2" rx_drop_cnp) own=$(counter "$2" np_cnp_sent)
+		heard=$(heard "$2") own=$(counter "$2" np_cnp_sent)
 		HROCE_FAMILY=$family traffic -n 200 && grows "$3" np_ecn_marked_roce_packets "$marked" 100 &&
 			grows "$3" np_cnp_sent "$sent" 1 || return
 		sent=$(($(counter "$3" np_cnp_sent) - sent))
-		grows "$2" rx_drop_cnp "$heard" $sent && [ "$(counter "$2" np_cnp_sent)" = "$own" ] || return
+		[ "$(heard "$2")" -ge $((heard + sent)) ] && [ "$(counter "$2" np_cnp_sent)" = "$own" ] || return
 	done
 	ip netns exec "$1" nft flush ruleset
+}
+
+# usage: heard LINK: notifications that came, to queue pairs in any state
+heard() {
+	local name sum=0
+
+	for name in rp_cnp_handled rx_drop_cnp rx_drop_qp_state rx_drop_no_qp; do sum=$((sum + $(counter "$1" $name))); done
+	echo "$sum"
+}
+
+# usage: count_ecn_bits NAMESPACE NETDEV: count frames of RoCEv2 that leave by it, by their ECN bits
+count_ecn_bits() {
+	ip netns exec "$1" nft -f - <<-NFT
+	table netdev e {
+		chain c {
+			type filter hook egress device $2 priority 0; policy accept;
+			udp dport 4791 ip ecn not-ect counter comment "not-ect"
+			udp dport 4791 ip ecn ect0 counter comment "ect0"
+			udp dport 4791 ip ecn ect1 counter comment "ect1"
+			udp dport 4791 ip6 ecn not-ect counter comment "not-ect"
+			udp dport 4791 ip6 ecn ect0 counter comment "ect0"
+			udp dport 4791 ip6 ecn ect1 counter comment "ect1"
+		}
+	}
+	NFT
+}
+# usage: ecn_bits NAMESPACE BITS: how many it were
+ecn_bits() {
+	local n sum=0
+
+	for n in $(ip netns exec "$1" nft list table netdev e | sed -n "s/.* ecn $2 counter packets \([0-9]*\).*/\1/p"); do
+		sum=$((sum + n))
+	done
+	echo "$sum"
+}
+
+# usage: capable ECT0-EXPECTED OPTIONS...: traffic whose requests are ECN-capable, or nothing is
+capable() {
+	local expected=$1 family
+
+	shift
+	count_ecn_bits "$nsA" ea || return
+	for family in 4 6; do
+		HROCE_FAMILY=$family traffic -n 100 "$@" || return
+	done
+	ip netns exec "$nsA" nft list table netdev e
+	[ "$(ecn_bits "$nsA" ect1)" = 0 ] && [ $(($(ecn_bits "$nsA" ect0) > 50)) = "$expected" ] || return
+	ip netns exec "$nsA" nft flush ruleset
+}
+
+# With the switch off, and with a control that does not react.
+capable_no_more() {
+	knob nla rp_enable N && knob nlb rp_enable N && capable 0 || return
+	knob nla rp_enable Y && knob nlb rp_enable Y
+	knob nla cc none && knob nlb cc none && capable 0 || return
+	knob nla cc delay && knob nlb cc delay
+}
+
+# The path marks instead of dropping. Who is told makes its window smaller.
+marks_instead_of_losses() {
+	local handled marked
+
+	handled=$(counter nla rp_cnp_handled) marked=$(counter nlb np_ecn_marked_roce_packets)
+	tc -n "$nsA" qdisc add dev ea root netem limit 10000 loss 30% ecn || return
+	traffic -n 300 -e 13
+	status=$?
+	tc -s -n "$nsA" qdisc show dev ea
+	tc -n "$nsA" qdisc del dev ea root
+	[ "$status" = 0 ] && grows nlb np_ecn_marked_roce_packets "$marked" 50 && grows nla rp_cnp_handled "$handled" 5
 }
 
 # Who sends datagrams is not told.
@@ -50,4 +120,9 @@ two_ends || { tap_case ecn.topology false; tap_done; exit 1; }
 tap_case ecn.requests_marked told "$nsA" nla nlb
 tap_case ecn.answers_marked told "$nsB" nlb nla
 tap_case ecn.datagrams datagrams
+tap_case ecn.requests_capable capable 1
+tap_case ecn.datagrams_not_capable capable 0 -t ud
+tap_case ecn.unreliable_not_capable capable 0 -t uc
+tap_case ecn.capable_no_more capable_no_more
+tap_case ecn.marks_instead_of_losses marks_instead_of_losses
 tap_done

@@ -13,7 +13,7 @@ import struct
 import sys
 
 from checksum import checksum
-from inject import Failure, Packet, Target, aeth, counters, deth, wait_counted
+from inject import Failure, Packet, Target, aeth, counters, deth, run_cases, wait_counted
 from inject import RC_ACK, RC_SEND_FIRST, RC_SEND_LAST, RC_SEND_MIDDLE, RC_SEND_ONLY, UD_SEND_ONLY
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "lib"))
@@ -299,15 +299,7 @@ def main():
     report = tap.Tap(len(CASES[family]))
     target = Target(ns_a, ns_b, family)
     target.router = bytes.fromhex(router.replace(":", ""))
-    for case in CASES[family]:
-        name = f"gro.{case.__name__}_ipv{family}"
-        try:
-            case(target)
-            report.case(name, True)
-        except (Failure, OSError) as error:
-            report.case(name, False, error)
-    target.process.stdin.close()
-    target.process.wait()
+    run_cases(report, target, "gro", {case.__name__: case for case in CASES[family]})
     sys.exit(report.done())
 
 

@@ -48,7 +48,6 @@ UD_SEND_ONLY, UD_SEND_ONLY_IMM = 0x64, 0x65
 CNP = 0x81
 
 # ECN bits of a packet that came through congestion (RFC 3168).
-CE = 3
 
 
 class Failure(Exception):
@@ -473,109 +472,6 @@ def unattached_group(target):
         raise Failure("some were counted")
 
 
-class Listening:
-    """What nlb sends while packets that a switch has marked are sent to it."""
-
-    def __init__(self, target, kind):
-        target.new(kind)
-        self.target, self.kind = target, kind
-        self.socket = target.socket_in(target.ns_a, "ea", ETH_P_ALL)
-        self.before = counters()
-
-    def cnps(self):
-        """The CNPs that have come, from the IP header on."""
-        found = []
-        while True:
-            try:
-                frame = self.socket.recv(65536, socket.MSG_DONTWAIT)
-            except BlockingIOError:
-                return found
-            ip = frame[14:]
-            udp = ip[20 if ip[0] >> 4 == 4 else 40:]
-            if frame[6:12] == self.target.mac_b and udp[2:4] == struct.pack(">H", PORT) and udp[8] == CNP:
-                found.append(ip)
-
-    def send(self, number, counter, counted, **fields):
-        """Send packets in order, until @counter has grown; return the CNPs, whose number is also counted."""
-        self.target.ask(f"post {number}")
-        self.cnps()
-        for i in range(number):
-            packet = good(self.target, self.kind)
-            packet.psn += i
-            change(**{"tos": CE, **fields})(self.target, packet)
-            self.target.send(packet.frame())
-        wait_counted(self.before, counter, counted, number)
-        # The answer follows the counting.
-        grown = wait_counted(self.before, counter, counted, number)
-        found = self.cnps()
-        if len(found) != grown.get("np_cnp_sent", 0):
-            raise Failure(f"{len(found)} CNPs; {grown}")
-        return found
-
-
-def expected_cnp(target, seen):
-    """The answer of annex A17.9.3, but for what the sender may choose: IPv4 identification, hop limit, source port."""
-    packet = Packet(target, CNP, 0, b"\0" * 16)
-    packet.src, packet.dst = packet.dst, packet.src
-    packet.qpn = target.pair["qpn_a"] | 0x40000000
-    packet.ack = 0
-    packet.tos = 48 << 2 | 2
-    length = 20 if seen[0] >> 4 == 4 else 40
-    packet.sport = struct.unpack(">H", seen[length:length + 2])[0]
-    transport = packet.transport()
-    ip, udp = packet.headers(8 + len(transport) + 4)
-    if length == 20:
-        ip = ip[:4] + seen[4:6] + ip[6:8] + seen[8:9] + ip[9:]
-        ip = ip[:10] + struct.pack(">H", checksum(ip)) + ip[12:]
-    else:
-        ip = bytes([ip[0], ip[1] & 0xf0 | seen[1] & 0x0f]) + seen[2:4] + ip[4:7] + seen[7:8] + ip[8:]
-    return ip + udp[:6] + seen[length + 6:length + 8] + transport + \
-        struct.pack("<I", packet.icrc(ip, udp, transport))
-
-
-def marked(kind):
-    """A case: a packet that came through congestion is answered, in every byte as hardware answers it."""
-    def run(target):
-        found = Listening(target, kind).send(1, "np_cnp_sent", 1)
-        wanted = expected_cnp(target, found[0])
-        if len(found) != 1 or found[0][:len(wanted)] != wanted:
-            raise Failure(f"{[cnp.hex() for cnp in found]}, expected {wanted.hex()}")
-    return run
-
-
-def marked_often(target):
-    """One answer in the time that is set, however many packets are marked."""
-    with Switched("np_min_time_between_cnps", 4000):
-        link = Listening(target, "rc")
-        begin = time.monotonic()
-        found = link.send(30, "np_ecn_marked_roce_packets", 30)
-        most = 1 + int((time.monotonic() - begin) / 0.004)
-    if not 1 <= len(found) <= most:
-        raise Failure(f"{len(found)} CNPs, at most {most} expected")
-
-
-def unanswered(kind, counter, **fields):
-    """A case: a packet that is counted by @counter, and that nobody is told about."""
-    def run(target):
-        found = Listening(target, kind).send(1, counter, 1, **fields)
-        if found:
-            raise Failure(f"{[cnp.hex() for cnp in found]}")
-    return run
-
-
-def switched_off(target):
-    with Switched("np_enable", "N"):
-        unanswered("rc", "np_ecn_marked_roce_packets")(target)
-
-
-def class_of_cnps(target):
-    """The class is the administrator's."""
-    with Switched("np_cnp_dscp", 10):
-        found = Listening(target, "rc").send(1, "np_cnp_sent", 1)
-    if [cnp[1] for cnp in found] != [10 << 2 | 2]:
-        raise Failure(f"{[cnp.hex() for cnp in found]}")
-
-
 class Waiting:
     """Four WRITEs of all memory, of which the last three at least wait in a qdisc until release()."""
 
@@ -770,7 +666,6 @@ DROP = {
     "uc_opcode_on_rc": dropped("rc", "rx_drop_opcode", change(opcode=UC_SEND_ONLY)),
     "rc_opcode_on_uc": dropped("uc", "rx_drop_opcode", change(opcode=RC_SEND_ONLY)),
     "rc_opcode_on_ud": dropped("ud", "rx_drop_opcode", change(opcode=RC_SEND_ONLY)),
-    "cnp": dropped("rc", "rx_drop_cnp", change(opcode=CNP, ext=b"", payload=b"\0" * 16)),
     "icrc_one_bit_rc": dropped("rc", "rx_drop_icrc", change(icrc_xor=1)),
     "icrc_one_bit_uc": dropped("uc", "rx_drop_icrc", change(icrc_xor=0x80000000)),
     "icrc_one_bit_ud": dropped("ud", "rx_drop_icrc", change(icrc_xor=0x10000)),
@@ -841,18 +736,6 @@ DROP = {
     "send_longer_than_receive": fatal(
         lambda t: [Packet(t, RC_SEND_FIRST if i == 0 else RC_SEND_MIDDLE, t.psn(i), b"m" * 1024) for i in range(9)],
         status=1),
-    "marked_rc": marked("rc"),
-    "marked_uc": marked("uc"),
-    "marked_ud": unanswered("ud", "np_ecn_marked_roce_packets"),
-    "marked_often": marked_often,
-    "marked_and_damaged": unanswered("rc", "rx_drop_icrc", icrc_xor=1),
-    "marked_for_nobody": unanswered("rc", "rx_drop_no_qp", qpn=0xfffff1),
-    "marked_cnp": unanswered("rc", "rx_drop_cnp", opcode=CNP, ext=b"", payload=b"\0" * 16),
-    "not_marked": unanswered("rc", "rx_bytes", tos=0),
-    "not_marked_ect_0": unanswered("rc", "rx_bytes", tos=2),
-    "not_marked_ect_1": unanswered("rc", "rx_bytes", tos=1),
-    "cnps_switched_off": switched_off,
-    "class_of_cnps": class_of_cnps,
     "random_packets": random_packets,
     "random_bytes": random_bytes,
 }
@@ -860,7 +743,20 @@ DROP = {
 # Over IPv6 the parser below the transport headers is another one; the rest is not.
 OVER_IPV6 = ("control_ud", "control_uc", "half_a_bth", "udp_longer_than_ip", "pad_without_payload", "opcode_reserved",
              "icrc_one_bit_rc", "icrc_one_bit_ud", "qpn_unknown", "other_peer", "unattached_group", "not_for_us",
-             "write_wrong_rkey", "marked_rc", "not_marked_ect_0", "random_packets", "random_bytes")
+             "write_wrong_rkey", "random_packets", "random_bytes")
+
+
+def run_cases(report, target, suite, cases):
+    """Run functions, a dictionary by name, and end the target."""
+    for name, case in cases.items():
+        name = f"{suite}.{name}_ipv{target.family}"
+        try:
+            case(target)
+            report.case(name, True)
+        except (Failure, OSError) as error:
+            report.case(name, False, error)
+    target.process.stdin.close()
+    target.process.wait()
 
 
 def main():

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Malformed packets from a packet socket, see inject.py, and good ones out of order, see kept.py.
+# Malformed packets from a packet socket, see inject.py; good ones out of order, see kept.py; and marked ones, marks.py.
 #
 #	namespace A: nla and a packet socket on ea <----- veth -----> namespace B: nlb on eb
 
@@ -30,5 +30,7 @@ mark_log inject
 tap_stream '' net/inject.py "$nsA" "$nsB" 4 "$@"
 [ $# != 0 ] || tap_stream '' net/inject.py "$nsA" "$nsB" 6
 [ $# != 0 ] || tap_stream '' net/kept.py "$nsA" "$nsB" 4
+[ $# != 0 ] || tap_stream '' net/marks.py "$nsA" "$nsB" 4
+[ $# != 0 ] || tap_stream '' net/marks.py "$nsA" "$nsB" 6
 tap_case inject.log_is_quiet log_is_quiet
 tap_done

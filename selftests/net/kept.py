@@ -13,7 +13,7 @@ import struct
 import sys
 import time
 
-from inject import Failure, Packet, SWITCHES, Switched, Target, atomic_eth, counters, only_counted, reth, wait_counted
+from inject import Failure, Packet, SWITCHES, Switched, Target, atomic_eth, counters, only_counted, reth, run_cases, wait_counted
 from inject import RC_ATOMIC_WRITE, RC_CMP_SWAP, RC_FETCH_ADD, RC_READ, RC_SEND_FIRST, RC_SEND_LAST, RC_SEND_ONLY
 from inject import RC_WRITE_ONLY
 
@@ -322,15 +322,7 @@ def main():
     ns_a, ns_b, family = sys.argv[1:]
     report = tap.Tap(len(CASES) + 1)
     target = Target(ns_a, ns_b, family)
-    for case in CASES:
-        name = f"kept.{case.__name__}_ipv{family}"
-        try:
-            case(target)
-            report.case(name, True)
-        except (Failure, OSError) as error:
-            report.case(name, False, error)
-    target.process.stdin.close()
-    target.process.wait()
+    run_cases(report, target, "kept", {case.__name__: case for case in CASES})
     try:
         wait_all_dropped("exit")
         report.case("kept.nothing_at_exit", True)

@@ -308,6 +308,35 @@ static void resent_packets_teach_no_base(void)
 	tap_eq(flows[0].req.cc_queued, 1);
 }
 
+/* A CNP counts once in a round trip; there is no control without window. */
+static void marks_shrink_the_window(void)
+{
+	struct path path = { .base = 1000, .pkt_us100 = 32 };
+	struct hrp_req *req = &flows[0].req;
+	u32 i, cwnd;
+
+	flows_start(1);
+	path_rounds(&path, 1, 3);
+	tap_eq(req->cc_start, 1);
+	cwnd = req->cwnd_pkts;
+	for (i = 0; i < 10; i++)
+		hrp_cc_cnp(&flows[0]);
+	tap_ok(req->cwnd_pkts >= cwnd * 7 / 8 && req->cwnd_pkts < cwnd);
+	tap_eq(req->cc_start, 0);
+	/* It does not grow in that round trip, but later. */
+	cwnd = req->cwnd_pkts;
+	path_round(&path, 1);
+	tap_eq(req->cwnd_pkts, cwnd);
+	path_round(&path, 1);
+	tap_ok(req->cwnd_pkts > cwnd);
+	for (i = 0; i < 1000; i++) {
+		hrp_cc_cnp(&flows[0]);
+		path_round(&path, 1);
+	}
+	tap_eq(req->cwnd_pkts, 1);
+	tap_ok(!hrp_cc_none.cnp);
+}
+
 static void local_delivery_is_not_controlled(void)
 {
 	flows_start(1);
@@ -383,7 +412,7 @@ static void many_losses_shrink_the_window(void)
 
 int main(void)
 {
-	tap_plan(15);
+	tap_plan(16);
 	tap_run(begins_fast);
 	tap_run(meets_the_target);
 	tap_run(windows_become_equal);
@@ -395,6 +424,7 @@ int main(void)
 	tap_run(windows_have_limits);
 	tap_run(satellites_are_not_slowed_down);
 	tap_run(resent_packets_teach_no_base);
+	tap_run(marks_shrink_the_window);
 	tap_run(local_delivery_is_not_controlled);
 	tap_run(losses_without_a_queue_cost_nothing);
 	tap_run(losses_in_a_queue_shrink_the_window);

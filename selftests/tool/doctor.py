@@ -264,8 +264,6 @@ def netdevs(cases):
                  "ip address add 10.75.0.1/24 dev eth0.5 && rdma link add hroce5 type hroce netdev eth0.5 && "
                  f"mkdir {TOS.format('hroce5', 104)}",
                  "rmdir /sys/kernel/config/rdma_cm/hroce5; rdma link del hroce5; ip link del eth0.5")
-    cases.broken("traffic_class", "traffic-class", f"mkdir {TOS.format('hroce0', 105)}",
-                 "rmdir /sys/kernel/config/rdma_cm/hroce0")
     cases.broken("scatter_gather", "offloads", "ethtool -K eth0 sg off")
     cases.broken("checksums", "offloads", "ethtool -K eth0 tx off")
     cases.broken("switch_off", "switch-off",

@@ -103,12 +103,16 @@ static void transfer(struct ends *e)
 	vt_verify_guards(e->s);
 }
 
-/* Packets of three messages, a READ request and two acknowledgements. */
+/*
+ * Packets of three messages, a READ request and two acknowledgements; and that
+ * of the first packet, as congestion control times it until it is known that
+ * packets stay on this host.
+ */
 static long long nr_packets(const struct ends *e)
 {
 	size_t mtu = vt_mtu_bytes(e->p->opt.mtu);
 
-	return 3 * ((LEN + mtu - 1) / mtu) + 3;
+	return 3 * ((LEN + mtu - 1) / mtu) + 4;
 }
 
 static void no_frames(struct vt *t)

@@ -10,7 +10,7 @@ IDS = (
     "libibverbs-missing", "library-missing", "abi-mismatch", "library-mismatch", "open-fails",
     "port-busy", "renamed", "netdev-down", "no-carrier", "no-address", "duplicate-address",
     "gid-missing", "gid-table-full", "mtu-small", "route-mtu", "memlock", "firewall", "arp-ignore",
-    "traffic-class", "vlan-priority", "pause-one-way", "ring-small", "offloads", "switch-off",
+    "vlan-priority", "pause-one-way", "ring-small", "offloads", "switch-off",
     "qdisc-drops", "card-drops", "backlog-drops", "clock-slow",
     "peer-unreachable", "peer-busy", "peer-no-link", "peer-connect", "peer-mtu", "peer-clock",
     "black-hole", "messages-fail", "loss", "reordering", "damage", "content", "dscp", "asymmetric",

@@ -34,11 +34,6 @@ def check(links):
         tos = default_tos(link.name)
         if not tos:
             continue
-        if tos & 3:
-            found.append(warning("traffic-class", link.name,
-                                 f"The traffic class {tos} of {link.name} sets bits of ECN.",
-                                 "DSCP is in the upper six bits; routers change the lower two.",
-                                 f"echo {tos & 0xfc} >{CONFIG}/{link.name}/ports/1/default_roce_tos"))
         for netdev in link.netdevs():
             found += check_vlan(link, tos, netdev)
     return found

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Packets that a switch has marked, and congestion notification packets.
+
+usage: marks.py NAMESPACE-A NAMESPACE-B FAMILY
+"""
+import os
+import socket
+import struct
+import sys
+import time
+
+from checksum import checksum
+from inject import CNP, ETH_P_ALL, Failure, PORT, Packet, Switched, Target, change, counters, dropped, good, run_cases
+from inject import wait_counted
+
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "lib"))
+
+import tap
+
+CE = 3
+
+
+class Listening:
+    """What nlb sends while packets that a switch has marked are sent to it."""
+
+    def __init__(self, target, kind):
+        target.new(kind)
+        self.target, self.kind = target, kind
+        self.socket = target.socket_in(target.ns_a, "ea", ETH_P_ALL)
+        self.before = counters()
+
+    def cnps(self):
+        """The CNPs that have come, from the IP header on."""
+        found = []
+        while True:
+            try:
+                frame = self.socket.recv(65536, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return found
+            ip = frame[14:]
+            udp = ip[20 if ip[0] >> 4 == 4 else 40:]
+            if frame[6:12] == self.target.mac_b and udp[2:4] == struct.pack(">H", PORT) and udp[8] == CNP:
+                found.append(ip)
+
+    def send(self, number, counter, counted, **fields):
+        """Send packets in order, until @counter has grown; return the CNPs, whose number is also counted."""
+        self.target.ask(f"post {number}")
+        self.cnps()
+        for i in range(number):
+            packet = good(self.target, self.kind)
+            packet.psn += i
+            change(**{"tos": CE, **fields})(self.target, packet)
+            self.target.send(packet.frame())
+        wait_counted(self.before, counter, counted, number)
+        # The answer follows the counting.
+        grown = wait_counted(self.before, counter, counted, number)
+        found = self.cnps()
+        if len(found) != grown.get("np_cnp_sent", 0):
+            raise Failure(f"{len(found)} CNPs; {grown}")
+        return found
+
+
+def expected_cnp(target, seen):
+    """The answer of annex A17.9.3, but for what the sender may choose: IPv4 identification, hop limit, source port."""
+    packet = Packet(target, CNP, 0, b"\0" * 16)
+    packet.src, packet.dst = packet.dst, packet.src
+    packet.qpn = target.pair["qpn_a"] | 0x40000000
+    packet.ack = 0
+    packet.tos = 48 << 2 | 2
+    length = 20 if seen[0] >> 4 == 4 else 40
+    packet.sport = struct.unpack(">H", seen[length:length + 2])[0]
+    transport = packet.transport()
+    ip, udp = packet.headers(8 + len(transport) + 4)
+    if length == 20:
+        ip = ip[:4] + seen[4:6] + ip[6:8] + seen[8:9] + ip[9:]
+        ip = ip[:10] + struct.pack(">H", checksum(ip)) + ip[12:]
+    else:
+        ip = bytes([ip[0], ip[1] & 0xf0 | seen[1] & 0x0f]) + seen[2:4] + ip[4:7] + seen[7:8] + ip[8:]
+    return ip + udp[:6] + seen[length + 6:length + 8] + transport + \
+        struct.pack("<I", packet.icrc(ip, udp, transport))
+
+
+def marked(kind):
+    """A case: a packet that came through congestion is answered, in every byte as hardware answers it."""
+    def run(target):
+        found = Listening(target, kind).send(1, "np_cnp_sent", 1)
+        wanted = expected_cnp(target, found[0])
+        if len(found) != 1 or found[0][:len(wanted)] != wanted:
+            raise Failure(f"{[cnp.hex() for cnp in found]}, expected {wanted.hex()}")
+    return run
+
+
+def marked_often(target):
+    """One answer in the time that is set, however many packets are marked."""
+    with Switched("np_min_time_between_cnps", 4000):
+        link = Listening(target, "rc")
+        begin = time.monotonic()
+        found = link.send(30, "np_ecn_marked_roce_packets", 30)
+        most = 1 + int((time.monotonic() - begin) / 0.004)
+    if not 1 <= len(found) <= most:
+        raise Failure(f"{len(found)} CNPs, at most {most} expected")
+
+
+def unanswered(kind, counter, **fields):
+    """A case: a packet that is counted by @counter, and that nobody is told about."""
+    def run(target):
+        found = Listening(target, kind).send(1, counter, 1, **fields)
+        if found:
+            raise Failure(f"{[cnp.hex() for cnp in found]}")
+    return run
+
+
+def notified(kind, counter, choose=None, **fields):
+    """A case: CNPs of which @counter is all that they do, as seen by who sends here."""
+    def turn(target, packet):
+        change(opcode=CNP, ext=b"", payload=b"\0" * 16, **fields)(target, packet)
+        if choose:
+            choose(packet)(target, packet)
+    return dropped(kind, counter, turn)
+
+
+def not_obeyed(target):
+    with Switched("rp_enable", "N"):
+        notified("rc", "rx_drop_cnp")(target)
+
+
+def switched_off(target):
+    with Switched("np_enable", "N"):
+        unanswered("rc", "np_ecn_marked_roce_packets")(target)
+
+
+def traffic_class(ip):
+    return ip[1] if ip[0] >> 4 == 4 else (ip[0] << 4 | ip[1] >> 4) & 0xff
+
+
+def class_of_cnps(target):
+    """The class is the administrator's."""
+    with Switched("np_cnp_dscp", 10):
+        found = Listening(target, "rc").send(1, "np_cnp_sent", 1)
+    if [traffic_class(cnp) for cnp in found] != [10 << 2 | 2]:
+        raise Failure(f"{[cnp.hex() for cnp in found]}")
+
+
+CASES = {
+    "marked_rc": marked("rc"),
+    "marked_uc": marked("uc"),
+    "marked_ud": unanswered("ud", "np_ecn_marked_roce_packets"),
+    "marked_often": marked_often,
+    "marked_cnp": unanswered("rc", "rp_cnp_handled", opcode=CNP, ext=b"", payload=b"\0" * 16),
+    "marked_and_damaged": unanswered("rc", "rx_drop_icrc", icrc_xor=1),
+    "marked_for_nobody": unanswered("rc", "rx_drop_no_qp", qpn=0xfffff1),
+    "not_marked": unanswered("rc", "rx_bytes", tos=0),
+    "not_marked_ect_0": unanswered("rc", "rx_bytes", tos=2),
+    "not_marked_ect_1": unanswered("rc", "rx_bytes", tos=1),
+    "cnps_switched_off": switched_off,
+    "class_of_cnps": class_of_cnps,
+    "cnp": notified("rc", "rp_cnp_handled"),
+    "cnp_uc": notified("uc", "rx_drop_cnp"),
+    "cnp_ud": notified("ud", "rx_drop_cnp"),
+    "cnp_damaged": notified("rc", "rx_drop_icrc", icrc_xor=1),
+    "cnp_for_nobody": notified("rc", "rx_drop_no_qp", qpn=0xfffff1),
+    "cnp_of_other_pkey": notified("rc", "rx_drop_pkey", pkey=0x9234),
+    "cnp_of_other_peer": notified("rc", "rx_drop_peer", lambda p: change(src=p.src[:-1] + b"\x4d")),
+    "cnps_not_obeyed": not_obeyed,
+}
+
+
+def main():
+    ns_a, ns_b, family = sys.argv[1:]
+    report = tap.Tap(len(CASES))
+    run_cases(report, Target(ns_a, ns_b, family), "marks", CASES)
+    sys.exit(report.done())
+
+
+if __name__ == "__main__":
+    main()
