@@ -25,8 +25,11 @@
 /* For a window of one packet, in addition, as a multiple of it. */
 #define SMALL		4u
 
-/* Longer round trips are as bad as this one. */
-#define RTT_MAX		0xffffu
+/*
+ * 67 ms: longer round trips are as bad as this one. If the shortest one is so
+ * long, no delay is seen, and the window grows until packets are lost.
+ */
+#define RTT_MAX		HRP_BASE_MAX
 
 /* At first: a short connection does not have to wait for the window to grow. */
 #define START_PKTS	64u
@@ -156,9 +159,9 @@ static void delay_measured(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns)
 
 	if (first)
 		delay_learn(qp, rtt, now_ns);
-	if (rtt < qp->base || qp->base == HRP_BASE_MAX)
-		return;
 	rtt = min(rtt, RTT_MAX);
+	if (rtt < qp->base)
+		return;
 	delay = rtt - qp->base;
 	target = delay_target(req);
 	over = delay > target;

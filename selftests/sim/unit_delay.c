@@ -289,7 +289,7 @@ static void satellites_are_not_slowed_down(void)
 	flows_start(1);
 	for (i = 0; i < 100; i++)
 		hrp_cc_measured(&flows[0], 1u << 20, true, now_ns);
-	tap_eq(flows[0].req.cwnd_pkts, START);
+	tap_eq(flows[0].req.cwnd_pkts, WINDOW);
 }
 
 /* That of an answer to an earlier copy is too short. */
