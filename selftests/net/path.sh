@@ -81,13 +81,16 @@ little_is_sent_twice() {
 }
 
 # The first queue is that of this host, which says so. What it refuses is neither an error nor lost: the peer sees no gap.
+# Congestion control would keep it short.
 what_is_refused_waits() {
 	local n=64 ok=0
 
+	knob pla cc none || return
 	tc -n "$nsA" qdisc add dev pa root tbf rate 400mbit burst 128k limit 256k || return
 	remember
 	writes $n || ok=1
 	tc -n "$nsA" qdisc del dev pa root
+	knob pla cc delay || return
 	echo "$(grown tx_refused) packets refused, $(grown tx_errors) errors, $(grown nak_seq_rcvd) gaps"
 	[ $ok = 0 ] && [ "$(grown tx_refused)" -gt 0 ] && [ "$(grown tx_errors)" = 0 ] && [ "$(grown nak_seq_rcvd)" = 0 ]
 }
