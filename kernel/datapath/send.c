@@ -28,6 +28,18 @@ static struct hroce_path *send_path(struct hroce_qp *qp,
 	return ah && ah->pd == qp->ib.pd ? &ah->path : NULL;
 }
 
+/* What stays on this host needs no congestion control. */
+static void send_is_local(struct hroce_qp *qp)
+{
+	struct hrp_req *req = &qp->proto.req;
+
+	lockdep_assert_held(&qp->send.lock);
+	if (req->cc == HRP_CC_NONE || !hrp_qp_is_reliable(&qp->proto))
+		return;
+	hrp_cc_release(&qp->proto);
+	hroce_cnp_choose(qp);
+}
+
 /*
  * Send a burst, without the lock held. The frame stays open if another burst is
  * likely to follow at once.
@@ -38,6 +50,7 @@ static u8 send_burst(struct hroce_qp *qp, struct hroce_out *out,
 {
 	struct hroce_path *path = send_path(qp, b);
 	struct hroce_mem_iter it __uninitialized;
+	bool local;
 	u8 status;
 
 	if (!path)
@@ -49,12 +62,15 @@ static u8 send_burst(struct hroce_qp *qp, struct hroce_out *out,
 	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, qp->ib.pd, &b->mem);
 	status = hroce_out_add(out, path, b, &it);
 	hroce_mem_end(&it);
+	local = out->tx.path && out->tx.route.to;
 	/* hroce_out_end() may deliver on this host and run the completer. */
 	if (!out->tx.frame.skb)
 		hroce_early_sent(&qp->early);
 	if (!b->more)
 		hroce_out_end(out);
 	spin_lock(&qp->send.lock);
+	if (local)
+		send_is_local(qp);
 	if (unlikely(status != HROCE_WC_SUCCESS))
 		hrp_pace_give_back(&qp->proto, b, out->tx.next);
 	if (unlikely(status == HRP_MEM_FAULT))
@@ -114,18 +130,6 @@ static noinline void send_doubts(struct hroce_qp *qp, const struct hrp_burst *b)
 	hroce_path_choose(&qp->path, false, b->first.psn);
 }
 
-/* What stays on this host needs no congestion control. */
-static void send_is_local(struct hroce_qp *qp)
-{
-	struct hrp_req *req = &qp->proto.req;
-
-	lockdep_assert_held(&qp->send.lock);
-	if (req->cc == HRP_CC_NONE || !hrp_qp_is_reliable(&qp->proto))
-		return;
-	hrp_cc_release(&qp->proto);
-	hroce_cnp_choose(qp);
-}
-
 /* Send the bursts that the engine allows now. */
 static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 {
@@ -156,8 +160,6 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 		hrp_req_sent(&qp->proto, &b, status);
 	}
 	if (out.tx.path) {
-		if (unlikely(out.tx.route.to))
-			send_is_local(qp);
 		spin_unlock(&qp->send.lock);
 		hroce_hold_ride(qp, &out);
 		hroce_out_end(&out);

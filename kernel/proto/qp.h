@@ -141,6 +141,7 @@ enum hrp_cc {
  * @again: @recovering, and some packets have been resent more than once
  * @timing: the packet at @mark_psn, sent at @mark_at, measures the round trip.
  *	Not if @troubled when it was sent
+ * @alone: that packet was sent alone, for congestion control
  * @troubled: the next progress has something to restore, of what is described
  *	here as "since the last progress" or "left"; or @recovering
  * @keeps: the peer keeps packets that come after a gap, see hole.c
@@ -189,7 +190,8 @@ struct hrp_req {
 	u32 since;
 	u32 srtt8:28;
 	u32 rnr_retries:4;
-	u32 rttvar4:28;
+	u32 rttvar4:27;
+	u32 alone:1;
 	u32 sparse:4;
 	u32 mark_at;
 	u32 mark_psn:24;

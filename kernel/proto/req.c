@@ -181,31 +181,53 @@ void hrp_req_fail(struct hrp_qp *qp, u8 result)
 	req_stop(qp, hrp_qp_is_reliable(qp) ? HRP_ERR : HRP_SQE);
 }
 
+/* Is half of the congestion window in flight? */
+static bool req_is_half_full(const struct hrp_req *req)
+{
+	return 2 * hrp_req_dist(req) >= req->cwnd_pkts;
+}
+
 /*
  * Packets for which one acknowledgement is requested: several in each round
  * trip, and for few packets, as those that are acknowledged together make room
  * for as many at once.
  */
-#define REQ_ASK_PKTS	32u
+#define REQ_ASK_PKTS	64u
+
+/* Least time between packets that are sent alone, in units of 1024 ns. */
+#define REQ_TIMED_GAP	64u
 
 static u32 req_ask_pkts(const struct hrp_req *req)
 {
+	if (req->cc_times && !req_is_half_full(req))
+		return REQ_ASK_PKTS;
 	return min(req->cwnd_pkts / 4, REQ_ASK_PKTS);
 }
 
-/* May the next packets be timed? */
-static bool req_may_time(const struct hrp_req *req)
-{
-	return !req->timing && !req->troubled;
-}
+/* What of the next packets is timed? */
+enum req_timing {
+	TIME_NOTHING,
+	TIME_ANY,	/* what requests an acknowledgement */
+	TIME_ALONE,	/* a packet that is sent alone */
+};
 
 /*
- * Must the next packet be sent alone, to be timed? The last of several waits for
- * the others.
+ * While much is in flight, or nothing is known of the path, congestion control
+ * wants a packet that is sent alone, since the last of several waits for the
+ * others. On the shortest paths not in each round trip, as it has its price.
+ * Otherwise, or to find back to a short timeout, any will do.
  */
-static bool req_times_one(const struct hrp_req *req)
+static enum req_timing req_what_to_time(const struct hrp_qp *qp, u64 now_ns)
 {
-	return req->cc_times && req_may_time(req);
+	const struct hrp_req *req = &qp->req;
+
+	if (req->timing || req->troubled)
+		return TIME_NOTHING;
+	if (!req->cc_times || req->backoff ||
+	    (!req_is_half_full(req) && qp->base != HRP_BASE_MAX))
+		return TIME_ANY;
+	return hrp_rtt_clock(now_ns) - req->mark_at >= REQ_TIMED_GAP ?
+	       TIME_ALONE : TIME_NOTHING;
 }
 
 /*
@@ -273,19 +295,18 @@ static bool req_is_followed(struct hrp_qp *qp)
 }
 
 /*
- * Request an acknowledgement when the window closes (@closed), after
- * req_ask_pkts(), for a packet that is timed, and at the end of a message (@end)
- * if no other follows at once or burst_pkts were sent without a request.
+ * Request an acknowledgement if the window closes or the packet is timed (@must),
+ * after req_ask_pkts(), and at the end of a message (@end) if no other follows at
+ * once or burst_pkts were sent without a request.
  */
 static void req_ask_ack(struct hrp_qp *qp, struct hrp_wqe *w,
-			struct hrp_burst *b, bool end, bool closed)
+			struct hrp_burst *b, bool end, bool must)
 {
 	struct hrp_req *req = &qp->req;
 	bool ask;
 
 	req->unasked_pkts += b->nr_pkts;
-	ask = closed || req->unasked_pkts >= req_ask_pkts(req) ||
-	      req_times_one(req);
+	ask = must || req->unasked_pkts >= req_ask_pkts(req);
 	if (!ask && end)
 		ask = req->unasked_pkts >= req->burst_pkts ||
 		      !req_is_followed(qp);
@@ -378,7 +399,7 @@ static __always_inline void req_set_data(const struct hrp_qp *qp,
 
 /* SEND and WRITE */
 static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
-			      struct hrp_burst *b)
+			      struct hrp_burst *b, bool alone)
 {
 	u32 n = min_t(u32, w->nr_pkts - qp->req.offset, qp->req.burst_pkts);
 	bool reliable = hrp_qp_is_reliable(qp);
@@ -388,9 +409,7 @@ static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
 
 	if (reliable) {
 		room = req_room(req);
-		n = min(n, room);
-		if (n && req_times_one(req))
-			n = 1;
+		n = min3(n, room, alone ? 1u : n);
 	}
 	if (!n)
 		return STEP_WAIT;
@@ -402,7 +421,7 @@ static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
 	if (!reliable || req->psn != req->psn_max)
 		b->copy = 1;
 	if (reliable)
-		req_ask_ack(qp, w, b, end, n == room);
+		req_ask_ack(qp, w, b, end, n == room || alone);
 
 	req_advance(req, w, n);
 	if (!reliable) {
@@ -567,7 +586,7 @@ static enum req_step req_local(struct hrp_qp *qp, struct hrp_wqe *w)
 }
 
 static enum req_step req_step(struct hrp_qp *qp, struct hrp_wqe *w,
-			      struct hrp_burst *b)
+			      struct hrp_burst *b, bool alone)
 {
 	struct hrp_req *req = &qp->req;
 
@@ -586,7 +605,7 @@ static enum req_step req_step(struct hrp_qp *qp, struct hrp_wqe *w,
 	case HROCE_WR_SEND_INV:
 	case HROCE_WR_WRITE:
 	case HROCE_WR_WRITE_IMM:
-		return req_data(qp, w, b);
+		return req_data(qp, w, b, alone);
 	case HROCE_WR_READ:
 		return req_read(qp, w, b);
 	case HROCE_WR_CMP_SWAP:
@@ -711,6 +730,7 @@ static enum hrp_next req_run(struct hrp_qp *qp, u64 now_ns,
 	u32 psn_max = req->psn_max;
 	struct hrp_wqe *w;
 	enum hrp_next ret;
+	enum req_timing what;
 	u32 n;
 
 	if (unlikely(req->rtx_pkts) && req_resend(qp, b))
@@ -719,13 +739,16 @@ static enum hrp_next req_run(struct hrp_qp *qp, u64 now_ns,
 		w = req_entry(qp, &ret);
 		if (!w)
 			return ret;
-		switch (req_step(qp, w, b)) {
+		what = req_what_to_time(qp, now_ns);
+		switch (req_step(qp, w, b, what == TIME_ALONE)) {
 		case STEP_BURST:
 			b->more = req->sq.posted - req->sq.next;
 			if (req->timer == HRP_TIMER_OFF)
 				hrp_req_restart(req, now_ns);
-			if (b->ackreq_last && req_may_time(req))
+			if (b->ackreq_last && what != TIME_NOTHING) {
+				req->alone = what == TIME_ALONE;
 				req_time(req, b, psn_max, now_ns);
+			}
 			return HRP_NEXT_BURST;
 		case STEP_NEXT:
 			break;

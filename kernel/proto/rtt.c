@@ -76,7 +76,8 @@ void hrp_rtt_end(struct hrp_qp *qp, u64 now_ns)
 	req->timing = 0;
 	req->backoff = 0;
 	count_time(qp, HROCE_EV_RTT_64US, rtt);
-	hrp_cc_measured(qp, rtt, true, now_ns);
+	if (req->alone)
+		hrp_cc_measured(qp, rtt, true, now_ns);
 	if (!hrp_rtt_known(req)) {
 		req->srtt8 = rtt << 3;
 		req->rttvar4 = rtt << 1;

@@ -687,6 +687,9 @@ struct sim_qp *sim_qp_new(struct sim_node *node, enum hrp_type type, u32 qpn,
 	 * a long READ is requested again if nothing was measured yet.
 	 */
 	req->timeout = sim->opts.refuse_ppm ? 14 : 6;
+	/* Where 6 of 10 answers do not come, 16 in a row may not. */
+	if (sim->opts.drop_ppm >= SIM_PPM / 10)
+		req->timeout = 9;
 	if (sim->opts.timeout)
 		req->timeout = sim->opts.timeout;
 	req->retry_cnt = sim->opts.kill_one ? 7 : 255;

@@ -15,7 +15,7 @@
 #define NAK		HRP_NAK_PSN_SEQ
 #define WINDOW		2048
 #define START		64
-#define ASK_PKTS	32u
+#define ASK_PKTS	64u
 #define TARGET		100	/* units of 1024 ns */
 #define MAX_FLOWS	16
 
@@ -126,7 +126,7 @@ static void begins_fast(void)
 	path_rounds(&path, 1, 2);
 	tap_ok(flows[0].req.cwnd_pkts > 312);
 	path_rounds(&path, 1, 10);
-	tap_ok(path.queue < 3 * TARGET);
+	tap_ok(path.queue < 2 * TARGET + ASK_PKTS * path.pkt_us100 / 100);
 	tap_eq(flows[0].req.cc_start, 0);
 }
 
@@ -142,15 +142,17 @@ static void meets_the_target(void)
 		{ .base = 50, .pkt_us100 = 3200 },
 	};
 	struct path path;
-	u32 i, mean;
+	u32 i, mean, clump;
 
 	for (i = 0; i < ARRAY_SIZE(paths); i++) {
 		path = paths[i];
 		flows_start(1);
 		path_rounds(&path, 1, 400);
 		mean = path_mean(&path, 1, 1000);
+		/* What is sent at once, and a few packets on slow links. */
+		clump = min(flows[0].req.cwnd_pkts / 4, ASK_PKTS) / 2 + 4;
 		tap_ok(mean > TARGET / 4 && mean < 2 * TARGET +
-		       4 * path.pkt_us100 / 100);
+		       clump * path.pkt_us100 / 100);
 		tap_eq(path.idle, 0);
 	}
 }
@@ -353,6 +355,7 @@ static void rig_begin_kept(void)
 	struct hrp_req *req = &rig.qp.req;
 
 	rig_begin(HRP_TYPE_RC, 0);
+	rig.now_ns = 1000000000;
 	req->timeout = 16;
 	req->window_pkts = WINDOW;
 	req->cc = HRP_CC_DELAY;
