@@ -22,6 +22,9 @@
  */
 #define TARGET		100u
 
+/* In addition, this part of the shortest round trip. */
+#define LONG		2u
+
 /* For a window of one packet, in addition, as a multiple of it. */
 #define SMALL		4u
 
@@ -120,15 +123,14 @@ static void delay_learn(struct hrp_qp *qp, u32 rtt, u64 now_ns)
  * One packet per round trip, whoever has how many: that makes windows equal in
  * the long run. If little waits, a part of the window, too.
  */
-static void delay_grow(struct hrp_req *req, u32 delay)
+static void delay_grow(struct hrp_req *req, u32 delay, u32 little)
 {
 	u32 window = delay_window(req);
 
 	if (req->cc_start)
 		window *= 2;
-	else if (delay < TARGET / 2)
-		window += (window >> GROW_SHIFT) * (TARGET / 2 - delay) /
-			  (TARGET / 2);
+	else if (delay < little)
+		window += (window >> GROW_SHIFT) * (little - delay) / little;
 	delay_set_window(req, window + (1u << 8));
 }
 
@@ -142,13 +144,14 @@ static void delay_shrink(struct hrp_req *req, u32 excess, u32 rtt)
 }
 
 /*
- * Small windows may wait longer: many flows need a longer queue for their
- * packets, and what is timed is the first packet after an acknowledgement, which
- * finds less of its own flow in the queue if the window is large.
+ * Packets may wait longer on long paths, whose delay varies more. They may, too,
+ * if the window is small: many flows need a longer queue for their packets, and
+ * what is timed is the first packet after an acknowledgement, which finds less
+ * of its own flow in the queue if the window is large.
  */
-static u32 delay_target(const struct hrp_req *req)
+static u32 delay_target(const struct hrp_qp *qp)
 {
-	return TARGET + SMALL * TARGET / req->cwnd_pkts;
+	return TARGET + qp->base / LONG + SMALL * TARGET / qp->req.cwnd_pkts;
 }
 
 static void delay_measured(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns)
@@ -163,15 +166,15 @@ static void delay_measured(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns)
 	if (rtt < qp->base)
 		return;
 	delay = rtt - qp->base;
-	target = delay_target(req);
+	target = delay_target(qp);
 	over = delay > target;
-	req->cc_queued = delay > TARGET / 4;
-	if (delay > TARGET / 2)
+	req->cc_queued = delay > target / 2;
+	if (req->cc_queued)
 		req->cc_start = 0;
 	if (over && req->cc_over)
 		delay_shrink(req, delay - target, rtt);
 	if ((!over || req->cc_over) && delay_may_grow(req))
-		delay_grow(req, delay);
+		delay_grow(req, delay, target / 2);
 	req->cc_over = over;
 	req->cc_told = 0;
 }
