@@ -35,7 +35,7 @@ static const struct sim_opts runs[] = {
 	{ .name = "rc_long_1", .nr_pairs = 2, .nr_ops = 1500, .timeout = 14,
 	  .drop_ppm = 10000, .max_us = 60000 },
 	{ .name = "rc_long_5", .nr_pairs = 2, .nr_ops = 1000, .timeout = 14,
-	  .drop_ppm = 50000, .max_us = 200000 },
+	  .drop_ppm = 50000, .max_us = 300000 },
 	{ .name = "rc_long_all_5", .nr_pairs = 2, .nr_ops = 800, .timeout = 14,
 	  .drop_ppm = 50000, .dup_ppm = 50000, .reorder_ppm = 50000,
 	  .damage_ppm = 50000, .max_us = 500000 },
