@@ -91,8 +91,7 @@ static bool delay_is_limit(const struct hrp_req *req)
 /* A window does not grow, either, while marks or gaps are a sign of congestion. */
 static bool delay_may_grow(const struct hrp_req *req)
 {
-	return delay_is_limit(req) &&
-	       !req->cc_told &&
+	return delay_is_limit(req) && !req->cc_told &&
 	       !(req->recovering && req->sparse < HRP_SPARSE);
 }
 
@@ -107,13 +106,13 @@ static void delay_learn(struct hrp_qp *qp, u32 rtt, u64 now_ns)
 	u8 now = period(now_ns);
 
 	if (qp->base_at != now) {
-		qp->base_at = now;
-		qp->base = qp->base_next;
-		qp->base_next = HRP_BASE_MAX;
-		if (delay_is_limit(req)) {
+		if (qp->base != HRP_BASE_MAX && delay_is_limit(req)) {
 			delay_set_window(req, delay_window(req) / 4);
 			req->cc_start = 1;
 		}
+		qp->base_at = now;
+		qp->base = qp->base_next;
+		qp->base_next = HRP_BASE_MAX;
 	}
 	qp->base_next = min_t(u32, qp->base_next, rtt);
 	qp->base = min(qp->base, qp->base_next);

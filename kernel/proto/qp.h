@@ -101,6 +101,9 @@ enum hrp_cc {
 	HRP_CC_NR,
 };
 
+/* hrp_req.cc has one bit. */
+static_assert(HRP_CC_NR <= 2);
+
 /**
  * struct hrp_req - requester and completer; guarded by the send lock
  * @sq: send queue

@@ -50,7 +50,7 @@ static void flows_start(u32 nr)
 {
 	u32 i;
 
-	now_ns = 1;
+	now_ns = 7ull << 32;
 	for (i = 0; i < nr; i++)
 		flow_start(&flows[i]);
 }
