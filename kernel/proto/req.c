@@ -212,19 +212,21 @@ enum req_timing {
 };
 
 /*
- * While much is in flight, or nothing is known of the path, congestion control
- * wants a packet that is sent alone, since the last of several waits for the
+ * While much is in flight, or before a long message if nothing is known of the
+ * path, congestion control wants a packet that is sent alone, since the last of several waits for the
  * others. On the shortest paths not in each round trip, as it has its price.
  * Otherwise, or to find back to a short timeout, any will do.
  */
-static enum req_timing req_what_to_time(const struct hrp_qp *qp, u64 now_ns)
+static enum req_timing req_what_to_time(const struct hrp_qp *qp,
+					const struct hrp_wqe *w, u64 now_ns)
 {
 	const struct hrp_req *req = &qp->req;
 
 	if (req->timing || req->troubled)
 		return TIME_NOTHING;
 	if (!req->cc_times || req->backoff ||
-	    (!req_is_half_full(req) && qp->base != HRP_BASE_MAX))
+	    (!req_is_half_full(req) &&
+	     (qp->base != HRP_BASE_MAX || 2 * w->nr_pkts < req->cwnd_pkts)))
 		return TIME_ANY;
 	return hrp_rtt_clock(now_ns) - req->mark_at >= REQ_TIMED_GAP ?
 	       TIME_ALONE : TIME_NOTHING;
@@ -739,7 +741,7 @@ static enum hrp_next req_run(struct hrp_qp *qp, u64 now_ns,
 		w = req_entry(qp, &ret);
 		if (!w)
 			return ret;
-		what = req_what_to_time(qp, now_ns);
+		what = req_what_to_time(qp, w, now_ns);
 		switch (req_step(qp, w, b, what == TIME_ALONE)) {
 		case STEP_BURST:
 			b->more = req->sq.posted - req->sq.next;
