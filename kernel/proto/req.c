@@ -213,9 +213,9 @@ enum req_timing {
 
 /*
  * While much is in flight, or before a long message if nothing is known of the
- * path, congestion control wants a packet that is sent alone, since the last of several waits for the
- * others. On the shortest paths not in each round trip, as it has its price.
- * Otherwise, or to find back to a short timeout, any will do.
+ * path, congestion control wants a packet that is sent alone, since the last of
+ * several waits for the others. On the shortest paths not in each round trip, as
+ * it has its price. Otherwise, or to find back to a short timeout, any will do.
  */
 static enum req_timing req_what_to_time(const struct hrp_qp *qp,
 					const struct hrp_wqe *w, u64 now_ns)
