@@ -4,7 +4,7 @@
 import dataclasses
 
 from paths import IMPAIRED, WIRE_MTUS
-from workloads import AllReduce, Bandwidth, BusyLatency, Clock, Copy, Latency, Load, Objects, PingPong, Stream
+from workloads import AllReduce, Bandwidth, BusyLatency, Clock, Copy, Flood, Latency, Load, Objects, PingPong, Stream
 
 RDMA = ("hroce", "rxe")
 WIRES = ("veth", "guests")
@@ -112,6 +112,8 @@ class Catalog:
                 self.add("qps_64", size, system, places, self.many(64, size))
             self.add("write", size, "tcp", places, Stream(size, seconds))
             self.add("write_bidir", size, "tcp", places, Stream(size, seconds, ["--bidir"]))
+            if size == 1 << 20:
+                self.add("write", size, "udp", places, Flood(self.plain, seconds))
 
     def add_impaired(self):
         """The same, where packets are lost or late: only where that is asked for."""

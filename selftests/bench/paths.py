@@ -44,11 +44,12 @@ def impaired():
             ways["delay" + name] = (delay, delay)
         for percent in ("0.1", "1", "5"):
             ways[f"loss_{percent}{name}"] = (f"{delay} loss {percent}%".lstrip(), delay)
-    ways["loss_1_back"] = ("", "loss 1%")
     # Bursts of four packets, 0.4 % of all.
     ways["bursts"] = ("loss gemodel 0.1% 25%", "")
     # 5 % of the packets come 500 us late.
     ways["late"] = ("delay 500us reorder 95% 25%", "")
+    # The same to the client, who gets the answers to READs.
+    ways.update({name + "_back": (back, there) for name, (there, back) in ways.items() if there != back})
     return ways
 
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What the machine does without RDMA, as the benchmark's peers: a ping-pong
- * between two sockets that both poll, and plain copying; and how fast the
- * counter of cycles runs that perftest reads.
+ * between two sockets that both poll, a flood of datagrams that nobody reads, and
+ * plain copying; and how fast the counter of cycles runs that perftest reads.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <netinet/udp.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -169,6 +170,52 @@ static int ping(bool tcp, struct sockaddr_in *addr, size_t size, size_t rounds)
 	return 0;
 }
 
+/*
+ * A socket that takes next to nothing, for a flood: packets find their way to
+ * it, merged on arrival, and go no further.
+ */
+static int sink(struct sockaddr_in *addr, unsigned long milliseconds)
+{
+	int fd = open_socket(false);
+	int one = 1;
+
+	addr->sin_addr.s_addr = htonl(INADDR_ANY);
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &one, sizeof(one)))
+		die("SO_RCVBUF");
+	if (setsockopt(fd, IPPROTO_UDP, UDP_GRO, &one, sizeof(one)))
+		die("UDP_GRO");
+	if (bind(fd, (struct sockaddr *)addr, sizeof(*addr)))
+		die("bind");
+	usleep(milliseconds * 1000);
+	return 0;
+}
+
+/* Super-packets of UDP, in packets of @size bytes: what the path takes alone. */
+static int flood(struct sockaddr_in *addr, int size,
+		 unsigned long milliseconds)
+{
+	size_t len = 60000 / size * size;
+	char *buf = calloc(1, len);
+	int fd = open_socket(false);
+	uint64_t start, ns, bytes = 0;
+
+	if (!buf)
+		die("calloc");
+	if (setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &size, sizeof(size)))
+		die("UDP_SEGMENT");
+	if (connect(fd, (struct sockaddr *)addr, sizeof(*addr)))
+		die("connect");
+	start = now_ns();
+	do {
+		send_all(fd, buf, len);
+		bytes += len;
+		ns = now_ns() - start;
+	} while (ns < milliseconds * 1000000ull);
+	printf("MBps=%.2f\n", bytes * 1000.0 / ns);
+	free(buf);
+	return 0;
+}
+
 static int copy(size_t size, unsigned long milliseconds)
 {
 	char *from = malloc(size), *to = malloc(size);
@@ -242,6 +289,8 @@ static void usage(void)
 	fprintf(stderr,
 		"usage: plain tcp|udp serve PORT SIZE\n"
 		"       plain tcp|udp ping PORT SIZE ADDRESS ROUNDS\n"
+		"       plain udp sink PORT MILLISECONDS\n"
+		"       plain udp flood PORT SIZE ADDRESS MILLISECONDS\n"
 		"       plain memcpy SIZE MILLISECONDS\n"
 		"       plain clock MILLISECONDS\n");
 	exit(2);
@@ -264,9 +313,15 @@ int main(int argc, char **argv)
 	addr.sin_port = htons(number(argv[3]));
 	if (argc == 5 && !strcmp(argv[2], "serve"))
 		return serve(tcp, &addr, number(argv[4]));
-	if (argc != 7 || strcmp(argv[2], "ping"))
+	if (argc == 5 && !tcp && !strcmp(argv[2], "sink"))
+		return sink(&addr, number(argv[4]));
+	if (argc != 7)
 		usage();
 	if (inet_pton(AF_INET, argv[5], &addr.sin_addr) != 1)
+		usage();
+	if (!tcp && !strcmp(argv[2], "flood"))
+		return flood(&addr, number(argv[4]), number(argv[6]));
+	if (strcmp(argv[2], "ping"))
 		usage();
 	return ping(tcp, &addr, number(argv[4]), number(argv[6]));
 }

@@ -266,6 +266,22 @@ class PingPong:
                                                trial.path.server.address, str(self.iterations)]))
 
 
+class Flood:
+    """Super-packets of UDP to a socket that drops them: the time that the path takes alone."""
+
+    def __init__(self, plain, seconds):
+        self.plain = plain
+        self.seconds = seconds
+
+    def run(self, trial):
+        port, size, milliseconds = str(trial.port), str(trial.path.path_mtu()), 1000 * self.seconds
+        trial.start([self.plain, "udp", "sink", port, str(milliseconds + 2000)], udp=True)
+        values = words_to_metrics(trial.run([self.plain, "udp", "flood", port, size, trial.path.server.address,
+                                             str(milliseconds)]))
+        trial.check_wire(0.9 * values["MBps"] * 1e6 * self.seconds)
+        return values
+
+
 class Objects:
     """Regions or queue pairs made and destroyed, one after the other."""
 
