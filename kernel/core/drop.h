@@ -56,6 +56,9 @@
 	X(RTO_EXPIRED, "rto_expirations", "times that no answer came within the measured time") \
 	X(PROBES, "probes", "oldest packets resent alone to draw an answer") \
 	X(HOLES_RESENT, "holes_resent", "gaps resent alone to a peer that keeps what follows") \
+	X(SACK_ASKED, "sack_asked", "times that a peer was asked for selective acknowledgements") \
+	X(SACK_SENT, "sack_sent", "selective acknowledgements sent") \
+	X(SACK_RCVD, "sack_rcvd", "selective acknowledgements used") \
 	X(RTT_64US, "rtt_le_64us", "round trips measured: up to 64 us") \
 	X(RTT_256US, "rtt_le_256us", "round trips measured: up to 256 us") \
 	X(RTT_1MS, "rtt_le_1ms", "round trips measured: up to 1 ms") \

@@ -49,6 +49,7 @@
  * @keep_room_at: time from which on it may run again, in jiffies
  * @cnp: congestion notification packets
  * @hand_over: processes that poll on one CPU hand it over, see handover.h
+ * @sack: selective acknowledgements are asked for and given, see proto/sack.h
  * @busy_poll: processes that poll an empty CQ poll the netdev, see busy.h
  * @leaving: the device is being unregistered: verbs must not start to wait
  * @poller: polls send queues, if enabled
@@ -75,6 +76,7 @@ struct hroce_dev {
 	unsigned long keep_room_at;
 	struct hroce_cnp cnp;
 	bool hand_over;
+	bool sack;
 	bool busy_poll;
 	bool leaving;
 	struct hroce_poller poller;

@@ -21,6 +21,7 @@
 #include "pkey.h"
 #include "qp.h"
 #include "recv.h"
+#include "sack.h"
 #include "srq.h"
 #include "xrc.h"
 
@@ -339,7 +340,7 @@ static int recv_check(const struct hroce_qp *qp, struct hroce_recv *r)
 	struct hrp_pkt *pkt = &r->packet.pkt;
 
 	if ((pkt->opcode & HRP_SVC_MASK) != hrp_qp_service(&qp->proto) &&
-	    !(pkt->info & HRP_OI_CNP))
+	    !(pkt->info & (HRP_OI_CNP | HRP_OI_SACK)))
 		return HROCE_DROP_OPCODE;
 	switch ((enum hrp_state)READ_ONCE(qp->proto.state)) {
 	case HRP_RESET:
@@ -433,7 +434,28 @@ static struct hroce_qp *recv_switch_qp(struct hroce_recv *r,
 }
 
 /* A switch has marked what this side sent. CNPs are not answered. */
-static noinline void recv_cnp(struct hroce_recv *r, struct hroce_dev *dev)
+static int recv_cnp(struct hroce_qp *qp)
+{
+	if (!hroce_cnp_obey(qp))
+		return HROCE_DROP_CNP;
+	hroce_stats_add(qp->proto.stats, HROCE_EV_CNP_HANDLED, 1);
+	return -1;
+}
+
+static noinline_for_stack int recv_sack(struct hroce_qp *qp,
+					const struct hroce_recv *r)
+{
+	const struct hrp_pkt *pkt = &r->packet.pkt;
+	u8 payload[HRP_SACK_MAP_BYTES] __uninitialized;
+
+	if (pkt->payload_len > sizeof(payload) ||
+	    !recv_read(r, payload, pkt->payload_len))
+		return HROCE_DROP_LENGTH;
+	return hroce_sack_recv(qp, pkt, payload);
+}
+
+/* Packets with opcodes that belong to no service. */
+static noinline void recv_apart(struct hroce_recv *r, struct hroce_dev *dev)
 {
 	struct hroce_qp *qp = r->qp;
 	int drop;
@@ -451,12 +473,11 @@ static noinline void recv_cnp(struct hroce_recv *r, struct hroce_dev *dev)
 	drop = recv_check(qp, r);
 	if (drop < 0 && !hroce_rx_icrc_ok(r->frame, &r->packet))
 		drop = HROCE_DROP_ICRC;
-	if (drop < 0 && !hroce_cnp_obey(qp))
-		drop = HROCE_DROP_CNP;
+	if (drop < 0)
+		drop = r->packet.pkt.info & HRP_OI_CNP ? recv_cnp(qp) :
+							 recv_sack(qp, r);
 	if (drop >= 0)
 		recv_drop(r, drop);
-	else
-		hroce_stats_add(qp->proto.stats, HROCE_EV_CNP_HANDLED, 1);
 }
 
 /* Inlined into the loop over a frame; the other caller is local.c. */
@@ -467,8 +488,8 @@ static __always_inline void recv_one(struct hroce_recv *r)
 	struct hroce_qp *qp = r->qp;
 
 	trace_hroce_rx(pkt);
-	if (unlikely(pkt->info & HRP_OI_CNP)) {
-		recv_cnp(r, dev);
+	if (unlikely(pkt->info & (HRP_OI_CNP | HRP_OI_SACK))) {
+		recv_apart(r, dev);
 		return;
 	}
 	if (r->frame->mcast) {

@@ -16,6 +16,7 @@
 #include "qp.h"
 #include "recv.h"
 #include "ring.h"
+#include "sack.h"
 #include "xrc.h"
 
 /*
@@ -42,6 +43,19 @@ static noinline_for_stack u8 reply_burst(struct hroce_qp *qp,
 	if (unlikely(status == HRP_MEM_FAULT))
 		status = hroce_fault_begin(qp, HROCE_FAULT_READ, &it);
 	return status;
+}
+
+/* The same for a selective acknowledgement, with its map. */
+static noinline_for_stack u8 reply_sack(struct hroce_qp *qp,
+					struct hroce_out *out,
+					struct hrp_burst *b)
+	__must_hold(&qp->recv.lock)
+{
+	u8 map[HRP_SACK_MAP_BYTES] __uninitialized;
+
+	hrp_sack_fill(&qp->proto.resp, map);
+	b->mem.bytes = map;
+	return reply_burst(qp, out, b);
 }
 
 static bool reply_must_pause(struct hroce_qp *qp)
@@ -80,6 +94,17 @@ static noinline void reply_doubts(struct hroce_qp *qp,
 	hroce_path_choose(&qp->path, true, b->first.psn);
 }
 
+/* The same for what is copied, or goes out in single packets. */
+static noinline u8 reply_copied(struct hroce_qp *qp, struct hroce_out *out,
+				struct hrp_burst *b)
+	__must_hold(&qp->recv.lock)
+{
+	if (b->first.info & HRP_OI_SACK)
+		return reply_sack(qp, out, b);
+	reply_doubts(qp, b);
+	return reply_burst(qp, out, b);
+}
+
 /* Send responses, in state ERR as well: a NAK tells the peer the cause. */
 static void reply_bursts(struct hroce_qp *qp)
 {
@@ -93,8 +118,9 @@ static void reply_bursts(struct hroce_qp *qp)
 	       hrp_resp_next(&qp->proto, &b)) {
 		hroce_epoch_charge(b.nr_pkts);
 		if (unlikely(b.copy || qp->path.single[1]))
-			reply_doubts(qp, &b);
-		status = reply_burst(qp, &out, &b);
+			status = reply_copied(qp, &out, &b);
+		else
+			status = reply_burst(qp, &out, &b);
 		hrp_resp_sent(&qp->proto, &b, status);
 	}
 	if (!out.tx.path)

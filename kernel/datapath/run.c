@@ -12,6 +12,7 @@
 #include "keep.h"
 #include "qp.h"
 #include "ring.h"
+#include "sack.h"
 
 #define EVENT(name)	(HRP_PENDING_##name - HRP_PENDING_FIRST_EVENT)
 
@@ -59,6 +60,7 @@ static void qp_set_error(struct hroce_qp *qp)
 	}
 	hroce_qp_unlock(qp);
 	hroce_keep_destroy(qp, keep);
+	hroce_sack_destroy(qp);
 	set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
 	set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
 }
@@ -75,6 +77,17 @@ static bool qp_take_pending(struct hroce_qp *qp, unsigned int bit)
 	       test_and_clear_bit(bit, &qp->proto.pending);
 }
 
+#define PENDING_TRACES	(BIT(HRP_PENDING_RETRANSMIT) | \
+			 BIT(HRP_PENDING_RECOVERED))
+
+static noinline void qp_trace_losses(struct hroce_qp *qp)
+{
+	if (qp_take_pending(qp, HRP_PENDING_RETRANSMIT))
+		trace_hroce_retransmit(&qp->proto);
+	if (qp_take_pending(qp, HRP_PENDING_RECOVERED))
+		trace_hroce_recovered(&qp->proto);
+}
+
 void hroce_qp_run_pending_bh(struct hroce_qp *qp)
 {
 	/*
@@ -84,8 +97,8 @@ void hroce_qp_run_pending_bh(struct hroce_qp *qp)
 	if (!qp_has_work(qp))
 		return;
 	for (;;) {
-		if (qp_take_pending(qp, HRP_PENDING_RETRANSMIT))
-			trace_hroce_retransmit(&qp->proto);
+		if (unlikely(READ_ONCE(qp->proto.pending) & PENDING_TRACES))
+			qp_trace_losses(qp);
 		if (qp_take_pending(qp, HRP_PENDING_ERROR))
 			qp_set_error(qp);
 		if (qp_take_pending(qp, HROCE_PENDING_RECV_RUN))
@@ -217,6 +230,7 @@ void hroce_qp_stop(struct hroce_qp *qp)
 	keep = hrp_keep_close(&qp->proto);
 	hroce_qp_unlock(qp);
 	hroce_keep_destroy(qp, keep);
+	hroce_sack_destroy(qp);
 
 	/* Runners, receivers and handlers are in epochs. */
 	hroce_epoch_wait();

@@ -114,8 +114,10 @@ static void send_resends(struct hroce_qp *qp, const struct hrp_burst *b)
 		return;
 	}
 	if (!req->went_back)
-		resend.end = hrp_psn_add(b->first.psn,
-					 b->nr_pkts + req->rtx_pkts);
+		resend.end = hrp_psn_add(b->first.psn, b->nr_pkts);
+	/* Otherwise, the next packets to resend are those of another gap. */
+	if (!req->went_back && req->rtx_psn == resend.end)
+		resend.end = hrp_psn_add(resend.end, req->rtx_pkts);
 	hroce_path_resends(&qp->path, false, &resend);
 }
 

@@ -49,6 +49,9 @@
 /* As gaps in percent of packets: more than 3 % without any delay is too much. */
 #define NEAR_PKTS	32u
 
+/* So many more near gaps than others are needed at first. */
+#define SURE		4u
+
 /* Unit of base_at. */
 #define PERIOD_SHIFT	32
 
@@ -76,7 +79,7 @@ static void delay_start(struct hrp_qp *qp)
 
 	req->cwnd_pkts = min(START_PKTS, req->window_pkts);
 	req->cc_start = 1;
-	req->sparse = HRP_SPARSE;
+	req->sparse = HRP_SPARSE + SURE;
 	qp->base = HRP_BASE_MAX;
 	qp->base_next = HRP_BASE_MAX;
 	qp->base_at = 0;

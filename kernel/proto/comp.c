@@ -15,6 +15,7 @@
 #include "req.h"
 #include "req_priv.h"
 #include "rtt.h"
+#include "sack.h"
 #include "table.h"
 
 /* Limit up to which RNR delays are doubled. */
@@ -256,6 +257,8 @@ static noinline bool comp_recover(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
 	}
 	if (req->resent)
 		hrp_rtt_resent(qp, now_ns);
+	if (req->sack)
+		hrp_sack_acked(qp, now_ns);
 	req->went_back = 0;
 	req->resent = 0;
 	req->probed = 0;
@@ -263,7 +266,7 @@ static noinline bool comp_recover(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
 	req->retries = req->retry_cnt;
 	req->rnr_retries = req->rnr_retry;
 	req->rnr_row = 0;
-	req->troubled = req->recovering;
+	req->troubled = req->recovering || hrp_sack_is_active(req);
 	if (req->lost_at && !req->recovering)
 		hrp_loss_end(qp, now_ns);
 	return alone;
@@ -291,6 +294,28 @@ static __always_inline bool comp_progress(struct hrp_qp *qp, u32 nr_pkts,
 	return alone;
 }
 
+/* Packets in flight, also if the requester has just gone back. */
+static u32 comp_flight(const struct hrp_req *req)
+{
+	return (req->psn_max - req->psn_una) & HRP_PSN_MASK;
+}
+
+/*
+ * The window after going back by all that is in flight. If no packets wait on the
+ * path, it is no larger than the distance of losses: then half of what is sent is
+ * new.
+ */
+static void comp_shrink(struct hrp_req *req)
+{
+	u32 flight = comp_flight(req);
+	u32 pkts = flight / 2;
+
+	if (req->cc_times && !req->cc_queued)
+		pkts = clamp((req->psn_una - req->rtx_psn) & HRP_PSN_MASK, pkts,
+			     flight);
+	hrp_req_shrink(req, pkts);
+}
+
 /*
  * A sequence NAK, or an implied one. Each loss causes many of them: act on the
  * first, and on none during an RNR delay. One that comes a round trip after the
@@ -308,7 +333,7 @@ static void comp_go_back(struct hrp_qp *qp, u64 now_ns)
 		hrp_req_rewind(req);
 		return;
 	}
-	if (req->timer == HRP_TIMER_RNR ||
+	if (req->timer == HRP_TIMER_RNR || hrp_hole_fill_known(qp, now_ns) ||
 	    (req->resent && !hrp_rtt_has_passed(req, now_ns)))
 		return;
 	hrp_loss_begin(req, now_ns);
@@ -321,7 +346,8 @@ static void comp_go_back(struct hrp_qp *qp, u64 now_ns)
 	req->again = req->recovering;
 	/* Later, only one packet is in flight: that says nothing. */
 	if (!req->went_back)
-		hrp_req_shrink(req, hrp_req_dist(req) / 2);
+		comp_shrink(req);
+	req->rtx_psn = req->psn_una;
 	hrp_req_go_back(qp, now_ns);
 	req->recovering = 1;
 	req->mark_psn = req->psn_max;
@@ -395,7 +421,7 @@ static void comp_lose_more(struct hrp_qp *qp, u64 now_ns)
 	if (req->recovering && hrp_hole_fill(qp, now_ns))
 		return;
 	if (req->recovering)
-		hrp_req_shrink(req, hrp_req_dist(req) / 2);
+		hrp_req_shrink(req, comp_flight(req) / 2);
 	req->again = 1;
 	hrp_req_go_back(qp, now_ns);
 }

@@ -11,7 +11,8 @@
  * as for the last gaps. If the next gap begins where that ended, it was too
  * short, and four times as much is resent. If the most is too short as well, or
  * no answer comes, the peer does not keep packets, or no longer: the requester
- * goes back and learns anew.
+ * goes back and learns anew. Peers that tell what they keep (sack.h) leave nothing
+ * to guess: all gaps of a flight are filled at once.
  *
  * The window shrinks for gaps that are near each other, as a queue that
  * overflows makes them while the window grows; what is near depends on the
@@ -24,23 +25,25 @@
 #include "env.h"
 #include "hole.h"
 #include "req_priv.h"
+#include "rtt.h"
+#include "sack.h"
 
 /* 64 packets: as many as a lost super-packet has, at most. */
 #define HOLE_SHIFT_MAX	6u
 
-#define HOLE_SPARSE_MAX	8u
+#define HOLE_SPARSE_MAX	15u
 
 /*
- * A new gap has been reported. The distance to the last one counts for gaps of
- * one packet each, and in proportion if they are longer. Return: true if gaps
- * have just become near.
+ * There is a new gap at @psn. The distance to the last one counts for gaps of one
+ * packet each, and in proportion if they are longer. Return: true if gaps have
+ * just become near.
  */
-static bool hole_judge(struct hrp_req *req)
+static bool hole_judge(struct hrp_req *req, u32 psn, u32 shift)
 {
-	u32 pkts = (req->psn_una - req->rtx_psn) & HRP_PSN_MASK;
+	u32 pkts = (psn - req->rtx_psn) & HRP_PSN_MASK;
 	u32 near_pkts = hrp_cc_of(req->cc)->near_pkts(req);
 
-	pkts >>= req->hole_shift;
+	pkts >>= shift;
 	if (pkts >= 2 * near_pkts) {
 		req->sparse = min(req->sparse + 1u, HOLE_SPARSE_MAX);
 		return false;
@@ -60,16 +63,61 @@ static void hole_recover(struct hrp_req *req, bool dense)
 		return;
 	req->recovering = 1;
 	req->mark_psn = req->psn_max;
+	hrp_sack_asks(req);
+}
+
+/* A request with an answer is not resent apart: it would have to be counted. */
+static bool hole_may_fill(const struct hrp_req *req)
+{
+	return req->keeps && req->psn == req->psn_max &&
+	       req->sq.tail != req->sq.head &&
+	       !hrp_wqe_is_answered(hrp_sq_wqe(&req->sq, req->sq.tail));
+}
+
+/*
+ * How many of @nr_pkts packets in flight from @psn on are alike: requests that
+ * can be resent, or answers (@answers).
+ */
+static u32 hole_clip(const struct hrp_req *req, u32 psn, u32 nr_pkts,
+		     bool *answers)
+{
+	const struct hrp_wqe *w;
+	u32 idx = req->sq.tail;
+	u32 nr = 0;
+
+	*answers = false;
+	for (; nr < nr_pkts && !*answers && idx != req->sq.head; idx++) {
+		w = hrp_sq_wqe(&req->sq, idx);
+		if (!w->nr_pkts || hrp_psn_diff(psn, w->last_psn) > 0)
+			continue;
+		if (hrp_wqe_is_answered(w)) {
+			if (nr)
+				break;
+			*answers = true;
+		}
+		nr = ((w->last_psn - psn) & HRP_PSN_MASK) + 1;
+	}
+	return min(nr, nr_pkts);
+}
+
+static void hole_resend(struct hrp_qp *qp, u32 psn, u32 nr_pkts, bool dense)
+{
+	struct hrp_req *req = &qp->req;
+
+	hole_recover(req, dense);
+	req->rtx_psn = psn;
+	req->rtx_pkts = nr_pkts;
+	req->timing = 0;
+	hrp_count(qp, HROCE_EV_HOLES_RESENT);
 }
 
 bool hrp_hole_fill(struct hrp_qp *qp, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
-	bool dense = false;
+	bool dense = false, answers;
 	u32 nr_pkts;
 
-	/* Entries with answers between would have to be counted. */
-	if (!req->keeps || req->psn != req->psn_max || req->nr_rd_atomic)
+	if (!hole_may_fill(req))
 		return false;
 	if (req->psn_una == req->rtx_psn) {
 		if (req->hole_shift == HOLE_SHIFT_MAX) {
@@ -83,19 +131,70 @@ bool hrp_hole_fill(struct hrp_qp *qp, u64 now_ns)
 	if (req->recovering && hrp_psn_diff(req->psn_una, req->rtx_psn) < 0)
 		nr_pkts = 1;
 	else if (req->psn_una != req->rtx_psn)
-		dense = hole_judge(req);
-	hole_recover(req, dense);
-	req->rtx_psn = req->psn_una;
-	req->rtx_pkts = min(nr_pkts, hrp_req_dist(req));
-	req->timing = 0;
-	hrp_count(qp, HROCE_EV_HOLES_RESENT);
+		dense = hole_judge(req, req->psn_una, req->hole_shift);
+	nr_pkts = hole_clip(req, req->psn_una, min(nr_pkts, hrp_req_dist(req)),
+			    &answers);
+	hole_resend(qp, req->psn_una, nr_pkts, dense);
+	if (req->sack)
+		hrp_sack_tried(req, req->psn_una, nr_pkts);
 	hrp_req_resends(qp, now_ns);
+	return true;
+}
+
+bool hrp_hole_more(struct hrp_qp *qp, u64 now_ns)
+{
+	struct hrp_req *req = &qp->req;
+	bool dense = false, answers;
+	u32 psn, nr_pkts;
+
+	if (!hrp_sack_is_active(req) || !hole_may_fill(req))
+		return false;
+	do {
+		nr_pkts = hrp_sack_next(req, &psn);
+		if (!nr_pkts)
+			return false;
+		nr_pkts = hole_clip(req, psn, nr_pkts, &answers);
+		hrp_sack_tried(req, psn, nr_pkts);
+	} while (answers);
+	if (!nr_pkts)
+		return false;
+	if (hrp_psn_diff(psn, req->rtx_psn) >= 0)
+		dense = hole_judge(req, psn, ilog2(nr_pkts));
+	hole_resend(qp, psn, nr_pkts, dense);
+	if (psn == req->psn_una) {
+		hrp_req_resends(qp, now_ns);
+	} else {
+		req->troubled = 1;
+		hrp_set_pending(qp, HRP_PENDING_RETRANSMIT);
+		hrp_req_rearm(req, now_ns);
+	}
+	return true;
+}
+
+bool hrp_hole_fill_known(struct hrp_qp *qp, u64 now_ns)
+{
+	struct hrp_req *req = &qp->req;
+
+	if (!hrp_sack_is_active(req) || !hole_may_fill(req))
+		return false;
+	hrp_loss_begin(req, now_ns);
+	hrp_sack_judge(req);
+	if (req->resent && hrp_rtt_has_passed(req, now_ns)) {
+		hrp_rtt_back_off(req);
+		hrp_sack_retry(req, req->psn_una, 1);
+	}
+	/* Otherwise there are gaps that are about to be filled. */
+	if (!req->rtx_pkts)
+		hrp_hole_more(qp, now_ns);
 	return true;
 }
 
 void hrp_hole_learn(struct hrp_req *req, u32 nr_pkts)
 {
 	req->keeps = 1;
+	/* One gap in a flight that waited nowhere is no limit of the path. */
+	if (req->cc_times && !req->cc_queued && nr_pkts == 1)
+		req->cc_start = 1;
 	req->hole_shift = min_t(u32, ilog2(2 * nr_pkts - 1), HOLE_SHIFT_MAX);
 }
 
@@ -104,5 +203,7 @@ u32 hrp_hole_window(const struct hrp_req *req)
 	/* Nearly all packets before the mark have left the network. */
 	u32 arrived = (req->mark_psn - req->psn_una) & HRP_PSN_MASK;
 
+	if (hrp_sack_is_active(req))
+		arrived = req->sack->nr;
 	return min(req->cwnd_pkts + arrived, req->window_pkts);
 }

@@ -22,6 +22,28 @@
 bool hrp_hole_fill(struct hrp_qp *qp, u64 now_ns);
 
 /**
+ * hrp_hole_fill_known - resend the gaps that the peer has told of
+ * @qp: queue pair whose peer has reported a gap
+ * @now_ns: current time
+ *
+ * Each gap once, and again if it is known to be lost again. Context: send lock
+ * held.
+ * Return: true; false if gaps are not known, or the requester has to go back,
+ * which changes nothing.
+ */
+bool hrp_hole_fill_known(struct hrp_qp *qp, u64 now_ns);
+
+/**
+ * hrp_hole_more - resend the next gap that the peer has told of
+ * @qp: queue pair; nothing is about to be resent
+ * @now_ns: current time
+ *
+ * Context: send lock held.
+ * Return: true if @qp->req.rtx_pkts is not 0 now.
+ */
+bool hrp_hole_more(struct hrp_qp *qp, u64 now_ns);
+
+/**
  * hrp_hole_learn - an acknowledgement covers packets that were not resent
  * @req: requester that went back because of a NAK
  * @nr_pkts: PSNs that were resent before the acknowledgement, at least 1

@@ -11,6 +11,7 @@
  * Found by PSN modulo the size of the window, in a table, so that no order of
  * arrival makes the search long.
  */
+#include <linux/bits.h>
 #include <linux/compiler.h>
 #include "keep.h"
 #include "psn.h"
@@ -21,6 +22,11 @@ static struct hrp_kept **keep_slot(const struct hrp_keep *keep, u32 psn)
 
 	part = keep->part[psn % HRP_KEEP_PKTS / HRP_KEEP_PART_SLOTS];
 	return part ? &part[psn % HRP_KEEP_PART_SLOTS] : NULL;
+}
+
+static u64 *keep_word(struct hrp_keep *keep, u32 psn)
+{
+	return &keep->map[psn % HRP_KEEP_PKTS / 64];
 }
 
 static bool keep_covers(u32 first, u32 psn)
@@ -46,6 +52,7 @@ bool hrp_keep_fits(const struct hrp_resp *resp, u32 psn)
 void hrp_keep_open(struct hrp_qp *qp, struct hrp_keep *keep)
 {
 	keep->psn = qp->resp.psn;
+	keep->end = qp->resp.psn;
 	WRITE_ONCE(qp->resp.keep, keep);
 	qp->resp.kept = 1;
 }
@@ -63,8 +70,14 @@ struct hrp_keep *hrp_keep_close(struct hrp_qp *qp)
 
 void hrp_keep_put(struct hrp_keep *keep, struct hrp_kept *kept)
 {
-	*keep_slot(keep, kept->pkt.psn) = kept;
+	u32 psn = kept->pkt.psn;
+
+	*keep_slot(keep, psn) = kept;
+	*keep_word(keep, psn) |= BIT_ULL(psn % 64);
 	keep->nr++;
+	keep->untold += hrp_psn_diff(psn, keep->end) > 0 ? HRP_KEEP_TELL : 1;
+	if (hrp_psn_diff(psn, keep->end) >= 0)
+		keep->end = hrp_psn_add(psn, 1);
 }
 
 struct hrp_kept *hrp_keep_take(struct hrp_keep *keep, u32 psn)
@@ -76,6 +89,7 @@ struct hrp_kept *hrp_keep_take(struct hrp_keep *keep, u32 psn)
 		if (slot && *slot) {
 			kept = *slot;
 			*slot = NULL;
+			*keep_word(keep, keep->psn) &= ~BIT_ULL(keep->psn % 64);
 			keep->nr--;
 			return kept;
 		}

@@ -28,6 +28,9 @@
 #define HRP_KEEP_PART_BYTES	(HRP_KEEP_PART_SLOTS * sizeof(struct hrp_kept *))
 #define HRP_KEEP_PARTS		(HRP_KEEP_PKTS / HRP_KEEP_PART_SLOTS)
 
+/* So many kept requests are worth a selective acknowledgement, see sack.h. */
+#define HRP_KEEP_TELL		64
+
 /**
  * struct hrp_kept - a request that is kept; part of a struct of the owner
  * @pkt: its headers
@@ -40,12 +43,19 @@ struct hrp_kept {
  * struct hrp_keep - the requests that a queue pair keeps
  * @psn: no PSN before this one is kept, and none from @psn + HRP_KEEP_PKTS on
  * @nr: number of requests
+ * @end: one past the highest PSN that was kept
+ * @untold: requests kept since the peer was told of them; HRP_KEEP_TELL or more
+ *	if there is a new gap
+ * @map: a bit for each that is kept, by PSN modulo HRP_KEEP_PKTS
  * @part: by PSN modulo HRP_KEEP_PKTS, in arrays of HRP_KEEP_PART_SLOTS; NULL
  *	where nothing has been kept
  */
 struct hrp_keep {
 	u32 psn;
 	u32 nr;
+	u32 end;
+	u32 untold;
+	u64 map[HRP_KEEP_PKTS / 64];
 	struct hrp_kept **part[HRP_KEEP_PARTS];
 };
 

@@ -78,4 +78,7 @@ const u32 hrp_opcode_infos[256] = {
 
 	/* Its 16 reserved bytes count as payload. */
 	[HRP_OPCODE_CNP] = ONLY(HRP_OI_PAYLOAD | HRP_OI_CNP),
+
+	[HRP_OPCODE_SACK_ASK] = ONLY(HRP_OI_PAYLOAD | HRP_OI_SACK),
+	[HRP_OPCODE_SACK] = ONLY(OI_ACK | HRP_OI_PAYLOAD | HRP_OI_SACK),
 };

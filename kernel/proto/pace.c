@@ -114,7 +114,8 @@ enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 	 * The requester will pause, perhaps longer than the local ACK timeout:
 	 * request an acknowledgement of all packets sent so far.
 	 */
-	if (pace->credit < pkt_credit && hrp_qp_is_reliable(qp)) {
+	if (pace->credit < pkt_credit && hrp_qp_is_reliable(qp) &&
+	    !(b->first.info & HRP_OI_SACK)) {
 		b->ackreq_last = 1;
 		req->unasked_pkts = 0;
 		hrp_sq_wqe(&req->sq, req->burst_idx)->unasked = false;

@@ -20,6 +20,7 @@
 
 struct hrp_keep;
 struct hrp_pace;
+struct hrp_sack;
 
 enum hrp_type {
 	HRP_TYPE_RC,
@@ -51,8 +52,10 @@ enum hrp_pending {
 	 * held.
 	 */
 	HRP_PENDING_ERROR,
-	/* The requester went back to resend packets. */
+	/* The requester resends packets. */
 	HRP_PENDING_RETRANSMIT,
+	/* What was lost has arrived. */
+	HRP_PENDING_RECOVERED,
 	/*
 	 * The responder holds an ACK, see hrp_resp_is_held(). Not an event: the
 	 * engine clears it, too.
@@ -134,6 +137,9 @@ static_assert(HRP_CC_NR <= 2);
  * @rnr_retry: attribute; HRP_INFINITE_RNR_RETRY
  * @rnr_retries: RNR NAKs left before RNR_RETRY_EXC_ERR
  * @rnr_row: RNR NAKs since the last progress, saturating at RNR_ROW_MAX
+ * @asks: how often the peer may still be asked for selective acknowledgements;
+ *	set by the owner, up to HRP_SACK_ASKS
+ * @ask: it is to be asked before anything is resent
  * @backoff: doublings of the retransmission timeout, see rtt.h
  * @went_back: the requester went back, and no packet was acknowledged since
  * @resent: @psn_una was resent because of a loss, at @mark_at: for a round trip,
@@ -175,6 +181,7 @@ static_assert(HRP_CC_NR <= 2);
  * @rtx_psn: next packet to resend apart from those at @psn
  * @rtx_pkts: how many
  * @pace: pacing state; NULL if the requester is not paced
+ * @sack: which packets the peer keeps, see sack.h; NULL until it tells
  */
 struct hrp_req {
 	struct hrp_sq sq;
@@ -192,7 +199,8 @@ struct hrp_req {
 	u32 cwnd_pkts;
 	u32 since;
 	u32 srtt8:28;
-	u32 rnr_retries:4;
+	u32 rnr_retries:3;
+	u32 ask:1;
 	u32 rttvar4:27;
 	u32 alone:1;
 	u32 sparse:4;
@@ -214,8 +222,9 @@ struct hrp_req {
 	u8 nr_rd_atomic;
 	u8 timeout:5;
 	u8 hole_shift:3;
-	u8 rnr_retry:4;
-	u8 rnr_row:4;
+	u8 rnr_retry:3;
+	u8 rnr_row:3;
+	u8 asks:2;
 	u8 went_back:1;
 	u8 resent:1;
 	u8 probed:1;
@@ -231,6 +240,7 @@ struct hrp_req {
 	u8 backoff:4;
 	u64 timer_ns;
 	struct hrp_pace *pace;
+	struct hrp_sack *sack;
 };
 
 /**
@@ -308,6 +318,7 @@ struct hrp_rdres {
  * @srq: receive entries come from an SRQ; set by the owner
  * @last_wqe: LAST_WQE has been raised
  * @keeps: the owner keeps requests that come too early, see keep.h; set by it
+ * @sacks: the peer has asked for selective acknowledgements, see sack.h
  * @rd_wait: memory of the READ at @rd_reply is being fetched; no answer is sent
  *	meanwhile
  * @finishing: error without a NAK: requests before the fault are answered
@@ -355,6 +366,7 @@ struct hrp_resp {
 	u8 last_wqe:1;
 	u8 mem_bad:1;
 	u8 keeps:1;
+	u8 sacks:1;
 	u8 nak_due;
 	u8 held;
 	u32 rd_head;

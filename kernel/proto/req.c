@@ -21,10 +21,9 @@
 #include "pace.h"
 #include "req.h"
 #include "req_priv.h"
+#include "req_room.h"
 #include "rtt.h"
-
-/* Most PSNs between the oldest unacknowledged one and the next (9.7.1). */
-#define PSN_ROOM	(HRP_PSN_WINDOW - 1)
+#include "sack.h"
 
 /*
  * Most entries that one call processes without a burst; a local operation takes
@@ -122,7 +121,10 @@ void hrp_req_start(struct hrp_qp *qp, u32 psn)
 	req->rttvar4 = 0;
 	req->rtx_pkts = 0;
 	req->refused = 0;
+	req->ask = 0;
 	req->timer = HRP_TIMER_OFF;
+	if (req->sack)
+		hrp_sack_forget(req);
 	hrp_cc_start(qp);
 }
 
@@ -141,6 +143,8 @@ void hrp_req_rewind(struct hrp_req *req)
 	req->nr_rd_atomic = 0;
 	req->rtx_pkts = 0;
 	req->timing = 0;
+	if (req->sack)
+		hrp_sack_forget(req);
 }
 
 void hrp_req_shrink(struct hrp_req *req, u32 cwnd_pkts)
@@ -179,76 +183,6 @@ void hrp_req_fail(struct hrp_qp *qp, u8 result)
 	qp->req.psn_una = qp->req.psn_max;
 	hrp_req_rewind(&qp->req);
 	req_stop(qp, hrp_qp_is_reliable(qp) ? HRP_ERR : HRP_SQE);
-}
-
-/* Is half of the congestion window in flight? */
-static bool req_is_half_full(const struct hrp_req *req)
-{
-	return 2 * hrp_req_dist(req) >= req->cwnd_pkts;
-}
-
-/*
- * Packets for which one acknowledgement is requested: several in each round
- * trip, and for few packets, as those that are acknowledged together make room
- * for as many at once.
- */
-#define REQ_ASK_PKTS	64u
-
-/* Least time between packets that are sent alone, in units of 1024 ns. */
-#define REQ_TIMED_GAP	64u
-
-static u32 req_ask_pkts(const struct hrp_req *req)
-{
-	if (req->cc_times && !req_is_half_full(req))
-		return REQ_ASK_PKTS;
-	return min(req->cwnd_pkts / 4, REQ_ASK_PKTS);
-}
-
-/* What of the next packets is timed? */
-enum req_timing {
-	TIME_NOTHING,
-	TIME_ANY,	/* what requests an acknowledgement */
-	TIME_ALONE,	/* a packet that is sent alone */
-};
-
-/*
- * While much is in flight, or before a long message if nothing is known of the
- * path, congestion control wants a packet that is sent alone, since the last of
- * several waits for the others. On the shortest paths not in each round trip, as
- * it has its price. Otherwise, or to find back to a short timeout, any will do.
- */
-static enum req_timing req_what_to_time(const struct hrp_qp *qp,
-					const struct hrp_wqe *w, u64 now_ns)
-{
-	const struct hrp_req *req = &qp->req;
-
-	if (req->timing || req->troubled)
-		return TIME_NOTHING;
-	if (!req->cc_times || req->backoff ||
-	    (!req_is_half_full(req) &&
-	     (qp->base != HRP_BASE_MAX || 2 * w->nr_pkts < req->cwnd_pkts)))
-		return TIME_ANY;
-	return hrp_rtt_clock(now_ns) - req->mark_at >= REQ_TIMED_GAP ?
-	       TIME_ALONE : TIME_NOTHING;
-}
-
-/*
- * Packets of SEND and WRITE that may be sent now; 0: the window is closed. If it
- * has become smaller, none of those in flight may have asked for an
- * acknowledgement: then one more does.
- */
-static u32 req_room(const struct hrp_req *req)
-{
-	u32 window_pkts = hrp_req_window(req);
-	u32 dist = hrp_req_dist(req);
-	u32 inflight_pkts = dist - req->rd_pkts;
-	u32 room = 0;
-
-	if (likely(inflight_pkts < window_pkts))
-		room = window_pkts - inflight_pkts;
-	else if (req->cc_times && dist && req->unasked_pkts >= dist)
-		room = 1;
-	return min(room, PSN_ROOM - dist);
 }
 
 static void req_start_message(struct hrp_req *req, struct hrp_wqe *w)
@@ -474,7 +408,7 @@ static enum req_step req_read(struct hrp_qp *qp, struct hrp_wqe *w,
 	/* A request for more than the window may be sent alone. */
 	if (req->rd_pkts && req->rd_pkts + n > hrp_req_window(req))
 		return STEP_WAIT;
-	if (n > PSN_ROOM - dist)
+	if (n > REQ_PSN_ROOM - dist)
 		return STEP_WAIT;
 	req_start_message(req, w);
 	if (!hrp_req_read_begins(w, req->offset))
@@ -536,7 +470,7 @@ static enum req_step req_single(struct hrp_qp *qp, struct hrp_wqe *w,
 
 	/* A masked atomic waits for the answer to its last guess. */
 	if (!req->burst_pkts || req->offset || req_rd_is_full(req) ||
-	    hrp_req_dist(req) >= PSN_ROOM)
+	    hrp_req_dist(req) >= REQ_PSN_ROOM)
 		return STEP_WAIT;
 	/* After going back, one answer shows that the peer is there. */
 	if (unlikely(req->went_back) && req->nr_rd_atomic)
@@ -689,19 +623,26 @@ static bool req_resend(struct hrp_qp *qp, struct hrp_burst *b)
 
 	if (!req->burst_pkts)
 		return false;
-	if (hrp_psn_diff(psn, req->psn_una) < 0 ||
-	    hrp_psn_diff(psn, req->psn) >= 0)
+	if (hrp_psn_diff(psn, req->psn) >= 0)
 		goto none;
+	if (hrp_psn_diff(psn, req->psn_una) < 0) {
+		n = (req->psn_una - psn) & HRP_PSN_MASK;
+		if (n >= req->rtx_pkts)
+			goto none;
+		req->rtx_pkts -= n;
+		psn = req->psn_una;
+	}
 	for (;; idx++) {
 		w = hrp_sq_wqe(sq, idx);
 		if (!w->nr_pkts)
 			continue;
-		if (!w->started || w->status != HROCE_WC_SUCCESS ||
-		    hrp_wqe_is_answered(w))
+		if (!w->started || w->status != HROCE_WC_SUCCESS)
 			goto none;
 		if (hrp_psn_diff(psn, w->last_psn) <= 0)
 			break;
 	}
+	if (hrp_wqe_is_answered(w))
+		goto none;
 	offset = (psn - w->first_psn) & HRP_PSN_MASK;
 	n = min3((u32)req->rtx_pkts, (u32)req->burst_pkts, w->nr_pkts - offset);
 	req_set_data(qp, w, b, psn, offset, n);
@@ -716,13 +657,45 @@ none:
 	return false;
 }
 
-/* Measure how long the acknowledgement of this burst takes. */
-static void req_time(struct hrp_req *req, const struct hrp_burst *b,
-		     u32 psn_max, u64 now_ns)
+/*
+ * What is to be resent apart, after the question to the peer what it keeps.
+ * Return: false if there is nothing.
+ */
+static noinline bool req_recover(struct hrp_qp *qp, u64 now_ns,
+				 struct hrp_burst *b)
 {
-	if (b->first.psn == psn_max)
-		hrp_rtt_begin(req, hrp_psn_add(psn_max, b->nr_pkts - 1),
-			      now_ns);
+	struct hrp_req *req = &qp->req;
+
+	if (req->ask && req->burst_pkts) {
+		hrp_sack_build_ask(qp, b);
+		return true;
+	}
+	while (!req_resend(qp, b))
+		if (!req->burst_pkts || !hrp_hole_more(qp, now_ns))
+			return false;
+	/* One answer for all gaps. */
+	if (req->rtx_pkts || hrp_hole_more(qp, now_ns))
+		b->ackreq_last = 0;
+	return true;
+}
+
+/*
+ * Measure how long the acknowledgement of this burst takes, if it is sent for the
+ * first time.
+ */
+static void req_time(struct hrp_req *req, const struct hrp_burst *b,
+		     u32 psn_max, bool alone, u64 now_ns)
+{
+	u32 last = hrp_psn_add(psn_max, b->nr_pkts - 1);
+
+	if (b->first.psn != psn_max)
+		return;
+	if (unlikely(req->troubled)) {
+		hrp_sack_time(req, last, alone, now_ns);
+		return;
+	}
+	req->alone = alone;
+	hrp_rtt_begin(req, last, now_ns);
 }
 
 static enum hrp_next req_run(struct hrp_qp *qp, u64 now_ns,
@@ -735,7 +708,7 @@ static enum hrp_next req_run(struct hrp_qp *qp, u64 now_ns,
 	enum req_timing what;
 	u32 n;
 
-	if (unlikely(req->rtx_pkts) && req_resend(qp, b))
+	if (unlikely(req->rtx_pkts) && req_recover(qp, now_ns, b))
 		return HRP_NEXT_BURST;
 	for (n = 0; n < REQ_STEPS; n++) {
 		w = req_entry(qp, &ret);
@@ -747,10 +720,9 @@ static enum hrp_next req_run(struct hrp_qp *qp, u64 now_ns,
 			b->more = req->sq.posted - req->sq.next;
 			if (req->timer == HRP_TIMER_OFF)
 				hrp_req_restart(req, now_ns);
-			if (b->ackreq_last && what != TIME_NOTHING) {
-				req->alone = what == TIME_ALONE;
-				req_time(req, b, psn_max, now_ns);
-			}
+			if (b->ackreq_last && what != TIME_NOTHING)
+				req_time(req, b, psn_max, what == TIME_ALONE,
+					 now_ns);
 			return HRP_NEXT_BURST;
 		case STEP_NEXT:
 			break;
@@ -839,6 +811,9 @@ void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
 	struct hrp_wqe *w;
 
 	if (hrp_qp_is_reliable(qp) && status == HROCE_WC_SUCCESS)
+		return;
+	/* A question that was not sent is not answered. */
+	if (unlikely(b->first.info & HRP_OI_SACK))
 		return;
 	/* Complete meanwhile, or the queue pair was reset? */
 	if (idx - sq->tail >= sq->head - sq->tail)

@@ -48,6 +48,19 @@ static inline bool hrp_wqe_is_answered(const struct hrp_wqe *w)
 static_assert(HRP_CWND_MIN == 1u << HRP_READ_MIN_SHIFT);
 
 /*
+ * After so many retransmission timeouts in a row, no packet of this queue pair
+ * is in a queue any more, and a few are resent each time: a path that loses
+ * several packets in a row may lose a single one each time.
+ */
+#define HRP_SILENT_BACKOFF	3u
+#define HRP_SILENT_PKTS		4u
+
+static inline bool hrp_req_is_silence(const struct hrp_req *req)
+{
+	return req->probed && req->backoff >= HRP_SILENT_BACKOFF;
+}
+
+/*
  * Packets that may be in flight. After going back only one, until it is
  * acknowledged: packets sent behind the gap still fill the queues of the path,
  * the peer drops them, and the acknowledgement comes after all of them. The
@@ -57,8 +70,10 @@ static inline u32 hrp_req_window(const struct hrp_req *req)
 {
 	if (likely(!req->troubled))
 		return req->cwnd_pkts;
-	if (req->rnr_row || req->went_back)
+	if (req->rnr_row)
 		return 1;
+	if (req->went_back)
+		return hrp_req_is_silence(req) ? HRP_SILENT_PKTS : 1;
 	return req->recovering && req->keeps ? hrp_hole_window(req) :
 					       req->cwnd_pkts;
 }

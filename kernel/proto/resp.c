@@ -11,6 +11,7 @@
 #include "hold.h"
 #include "rdres.h"
 #include "resp_priv.h"
+#include "sack.h"
 
 void hrp_resp_scatter(const struct hrp_qp *qp, struct hrp_rx *rx, u32 offset,
 		      u32 len)
@@ -77,6 +78,7 @@ void hrp_resp_reset(struct hrp_qp *qp)
 	resp->rd_wait = 0;
 	resp->mem_bad = 0;
 	resp->finishing = 0;
+	resp->sacks = 0;
 	resp->msn = 0;
 	resp->rd_head = 0;
 	resp->rd_reply = 0;
@@ -183,16 +185,38 @@ static bool resp_may_answer(const struct hrp_qp *qp)
 		resp->rd_reply == resp->rd_head);
 }
 
+/* Does the NAK that is due say what is kept? */
+static bool resp_nak_sacks(const struct hrp_resp *resp)
+{
+	return resp->nak_due == HRP_NAK_PSN_SEQ && resp->sacks && resp->kept &&
+	       hrp_psn_diff(resp->keep->end, resp->psn) > 0;
+}
+
+static noinline void resp_next_nak(struct hrp_qp *qp, struct hrp_burst *b)
+{
+	struct hrp_resp *resp = &qp->resp;
+	bool sacks = resp_nak_sacks(resp);
+
+	hrp_burst_begin(b, qp, sacks ? HRP_OPCODE_SACK :
+				       hrp_qp_service(qp) | HRP_OP_ACK,
+			resp->nak_psn);
+	b->first.msn = resp->nak_msn;
+	b->first.syndrome = resp->nak_due;
+	if (!sacks)
+		return;
+	b->mem.len = hrp_sack_len(resp);
+	b->copy = 1;
+	resp->keep->untold = 0;
+	hrp_count(qp, HROCE_EV_SACK_SENT);
+}
+
 /* Build the NAK that is due, or else the acknowledgement. */
 static bool resp_next_ack(struct hrp_qp *qp, struct hrp_burst *b)
 {
 	struct hrp_resp *resp = &qp->resp;
 
-	if (resp->nak_due) {
-		hrp_burst_begin(b, qp, hrp_qp_service(qp) | HRP_OP_ACK,
-				resp->nak_psn);
-		b->first.msn = resp->nak_msn;
-		b->first.syndrome = resp->nak_due;
+	if (unlikely(resp->nak_due)) {
+		resp_next_nak(qp, b);
 	} else if (resp->ack_due) {
 		hrp_burst_begin(b, qp, hrp_qp_service(qp) | HRP_OP_ACK,
 				resp->ack_psn);

@@ -90,7 +90,8 @@ struct hrp_kept *hrp_resp_next_kept(struct hrp_qp *qp);
 /**
  * hrp_resp_next - the next packets to answer with
  * @qp: queue pair
- * @b: filled in if true is returned; self-contained
+ * @b: filled in if true is returned; self-contained but for the map of a
+ *	selective acknowledgement, see hrp_sack_fill()
  *
  * In order: responses to READs and atomics, then one acknowledgement or NAK for
  * all other requests so far. Called until it returns false, by one context at a

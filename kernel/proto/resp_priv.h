@@ -49,6 +49,14 @@ static inline void hrp_resp_established(struct hrp_qp *qp)
 		hrp_set_pending(qp, HRP_PENDING_COMM_EST);
 }
 
+/* The next acknowledgement is a NAK of the expected PSN. */
+static inline void hrp_resp_nak(struct hrp_resp *resp, u8 syndrome)
+{
+	resp->nak_due = syndrome;
+	resp->nak_psn = resp->psn;
+	resp->nak_msn = resp->msn;
+}
+
 /**
  * hrp_resp_scatter - direct payload to the receive entry in use
  * @qp: queue pair

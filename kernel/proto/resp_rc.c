@@ -232,9 +232,7 @@ static void rc_fail(struct hrp_qp *qp, const struct hrp_pkt *pkt, u8 syndrome,
 	struct hrp_resp *resp = &qp->resp;
 
 	hrp_count(qp, HROCE_EV_RESP_ERRORS);
-	resp->nak_due = syndrome;
-	resp->nak_psn = resp->psn;
-	resp->nak_msn = resp->msn;
+	hrp_resp_nak(resp, syndrome);
 	if (resp->have_rwqe &&
 	    ((resp->in_msg | pkt->info) & HRP_OI_SEND))
 		hrp_resp_recv_done(qp, pkt, status, HROCE_WC_RECV, 0);
@@ -276,9 +274,7 @@ static void rc_retry(struct hrp_qp *qp, u8 syndrome)
 
 	hrp_count(qp, syndrome == HRP_NAK_PSN_SEQ ?
 			  HROCE_EV_NAK_SEQ_SENT : HROCE_EV_RNR_SENT);
-	resp->nak_due = syndrome;
-	resp->nak_psn = resp->psn;
-	resp->nak_msn = resp->msn;
+	hrp_resp_nak(resp, syndrome);
 	resp->nak_sent = 1;
 	resp->rnr_sent = syndrome != HRP_NAK_PSN_SEQ;
 }
@@ -386,10 +382,23 @@ static void rc_rdatomic_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	hrp_hold_acked(qp, qp->resp.psn - 1);
 }
 
-/* A request came too early. It draws a NAK as if it were not kept. */
-static noinline void rc_keep_commit(struct hrp_qp *qp, u8 status)
+/*
+ * A request was kept. Is the peer to be told, and does it know that there is a
+ * gap?
+ */
+static bool rc_tells_kept(const struct hrp_resp *resp,
+			  const struct hrp_pkt *pkt)
 {
-	bool gap = rc_is_gap(&qp->resp);
+	return resp->sacks && resp->nak_sent &&
+	       (pkt->ackreq || resp->keep->untold >= HRP_KEEP_TELL);
+}
+
+/* A request came too early. It draws a NAK as if it were not kept. */
+static noinline void rc_keep_commit(struct hrp_qp *qp,
+				    const struct hrp_pkt *pkt, u8 status)
+{
+	struct hrp_resp *resp = &qp->resp;
+	bool gap = rc_is_gap(resp);
 
 	if (status == HROCE_WC_SUCCESS)
 		hrp_count(qp, HROCE_EV_KEPT);
@@ -397,6 +406,8 @@ static noinline void rc_keep_commit(struct hrp_qp *qp, u8 status)
 		hrp_count(qp, HROCE_DROP_PSN);
 	if (gap)
 		rc_retry(qp, HRP_NAK_PSN_SEQ);
+	else if (status == HROCE_WC_SUCCESS && rc_tells_kept(resp, pkt))
+		hrp_resp_nak(resp, HRP_NAK_PSN_SEQ);
 }
 
 struct hrp_kept *hrp_resp_next_kept(struct hrp_qp *qp)
@@ -428,7 +439,7 @@ void hrp_resp_rc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		else
 			qp->resp.ack_due = 1;
 	} else if (rx->verdict == HRP_RX_KEEP) {
-		rc_keep_commit(qp, status);
+		rc_keep_commit(qp, pkt, status);
 	} else if (rx->syndrome == HRP_NAK_PSN_SEQ) {
 		rc_retry(qp, rx->syndrome);
 	} else if ((rx->syndrome & HRP_SYN_TYPE_MASK) == HRP_SYN_RNR) {

@@ -53,10 +53,10 @@ static void count_time(const struct hrp_qp *qp, enum hroce_stat first, u32 us)
 	hrp_count(qp, first + min(bin, TIME_BINS - 1));
 }
 
-/* Time since the mark, 1 to RTT_MAX. */
-static u32 rtt_passed(const struct hrp_req *req, u64 now_ns)
+/* Time since @at, 1 to RTT_MAX. */
+static u32 rtt_passed(u32 at, u64 now_ns)
 {
-	s32 passed = hrp_rtt_clock(now_ns) - req->mark_at;
+	s32 passed = hrp_rtt_clock(now_ns) - at;
 
 	/* Clock readings of two CPUs may be in the wrong order. */
 	return clamp(passed, 1, (s32)RTT_MAX);
@@ -64,19 +64,19 @@ static u32 rtt_passed(const struct hrp_req *req, u64 now_ns)
 
 void hrp_rtt_resent(struct hrp_qp *qp, u64 now_ns)
 {
-	hrp_cc_measured(qp, rtt_passed(&qp->req, now_ns), false, now_ns);
+	hrp_cc_measured(qp, rtt_passed(qp->req.mark_at, now_ns), false, now_ns);
 }
 
-void hrp_rtt_end(struct hrp_qp *qp, u64 now_ns)
+static __always_inline void rtt_measured(struct hrp_qp *qp, u32 sent_at,
+					 bool alone, u64 now_ns)
 {
+	u32 rtt = rtt_passed(sent_at, now_ns);
 	struct hrp_req *req = &qp->req;
-	u32 rtt = rtt_passed(req, now_ns);
 	s32 err;
 
-	req->timing = 0;
 	req->backoff = 0;
 	count_time(qp, HROCE_EV_RTT_64US, rtt);
-	if (req->alone)
+	if (alone)
 		hrp_cc_measured(qp, rtt, true, now_ns);
 	if (!hrp_rtt_known(req)) {
 		req->srtt8 = rtt << 3;
@@ -90,12 +90,24 @@ void hrp_rtt_end(struct hrp_qp *qp, u64 now_ns)
 	req->rttvar4 += err - (req->rttvar4 >> 2);
 }
 
+void hrp_rtt_end(struct hrp_qp *qp, u64 now_ns)
+{
+	qp->req.timing = 0;
+	rtt_measured(qp, qp->req.mark_at, qp->req.alone, now_ns);
+}
+
+void hrp_rtt_measured(struct hrp_qp *qp, u32 sent_at, bool alone, u64 now_ns)
+{
+	rtt_measured(qp, sent_at, alone, now_ns);
+}
+
 void hrp_loss_end(struct hrp_qp *qp, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
 	u32 took = (hrp_loss_clock(now_ns) - req->lost_at) & GENMASK(23, 0);
 
 	count_time(qp, HROCE_EV_RECOVERY_64US, took << 5);
+	hrp_set_pending(qp, HRP_PENDING_RECOVERED);
 	req->lost_at = 0;
 }
 

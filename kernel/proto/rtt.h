@@ -49,6 +49,15 @@ void hrp_rtt_begin(struct hrp_req *req, u32 psn, u64 now_ns);
 void hrp_rtt_end(struct hrp_qp *qp, u64 now_ns);
 
 /**
+ * hrp_rtt_measured - a packet is acknowledged that was sent once
+ * @qp: queue pair with a requester
+ * @sent_at: when it was sent, hrp_rtt_clock()
+ * @alone: it was sent alone, for congestion control
+ * @now_ns: current time
+ */
+void hrp_rtt_measured(struct hrp_qp *qp, u32 sent_at, bool alone, u64 now_ns);
+
+/**
  * hrp_rtt_resent - a packet that was resent is acknowledged
  * @qp: queue pair whose requester has @req->resent set
  * @now_ns: current time

@@ -59,8 +59,8 @@ struct hrp_wqe {
  * @nr_entries: power of two
  * @stride: bytes from one ring entry to the next
  * @copy_stride: bytes from one copy to the next
- * @max_sges: most SGEs of an entry
  * @max_inline: most inline bytes of an entry
+ * @max_sges: most SGEs of an entry
  * @posted: producer index as last read and found valid; private
  * @head: entries taken
  * @next: entry that is being sent
@@ -80,10 +80,10 @@ struct hrp_sq {
 	void *ring;
 	void *copies;
 	u32 nr_entries;
-	u32 stride;
-	u32 copy_stride;
-	u32 max_sges;
-	u32 max_inline;
+	u16 stride;
+	u16 copy_stride;
+	u16 max_inline;
+	u8 max_sges;
 	u32 posted;
 	u32 head;
 	u32 next;

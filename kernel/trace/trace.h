@@ -133,6 +133,8 @@ DECLARE_EVENT_CLASS(hroce_req_class,
 		__field(u32, qpn)
 		__field(u32, psn_una)
 		__field(u32, psn)
+		__field(u32, cwnd_pkts)
+		__field(u32, rtt_us)
 		__field(u8, timer)
 		__field(u8, retries)
 	),
@@ -140,11 +142,14 @@ DECLARE_EVENT_CLASS(hroce_req_class,
 		__entry->qpn = qp->qpn;
 		__entry->psn_una = qp->req.psn_una;
 		__entry->psn = qp->req.psn;
+		__entry->cwnd_pkts = qp->req.cwnd_pkts;
+		__entry->rtt_us = ((u64)qp->req.srtt8 << 7) / NSEC_PER_USEC;
 		__entry->timer = qp->req.timer;
 		__entry->retries = qp->req.retries;
 	),
-	TP_printk("qpn=%u psn_una=%#x psn=%#x timer=%s retries=%u",
+	TP_printk("qpn=%u psn_una=%#x psn=%#x window=%u rtt=%uus timer=%s retries=%u",
 		  __entry->qpn, __entry->psn_una, __entry->psn,
+		  __entry->cwnd_pkts, __entry->rtt_us,
 		  __print_symbolic(__entry->timer, { HRP_TIMER_OFF, "off" },
 				   { HRP_TIMER_ACK, "ack" },
 				   { HRP_TIMER_RNR, "rnr" },
@@ -156,8 +161,12 @@ DECLARE_EVENT_CLASS(hroce_req_class,
 DEFINE_EVENT(hroce_req_class, hroce_timeout,
 	     TP_PROTO(const struct hrp_qp *qp), TP_ARGS(qp));
 
-/* The requester goes back to psn_una. */
+/* The requester resends what was lost, once for several packets. */
 DEFINE_EVENT(hroce_req_class, hroce_retransmit,
+	     TP_PROTO(const struct hrp_qp *qp), TP_ARGS(qp));
+
+/* All that was in flight when the first loss was noticed has arrived. */
+DEFINE_EVENT(hroce_req_class, hroce_recovered,
 	     TP_PROTO(const struct hrp_qp *qp), TP_ARGS(qp));
 
 TRACE_EVENT(hroce_complete,

@@ -53,6 +53,9 @@ static bool counter_is_offered(int value)
 	case HROCE_EV_RTO_EXPIRED:
 	case HROCE_EV_PROBES:
 	case HROCE_EV_HOLES_RESENT:
+	case HROCE_EV_SACK_ASKED:
+	case HROCE_EV_SACK_SENT:
+	case HROCE_EV_SACK_RCVD:
 	case HROCE_EV_RTT_64US ... HROCE_EV_RECOVERY_MORE:
 	case HROCE_EV_NAK_SEQ_SENT:
 	case HROCE_EV_NAK_SEQ_RCVD:

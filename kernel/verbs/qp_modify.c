@@ -16,6 +16,7 @@
 #include "../proto/pace.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
+#include "../proto/sack.h"
 #include "../trace/trace.h"
 #include "ah.h"
 #include "device.h"
@@ -158,6 +159,7 @@ static void change_enter(struct hroce_qp *qp, const struct qp_change *c)
 		if (c->from != IB_QPS_RTR)
 			break;
 		req->cc = READ_ONCE(hqp_dev(qp)->cc);
+		req->asks = READ_ONCE(hqp_dev(qp)->sack) ? HRP_SACK_ASKS : 0;
 		hrp_req_start(&qp->proto, c->attr->sq_psn);
 		hroce_cnp_choose(qp);
 		break;

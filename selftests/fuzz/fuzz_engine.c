@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "proto/hold.h"
+#include "proto/sack.h"
 #include "fuzz_engine.h"
 
 /* Calls of the surroundings that one call of the engine may make. */
@@ -68,7 +69,8 @@ static void check_mem(const struct hrp_mem *mem)
 	if (mem->len && !mem->bytes)
 		fuzz_demand((u64)mem->offset + mem->len <= mem_room(mem));
 	if (mem->bytes)
-		fuzz_demand(mem->offset + mem->len <= FUZZ_MAX_INLINE);
+		fuzz_demand(mem->offset + mem->len <=
+			    max(FUZZ_MAX_INLINE, HRP_SACK_MAP_BYTES));
 }
 
 static void check_burst(const struct hrp_burst *b, u32 burst_pkts)
@@ -177,6 +179,7 @@ static void restart(void)
 
 	op_sent();
 	fuzz_keep_end();
+	qp->req.asks = HRP_SACK_ASKS;
 	qp->state = HRP_RESET;
 	hrp_req_reset(qp);
 	hrp_resp_reset(qp);
@@ -305,6 +308,31 @@ static void op_drain(void)
 		fuzz_keep_end();
 }
 
+/* The payload is random in one of two ways. */
+static void take_map(const struct hrp_pkt *pkt)
+{
+	u32 i, len = min(pkt->payload_len, (u32)HRP_SACK_MAP_BYTES);
+	u8 map[HRP_SACK_MAP_BYTES], fill = take(1);
+
+	for (i = 0; i < len; i++)
+		map[i] = fill & 1 ? take(1) : fill;
+	if (!fuzz.qp.req.sack)
+		hrp_sack_open(&fuzz.qp.req, malloc(sizeof(struct hrp_sack)));
+	hrp_sack_take(&fuzz.qp, pkt->psn, map, len, fuzz.now_ns);
+}
+
+static void ask(void)
+{
+	static const u8 right[] = { 'h', 'r', 'o', 'c', 1, 0, 0, 0 };
+	u8 wrong[sizeof(right)];
+	u32 i;
+
+	for (i = 0; i < sizeof(wrong); i++)
+		wrong[i] = take(1) & 1 ? right[i] : take(1);
+	hrp_sack_asked(&fuzz.qp, take(1) & 1 ? right : wrong,
+		       take(1) & 1 ? sizeof(right) : take(1) % sizeof(right));
+}
+
 static void receive_response(struct hrp_pkt *pkt)
 {
 	struct hrp_rx rx;
@@ -314,6 +342,8 @@ static void receive_response(struct hrp_pkt *pkt)
 	fuzz_demand(!rx.mem.len || rx.mem.len == pkt->payload_len ||
 		    (pkt->info & HRP_OI_ATOMIC));
 	take_more(pkt, &rx);
+	if (rx.verdict != HRP_RX_DROP && pkt->info & HRP_OI_SACK)
+		take_map(pkt);
 	if (rx.verdict != HRP_RX_DROP && take(1) != 0xa5)
 		hrp_comp_commit(&fuzz.qp, pkt, &rx, fuzz.now_ns,
 				take_status());
@@ -342,7 +372,9 @@ static void op_packet(bool response)
 	u32 len;
 
 	pkt.opcode = take(1);
-	if (pkt.opcode < 0xf0)
+	if (pkt.opcode == 0xef)
+		pkt.opcode = response ? HRP_OPCODE_SACK : HRP_OPCODE_SACK_ASK;
+	else if (pkt.opcode < 0xf0)
 		pkt.opcode = hrp_qp_service(&fuzz.qp) | (pkt.opcode & 0x1f);
 	pkt.info = hrp_opcode_info(pkt.opcode);
 	if (!pkt.info || !!(pkt.info & HRP_OI_RESPONSE) != response)
@@ -371,9 +403,20 @@ static void op_packet(bool response)
 	nr_packets++;
 	if (response)
 		receive_response(&pkt);
+	else if (pkt.info & HRP_OI_SACK)
+		ask();
 	else
 		receive_request(&pkt);
 	op_drain();
+}
+
+static void fill_map(struct hrp_burst *b)
+{
+	static u8 map[HRP_SACK_MAP_BYTES];
+
+	fuzz_demand(b->mem.len <= sizeof(map));
+	hrp_sack_fill(&fuzz.qp.resp, map);
+	b->mem.bytes = map;
 }
 
 static void op_answer(void)
@@ -382,6 +425,8 @@ static void op_answer(void)
 	u32 n;
 
 	for (n = 0; n < MAX_PKTS && hrp_resp_next(&fuzz.qp, &b); n++) {
+		if (b.first.info & HRP_OI_SACK)
+			fill_map(&b);
 		check_burst(&b, fuzz.qp.resp.burst_pkts);
 		check_state();
 		hrp_resp_sent(&fuzz.qp, &b, take_status());

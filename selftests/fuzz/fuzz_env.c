@@ -8,6 +8,7 @@
 #include <string.h>
 #include <linux/overflow.h>
 #include "../sim/kept.h"
+#include "proto/sack.h"
 #include "fuzz_engine.h"
 
 void fuzz_fail(const char *what, const char *file, int line)
@@ -78,6 +79,7 @@ void fuzz_keep_end(void)
 
 void fuzz_teardown(void)
 {
+	free(hrp_sack_close(&fuzz.qp.req));
 	free(fuzz.qp.req.sq.hdr);
 	free(fuzz.qp.req.sq.ring);
 	free(fuzz.qp.req.sq.copies);

@@ -10,10 +10,11 @@ SUITE(pace);
 SUITE(cwnd);
 SUITE(rtt);
 SUITE(hole);
+SUITE(sack);
 SUITE(delay);
 SUITE(pkt);
 SUITE(cause);
 
 kunit_test_suites(&sq_suite, &req_suite, &comp_suite, &masked_suite,
 		  &pace_suite, &cwnd_suite, &rtt_suite, &hole_suite,
-		  &delay_suite, &pkt_suite, &cause_suite);
+		  &sack_suite, &delay_suite, &pkt_suite, &cause_suite);

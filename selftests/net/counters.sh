@@ -113,6 +113,20 @@ times_are_counted() {
 		[ "$(counted recovery 'le_64ms|gt_64ms' <<<"$a")" -gt 0 ]
 }
 
+# usage: traced EVENT: how often, since the trace was emptied
+traced() { grep -c " hroce_$1: qpn=[0-9]* .* window=[1-9][0-9]* rtt=[0-9]*us " "$tracing/trace"; }
+
+recoveries_are_traced() {
+	tracing=/sys/kernel/tracing
+	[ -e $tracing/trace ] || mount -t tracefs tracefs $tracing || return
+	echo >$tracing/trace && echo 1 >$tracing/events/hroce/hroce_retransmit/enable &&
+		echo 1 >$tracing/events/hroce/hroce_recovered/enable || return
+	tc -n "$nsA" qdisc add dev ea root netem loss 5% limit 10000 && traffic -e 16 -n 100 -x 20000 || return
+	tc -n "$nsA" qdisc del dev ea root
+	echo 0 >$tracing/events/hroce/enable
+	[ "$(traced retransmit)" -gt 0 ] && [ "$(traced recovered)" -gt 0 ] || { head -n 40 $tracing/trace; return 1; }
+}
+
 # More is posted than may be queued below a queue pair: what is posted meanwhile needs no kick.
 backlog_is_not_kicked() {
 	local n=600 kicks
@@ -248,6 +262,7 @@ tap_case counters.replies_have_no_priority replies_have_no_priority
 tap_case counters.queue_pairs_are_shown queue_pairs_are_shown
 tap_case counters.gaps_are_shown gaps_are_shown
 tap_case counters.times_are_counted times_are_counted
+tap_case counters.recoveries_are_traced recoveries_are_traced
 tap_case counters.resources_are_listed resources_are_listed
 tap_case counters.pollers_hand_over pollers_hand_over
 tap_done

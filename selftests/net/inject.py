@@ -46,6 +46,8 @@ UC_SEND_FIRST, UC_SEND_MIDDLE, UC_SEND_LAST, UC_SEND_ONLY = 0x20, 0x21, 0x22, 0x
 UC_WRITE_ONLY = 0x2a
 UD_SEND_ONLY, UD_SEND_ONLY_IMM = 0x64, 0x65
 CNP = 0x81
+# Of hroce, see Documentation/protocol.rst.
+SACK_ASK, SACK = 0xc0, 0xc1
 
 # ECN bits of a packet that came through congestion (RFC 3168).
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Malformed packets from a packet socket, see inject.py; good ones out of order, see kept.py; and marked ones, marks.py.
+# Malformed packets from a packet socket, see inject.py; good ones out of order, see kept.py; what tells of
+# those, sack.py; and marked ones, marks.py.
 #
 #	namespace A: nla and a packet socket on ea <----- veth -----> namespace B: nlb on eb
 
@@ -30,6 +31,8 @@ mark_log inject
 tap_stream '' net/inject.py "$nsA" "$nsB" 4 "$@"
 [ $# != 0 ] || tap_stream '' net/inject.py "$nsA" "$nsB" 6
 [ $# != 0 ] || tap_stream '' net/kept.py "$nsA" "$nsB" 4
+[ $# != 0 ] || tap_stream '' net/sack.py "$nsA" "$nsB" 4
+[ $# != 0 ] || tap_stream '' net/sack.py "$nsA" "$nsB" 6
 [ $# != 0 ] || tap_stream '' net/marks.py "$nsA" "$nsB" 4
 [ $# != 0 ] || tap_stream '' net/marks.py "$nsA" "$nsB" 6
 tap_case inject.log_is_quiet log_is_quiet

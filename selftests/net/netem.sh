@@ -58,6 +58,16 @@ was_kept() {
 		[ "$(cat /sys/kernel/debug/hroce/nla/kept_bytes)" = 0 ] && [ "$(cat /sys/kernel/debug/hroce/nlb/kept_bytes)" = 0 ]
 }
 
+# Peers have told each other which.
+was_told() {
+	local link
+
+	for link in nla nlb; do
+		[ "$(counter "$link" sack_asked)" -gt 0 ] && [ "$(counter "$link" sack_sent)" -gt 0 ] &&
+			[ "$(counter "$link" sack_rcvd)" -gt 0 ] || return
+	done
+}
+
 # The switch is off.
 bad_traffic_unkept() {
 	local before
@@ -95,6 +105,7 @@ under clean none -n 300
 under corrupt "corrupt 2%" -n 100
 under loss_1_percent "loss 1%" -n 150
 tap_case netem.was_kept was_kept
+tap_case netem.was_told was_told
 netem loss 1% delay 1ms reorder 70% 50%
 tap_case netem.unkept bad_traffic_unkept loss -e 13 -s "$((seed += 1))" -n 100
 netem none

@@ -140,6 +140,27 @@ bool rig_ack(u32 psn, u8 syndrome)
 	return rig_receive(&pkt, HRP_OP_ACK, psn, &verdict);
 }
 
+u8 rig_sack(u32 psn, const u8 *map, u32 len)
+{
+	struct hrp_pkt pkt = {
+		.opcode = HRP_OPCODE_SACK,
+		.info = hrp_opcode_info(HRP_OPCODE_SACK),
+		.psn = psn,
+		.syndrome = HRP_NAK_PSN_SEQ,
+		.payload_len = len,
+	};
+	struct hrp_rx rx;
+
+	hrp_comp_begin(&rig.qp, &pkt, &rx);
+	if (rx.verdict == HRP_RX_DROP)
+		return rx.verdict;
+	if (!rig.qp.req.sack)
+		hrp_sack_open(&rig.qp.req, &rig.sack);
+	hrp_sack_take(&rig.qp, psn, map, len, rig.now_ns);
+	hrp_comp_commit(&rig.qp, &pkt, &rx, rig.now_ns, HROCE_WC_SUCCESS);
+	return rx.verdict;
+}
+
 u8 rig_read_resp(u8 opcode, u32 psn, u32 len)
 {
 	struct hrp_pkt pkt = { .payload_len = len };

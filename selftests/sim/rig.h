@@ -10,6 +10,7 @@
 #include "pending.h"
 #include "proto/env.h"
 #include "proto/req.h"
+#include "proto/sack.h"
 
 #define RIG_MAX_CQES	4096
 #define RIG_QPN		0x42
@@ -32,6 +33,7 @@
  * @local_ops: calls of hrp_env_local_op()
  * @local_status: what that returns
  * @posts_left: local operations that the application posts in response to one
+ * @sack: memory for rig_sack()
  */
 struct rig {
 	struct hrp_qp qp;
@@ -47,6 +49,7 @@ struct rig {
 	u32 local_ops;
 	u8 local_status;
 	u32 posts_left;
+	struct hrp_sack sack;
 };
 
 extern struct rig rig;
@@ -74,6 +77,12 @@ u32 rig_drain(void);
 
 /* An acknowledge packet arrives. */
 bool rig_ack(u32 psn, u8 syndrome);
+
+/*
+ * A selective acknowledgement arrives, with a map of @len bytes; returns the
+ * verdict.
+ */
+u8 rig_sack(u32 psn, const u8 *map, u32 len);
 
 /* A READ response arrives; returns the verdict. */
 u8 rig_read_resp(u8 opcode, u32 psn, u32 len);

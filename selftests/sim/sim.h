@@ -21,6 +21,7 @@
 #include "proto/pace.h"
 #include "proto/req.h"
 #include "proto/resp.h"
+#include "proto/sack.h"
 
 #define SIM_US		1000ull
 #define SIM_MS		1000000ull
@@ -61,6 +62,7 @@ struct sim_opts {
 	u32 pause_us;		/* mean time that a receiver posts nothing */
 	bool holds;		/* some ACKs must be held, some not in vain */
 	bool keeps;		/* some requests must be kept, not in vain */
+	bool sacks;		/* some peers must tell what they keep */
 	bool paced;		/* requesters have rates, which change */
 	bool srq;
 	bool big_read;		/* mostly READs, many packets each */

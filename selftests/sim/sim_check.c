@@ -388,6 +388,8 @@ void sim_check_end(struct sim *sim)
 
 	if (sim->opts.keeps)
 		check_keeps(sim);
+	if (sim->opts.sacks)
+		sim_check(sim, sim->counts.v[HROCE_EV_SACK_RCVD]);
 	if (sim->opts.holds)
 		check_holds(sim);
 

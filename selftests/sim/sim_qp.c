@@ -34,6 +34,7 @@ static void error_work(void *ctx)
 	struct sim_qp *qp = ctx;
 
 	keep_end(qp);
+	free(hrp_sack_close(&qp->hrp.req));
 	if (qp->hrp.state == HRP_ERR && hrp_resp_hold_end(&qp->hrp))
 		plan_answer(qp);
 	flush(qp);
@@ -334,6 +335,16 @@ static void answer_sent(void *ctx)
 	answer(qp);
 }
 
+/* What is kept is told before the state changes. */
+static void fill_map(struct sim_qp *qp)
+{
+	sim_check(qp->node->sim,
+		  qp->resp_burst.mem.len == hrp_sack_len(&qp->hrp.resp));
+	hrp_sack_fill(&qp->hrp.resp, qp->resp_bytes);
+	qp->resp_filled = true;
+	qp->resp_status = HROCE_WC_SUCCESS;
+}
+
 static void answer(void *ctx)
 {
 	struct sim_qp *qp = ctx;
@@ -352,7 +363,9 @@ static void answer(void *ctx)
 	qp->resp_busy = true;
 	/* The memory of a READ is read now or later; both are right. */
 	qp->resp_filled = sim_below(&sim->rng, 2);
-	if (qp->resp_filled)
+	if (qp->resp_burst.first.info & HRP_OI_SACK)
+		fill_map(qp);
+	else if (qp->resp_filled)
 		qp->resp_status = fill(qp, &qp->resp_burst, qp->resp_bytes);
 	sim_at(sim, transmit_time(sim, &qp->resp_burst), answer_sent, qp);
 }
@@ -439,6 +452,37 @@ static u8 keep_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
 	return HROCE_WC_SUCCESS;
 }
 
+static void receive_map(struct sim_qp *qp, const struct hrp_pkt *pkt,
+			const u8 *map)
+{
+	struct hrp_req *req = &qp->hrp.req;
+	struct sim *sim = qp->node->sim;
+
+	sim_check(sim, req->asks < HRP_SACK_ASKS);
+	if (!req->sack && sim_below(&sim->rng, 8))
+		hrp_sack_open(req, malloc(sizeof(*req->sack)));
+	if (req->sack)
+		hrp_sack_take(&qp->hrp, pkt->psn, map, pkt->payload_len,
+			      sim->now_ns);
+}
+
+/* Return: false if that is all. */
+static bool receive_apart(struct sim_qp *qp, const struct hrp_pkt *pkt,
+			  const u8 *payload, bool damaged)
+{
+	if (damaged || qp->hrp.state == HRP_ERR) {
+		qp->node->sim->counts.v[HROCE_DROP_ICRC] += damaged;
+		return false;
+	}
+	if (pkt->info & HRP_OI_RESPONSE)
+		return true;
+	sim_check(qp->node->sim,
+		  hrp_sack_asked(&qp->hrp, payload, pkt->payload_len));
+	if (hrp_resp_is_due(&qp->hrp.resp))
+		plan_answer(qp);
+	return false;
+}
+
 static void receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 		    bool damaged)
 {
@@ -449,6 +493,9 @@ static void receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 	struct hrp_mem grh;
 	struct hrp_rx rx;
 
+	if (pkt->info & HRP_OI_SACK &&
+	    !receive_apart(qp, pkt, payload, damaged))
+		return;
 	if (damaged && !response && hrp_resp_is_delicate(pkt)) {
 		sim->counts.v[HROCE_DROP_ICRC]++;
 		return;
@@ -471,6 +518,8 @@ static void receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 	} else {
 		sim_check(sim, !rx.mem.len || rx.mem.len == pkt->payload_len);
 	}
+	if (pkt->info & HRP_OI_SACK)
+		receive_map(qp, pkt, payload);
 	if (rx.verdict == HRP_RX_KEEP && !damaged) {
 		sim_check(sim, !response && !rx.mem.len && !rx.fuse);
 		status = keep_request(qp, pkt, payload);
@@ -699,6 +748,7 @@ struct sim_qp *sim_qp_new(struct sim_node *node, enum hrp_type type, u32 qpn,
 	resp->min_rnr_timer = 1 + sim_below(&sim->rng, 8);
 	resp->srq = sim->opts.srq || type == HRP_TYPE_XRC_TGT;
 	resp->keeps = sim->opts.keeps || qpn & 3;
+	req->asks = sim->opts.sacks || qpn & 3 ? HRP_SACK_ASKS : 0;
 	resp->rwqe = calloc(1, struct_size(resp->rwqe, sges, HROCE_MAX_SGES));
 	qp->req_bytes = malloc(128u << qp->hrp.mtu_shift);
 	qp->resp_bytes = malloc(128u << qp->hrp.mtu_shift);
@@ -735,6 +785,7 @@ void sim_qp_connect(struct sim_qp *qp, struct sim_qp *peer, u32 psn,
 void sim_qp_free(struct sim_qp *qp)
 {
 	keep_end(qp);
+	free(hrp_sack_close(&qp->hrp.req));
 	free(qp->hrp.req.sq.hdr);
 	free(qp->hrp.req.sq.ring);
 	free(qp->hrp.req.sq.copies);

@@ -409,14 +409,86 @@ static void losses_in_a_queue_shrink_the_window(void)
 static void many_losses_shrink_the_window(void)
 {
 	rig_begin_kept();
-	rig_gaps(300, 8, 110000);
+	rig_gaps(2000, 8, 110000);
 	tap_ok(rig.qp.req.cwnd_pkts < 100);
 	rig_end();
 }
 
+/* All responses to a READ that are due. */
+static void rig_answer_reads(void)
+{
+	struct hrp_req *req = &rig.qp.req;
+	const struct hrp_wqe *w = hrp_sq_wqe(&req->sq, req->sq.tail);
+	u32 end = req->psn_max;
+
+	while (req->psn_una != end) {
+		u32 chunk = 1u << w->chunk_shift;
+		u32 pos = (req->psn_una - w->first_psn) % chunk;
+		u8 op = HRP_OP_READ_RESP_MIDDLE;
+
+		if (!pos)
+			op = HRP_OP_READ_RESP_FIRST;
+		else if (pos == chunk - 1)
+			op = HRP_OP_READ_RESP_LAST;
+		tap_eq(rig_read_resp(op, req->psn_una, 1024), HRP_RX_ACCEPT);
+	}
+}
+
+/* One request for a small window is much in flight, and is measured. */
+static void windows_of_reads_grow(void)
+{
+	struct hrp_req *req = &rig.qp.req;
+	u32 n;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	req->timeout = 16;
+	req->window_pkts = WINDOW;
+	req->max_rd_atomic = 16;
+	req->cc = HRP_CC_DELAY;
+	hrp_req_start(&rig.qp, 0);
+	rig_post_op(HROCE_WR_READ, 1u << 30);
+	for (n = 0; n < 100; n++) {
+		/* After many losses. */
+		if (n == 3) {
+			req->cwnd_pkts = 16;
+			req->cc_start = 0;
+		}
+		rig_drain();
+		rig.now_ns += 110000;
+		rig_answer_reads();
+	}
+	tap_ok(req->cwnd_pkts > 400);
+	rig_end();
+}
+
+/* The window after a peer that keeps nothing lost the packet @psn of 400. */
+static u32 rig_go_back(u32 psn, bool queued)
+{
+	u32 cwnd;
+
+	rig_begin_kept();
+	rig.qp.req.keeps = 0;
+	rig.qp.req.cc_queued = queued;
+	rig.qp.req.rtx_psn = rig.qp.req.psn_una;
+	rig_ack(rig.qp.req.psn_una + psn, NAK);
+	tap_ok(rig.qp.req.went_back);
+	cwnd = rig.qp.req.cwnd_pkts;
+	rig_end();
+	return cwnd;
+}
+
+/* Without a queue, half of what is sent is new, or more. */
+static void plain_peers_get_as_much_as_arrives(void)
+{
+	tap_eq(rig_go_back(50, false), 175);
+	tap_eq(rig_go_back(180, false), 180);
+	tap_eq(rig_go_back(300, false), 100);
+	tap_eq(rig_go_back(180, true), 110);
+}
+
 int main(void)
 {
-	tap_plan(16);
+	tap_plan(18);
 	tap_run(begins_fast);
 	tap_run(meets_the_target);
 	tap_run(windows_become_equal);
@@ -433,5 +505,7 @@ int main(void)
 	tap_run(losses_without_a_queue_cost_nothing);
 	tap_run(losses_in_a_queue_shrink_the_window);
 	tap_run(many_losses_shrink_the_window);
+	tap_run(windows_of_reads_grow);
+	tap_run(plain_peers_get_as_much_as_arrives);
 	return tap_exit();
 }

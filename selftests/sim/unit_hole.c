@@ -36,13 +36,19 @@ static void begin_kept(u32 psn)
 }
 
 /* The next burst resends @nr packets from @psn on, nothing else. */
-static void expect_hole(u32 psn, u32 nr)
+static void expect_part(u32 psn, u32 nr)
 {
 	tap_eq(rig_next(), HRP_NEXT_BURST);
 	tap_eq(rig.burst.first.psn, psn);
 	tap_eq(rig.burst.nr_pkts, nr);
-	tap_ok(rig.burst.ackreq_last);
 	tap_ok(rig.burst.copy);
+}
+
+/* The same, and nothing else is to be resent. */
+static void expect_hole(u32 psn, u32 nr)
+{
+	expect_part(psn, nr);
+	tap_ok(rig.burst.ackreq_last);
 }
 
 static u32 una(void)
@@ -180,16 +186,18 @@ static void near_holes_shrink_it(void)
 
 	begin_kept(0xfff000);
 	lose(100, 400);
-	for (n = 0; n < 8; n++) {
+	for (n = 0; n < 12; n++) {
 		cwnd = req->cwnd_pkts;
 		lose(1, 64);
 		shrunk += req->cwnd_pkts < cwnd;
 	}
 	tap_ok(shrunk);
 	tap_ok(req->cwnd_pkts < req->window_pkts);
-	/* Then at once, the first time. */
+	/* Then in the next flight. */
+	req->cwnd_pkts = req->window_pkts;
+	rig_drain();
 	cwnd = req->cwnd_pkts;
-	lose(1, 64);
+	lose(4, 64);
 	tap_ok(req->cwnd_pkts < cwnd);
 	rig_end();
 
@@ -210,7 +218,7 @@ static void long_holes_are_near(void)
 	begin_kept(0);
 	lose(100, 400);
 	tap_eq(req->cwnd_pkts, req->window_pkts);
-	for (n = 0; n < 8; n++) {
+	for (n = 0; n < 16; n++) {
 		req->hole_shift = 4;
 		lose(1, 400);
 	}
@@ -332,7 +340,8 @@ static void hole_in_several_messages(void)
 	rig.qp.req.hole_shift = 2;
 	rig_ack(1, NAK);
 	rig_expect_cqe(0, HROCE_WC_SUCCESS);
-	expect_hole(1, 3);
+	expect_part(1, 3);
+	tap_ok(!rig.burst.ackreq_last);
 	tap_eq(rig.burst.first.opcode, HRP_OP_SEND_FIRST);
 	expect_hole(4, 1);
 	tap_eq(rig.burst.first.opcode, HRP_OP_SEND_ONLY);
@@ -344,7 +353,7 @@ static void hole_in_several_messages(void)
 	rig_end();
 }
 
-/* READs in flight have to be asked for in order: go back. */
+/* READs in flight have to be asked for in order: go back, if one is lost. */
 static void reads_between(void)
 {
 	rig_begin(HRP_TYPE_RC, 0);
@@ -353,9 +362,20 @@ static void reads_between(void)
 	rig_post_op(HROCE_WR_SEND, 1);
 	rig_drain();
 	rig.qp.req.keeps = 1;
+	rig.qp.req.hole_shift = 2;
 	rig_ack(0, NAK);
+	tap_ok(!rig.qp.req.went_back);
+	tap_eq(rig.qp.req.nr_rd_atomic, 1);
+	expect_hole(0, 1);
+	tap_eq(rig_drain(), 0);
+	rig_ack(0, ACK);
+	rig_expect_cqe(0, HROCE_WC_SUCCESS);
+	rig.now_ns += RTT_NS;
+	rig_ack(1, NAK);
 	tap_ok(rig.qp.req.went_back);
-	tap_eq(rig.counts.v[HROCE_EV_HOLES_RESENT], 0);
+	tap_eq(rig.counts.v[HROCE_EV_HOLES_RESENT], 1);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig.burst.first.opcode, HRP_OP_READ_REQ);
 	rig_end();
 }
 

@@ -2,6 +2,7 @@
 /* Responder: requests that come before earlier ones. */
 #include <linux/kernel.h>
 #include <linux/limits.h>
+#include "proto/sack.h"
 #include "resp_rig.h"
 
 #define ACK	HRP_SYN_CREDIT_INVALID
@@ -9,6 +10,15 @@
 static u8 arrive(u32 n)
 {
 	return rr_ask(HRP_OP_SEND_ONLY, n, 8);
+}
+
+/* The same, unasked for. */
+static u8 arrive_quietly(u32 n)
+{
+	struct hrp_pkt pkt = rr_request(HRP_OP_SEND_ONLY, n, 8);
+
+	pkt.ackreq = 0;
+	return rr_arrive(&pkt);
 }
 
 /* A queue pair that keeps what comes too early. */
@@ -504,9 +514,166 @@ static void random_orders(void)
 	rr_end();
 }
 
+static bool ask_sacks(void)
+{
+	static const u8 ask[] = { 'h', 'r', 'o', 'c', 1, 0, 0, 0 };
+
+	return hrp_sack_asked(&rr.qp, ask, sizeof(ask));
+}
+
+/*
+ * The next answer says that the packet @n is missing, and that of those behind it
+ * @keeps[] are kept.
+ */
+static void expect_sack(u32 n, const u32 *keeps, u32 nr_keeps)
+{
+	u32 psn = hrp_psn_add(START_PSN, n), base = psn & ~63u, i, nr = 0;
+	u8 map[HRP_SACK_MAP_BYTES];
+
+	tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+	tap_eq(rr.burst.first.opcode, HRP_OPCODE_SACK);
+	tap_eq(rr.burst.first.psn, psn);
+	tap_eq(rr.burst.first.syndrome, HRP_NAK_PSN_SEQ);
+	tap_eq(rr.burst.first.dqpn, PEER_QPN);
+	tap_eq(rr.burst.nr_pkts, 1);
+	if (rr.burst.first.opcode != HRP_OPCODE_SACK)
+		return;
+	tap_ok(rr.burst.mem.len <= sizeof(map) && !(rr.burst.mem.len % 8));
+	hrp_sack_fill(&rr.qp.resp, map);
+	for (i = 0; i < rr.burst.mem.len * 8; i++)
+		nr += map[i / 8] >> i % 8 & 1;
+	tap_eq(nr, nr_keeps);
+	for (i = 0; i < nr_keeps; i++) {
+		u32 bit = (hrp_psn_add(START_PSN, keeps[i]) - base) &
+			  HRP_PSN_MASK;
+
+		tap_ok(bit < rr.burst.mem.len * 8 &&
+		       map[bit / 8] >> bit % 8 & 1);
+	}
+}
+
+static void told_who_asks(void)
+{
+	static const u32 first[] = { 1 }, second[] = { 1, 3 };
+	static const u32 later[] = { 3, 4, 5 };
+
+	begin(HRP_TYPE_RC);
+	arrive(1);
+	rr_expect_ack(0, HRP_NAK_PSN_SEQ, 0);
+	arrive(2);
+	rr_expect_nothing();
+
+	begin(HRP_TYPE_RC);
+	tap_ok(ask_sacks());
+	rr_expect_nothing();
+	arrive(1);
+	expect_sack(0, first, 1);
+	arrive(3);
+	expect_sack(0, second, 2);
+	rr_expect_nothing();
+	/* After progress, too, as far as it goes. */
+	tap_eq(arrive(0), HRP_RX_ACCEPT);
+	tap_eq(rr_drain(U32_MAX), 1);
+	expect_sack(2, second + 1, 1);
+	arrive(4);
+	rr_ask(HRP_OP_SEND_ONLY, 5, 8);
+	expect_sack(2, later, 3);
+	tap_eq(arrive(2), HRP_RX_ACCEPT);
+	tap_eq(rr_drain(U32_MAX), 3);
+	rr_expect_ack(5, ACK, 6);
+	tap_eq(rr.counts.v[HROCE_EV_SACK_SENT], 4);
+	tap_eq(rr.counts.v[HROCE_EV_NAK_SEQ_SENT], 2);
+}
+
+/* The question comes after the NAK. */
+static void told_at_once(void)
+{
+	static const u32 keeps[] = { 1, 2 };
+
+	begin(HRP_TYPE_RC);
+	arrive(1);
+	rr_expect_ack(0, HRP_NAK_PSN_SEQ, 0);
+	arrive(2);
+	tap_ok(ask_sacks());
+	expect_sack(0, keeps, 2);
+	rr_expect_nothing();
+}
+
+/* New gaps, what asks for an answer, and a number of others. */
+static void told_when_it_is_news(void)
+{
+	u32 n, nr = 0;
+
+	begin(HRP_TYPE_RC);
+	ask_sacks();
+	arrive(1);
+	tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+	for (n = 2; n < 2 + HRP_KEEP_TELL; n++) {
+		arrive_quietly(n);
+		nr += hrp_resp_next(&rr.qp, &rr.burst);
+	}
+	tap_eq(nr, 1);
+	arrive(n);
+	tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+	arrive_quietly(n + 1);
+	rr_expect_nothing();
+	arrive_quietly(n + 3);
+	tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+	arrive_quietly(n + 2);
+	rr_expect_nothing();
+}
+
+static void questions_that_nobody_understands(void)
+{
+	static const u8 other[] = { 'h', 'r', 'o', 'c', 2, 0, 0, 0 };
+	static const u8 reserved[] = { 'h', 'r', 'o', 'c', 1, 1, 2, 3 };
+	static const u8 foreign[16];
+
+	begin(HRP_TYPE_RC);
+	arrive(1);
+	rr_expect_ack(0, HRP_NAK_PSN_SEQ, 0);
+	tap_ok(!hrp_sack_asked(&rr.qp, other, sizeof(other)));
+	tap_ok(!hrp_sack_asked(&rr.qp, foreign, sizeof(foreign)));
+	tap_ok(!hrp_sack_asked(&rr.qp, reserved, 7));
+	rr_expect_nothing();
+	rr.qp.state = HRP_ERR;
+	tap_ok(!ask_sacks());
+	rr.qp.state = HRP_RTS;
+	tap_ok(hrp_sack_asked(&rr.qp, reserved, sizeof(reserved)));
+	tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+	tap_eq(rr.burst.first.opcode, HRP_OPCODE_SACK);
+}
+
+/* The map begins at a multiple of 64, whatever is missing, and goes to its end. */
+static void maps_of_all_lengths(void)
+{
+	u32 missing, last;
+
+	for (missing = 0; missing < 130; missing += 13) {
+		for (last = missing + 1; last < missing + 700; last += 61) {
+			u32 n;
+
+			begin(HRP_TYPE_RC);
+			rr.nr_recvs = 200;
+			ask_sacks();
+			for (n = 0; n < missing; n++)
+				arrive_quietly(n);
+			arrive(last);
+			expect_sack(missing, &last, 1);
+		}
+	}
+	/* The end of the window. */
+	begin(HRP_TYPE_RC);
+	ask_sacks();
+	last = HRP_KEEP_PKTS - 1;
+	arrive(last);
+	tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+	tap_eq(rr.burst.mem.len, HRP_SACK_MAP_BYTES);
+}
+
 int main(void)
 {
-	tap_plan(24);
+	tap_plan(29);
 	tap_run(kept_until_the_gap_is_filled);
 	tap_run(order_of_arrival_does_not_matter);
 	tap_run(message_goes_on_from_what_is_kept);
@@ -531,6 +698,11 @@ int main(void)
 	tap_run(xrc_keeps_the_srq);
 	tap_run(others_keep_nothing);
 	tap_run(random_orders);
+	tap_run(told_who_asks);
+	tap_run(told_at_once);
+	tap_run(told_when_it_is_news);
+	tap_run(questions_that_nobody_understands);
+	tap_run(maps_of_all_lengths);
 	rr_end();
 	return tap_exit();
 }

@@ -190,7 +190,7 @@ static void attribute_gives_up(void)
 	tap_eq(hrp_req_deadline(req), sent_ns + RTO_MIN_NS);
 	for (i = 0; rig.qp.state == HRP_RTS && i < 1000; i++) {
 		tap_ok(!hrp_req_gives_up(req, hrp_req_deadline(req) - 1));
-		tap_ok(expire() <= 1);
+		tap_ok(expire() <= 4);
 	}
 	rig_expect_cqe(60, HROCE_WC_RETRY_EXC_ERR);
 	tap_eq(rig.cqes[60].vendor_err, HROCE_CAUSE_TIMEOUT);
@@ -216,7 +216,7 @@ static void timeout_doubles(void)
 	tap_eq(expire(), 1);
 	for (i = 0; i < 5; i++) {
 		was_ns = rig.now_ns;
-		tap_eq(expire(), 1);
+		tap_eq(expire(), i < 2 ? 1 : 2);
 		tap_eq(rig.now_ns - was_ns, wait_ns);
 		wait_ns *= 2;
 	}
@@ -272,7 +272,7 @@ static void first_timeout(void)
 	sent_ns = rig.now_ns;
 	tap_eq(hrp_req_deadline(&rig.qp.req), sent_ns + FIRST_NS);
 	while (hrp_req_deadline(&rig.qp.req) < sent_ns + 200000000)
-		tap_eq(expire(), 1);
+		tap_ok(expire() <= 4);
 	tap_ok(rig.counts.v[HROCE_EV_RTO_EXPIRED] <= 4);
 	rig_ack(63, ACK);
 	rig_expect_cqe(0, HROCE_WC_SUCCESS);
@@ -634,9 +634,31 @@ static void recoveries_are_counted(void)
 	rig_end();
 }
 
+/* A path that loses some packets in a row does not lose each single one. */
+static void long_silence_draws_a_few_packets(void)
+{
+	u32 i;
+
+	begin(0);
+	round_trip(100);
+	rig_post_op(HROCE_WR_WRITE, 64 * 1024);
+	tap_eq(rig_drain(), 64);
+	for (i = 0; i < 6; i++) {
+		rig.now_ns = hrp_req_deadline(&rig.qp.req);
+		tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
+		tap_eq(rig_drain(), i < 3 ? 1 : 4);
+	}
+	/* The last of them has arrived. */
+	rig_ack(2, HRP_NAK_PSN_SEQ);
+	tap_eq(rig_drain(), 1);
+	rig_ack(5, ACK);
+	tap_ok(!rig.qp.req.went_back);
+	rig_end();
+}
+
 int main(void)
 {
-	tap_plan(22);
+	tap_plan(23);
 	tap_run(smoothed_as_in_rfc_6298);
 	tap_run(extreme_times);
 	tap_run(one_sample_per_flight);
@@ -659,5 +681,6 @@ int main(void)
 	tap_run(rnr_leaves_all_alone);
 	tap_run(round_trips_are_counted);
 	tap_run(recoveries_are_counted);
+	tap_run(long_silence_draws_a_few_packets);
 	return tap_exit();
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <linux/bits.h>
+#include <linux/types.h>
 
 static inline void set_bit(unsigned int nr, unsigned long *word)
 {
@@ -27,6 +28,22 @@ static inline bool test_and_clear_bit(unsigned int nr, unsigned long *word)
 
 	*word &= ~BIT(nr);
 	return set;
+}
+
+static inline unsigned int hweight64(u64 word)
+{
+	return __builtin_popcountll(word);
+}
+
+/* From 1 on; @word is not 0 in what is tested. */
+static inline int fls64(u64 word)
+{
+	return word ? 64 - __builtin_clzll(word) : 0;
+}
+
+static inline unsigned long __ffs64(u64 word)
+{
+	return __builtin_ctzll(word);
 }
 
 static inline unsigned long __ffs(unsigned long word)

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Selective acknowledgements, see sack.h. */
+#include <linux/lockdep.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include "../proto/req.h"
+#include "../proto/resp.h"
+#include "early.h"
+#include "qp.h"
+#include "sack.h"
+
+#define SACK_GFP	(GFP_NOWAIT | __GFP_NOWARN | __GFP_NOMEMALLOC)
+
+static int sack_asked(struct hroce_qp *qp, const struct hrp_pkt *pkt,
+		      const u8 *payload)
+{
+	int drop = HROCE_DROP_QP_STATE;
+
+	if (!hrp_qp_is_reliable(&qp->proto) || !hrp_qp_receives(&qp->proto))
+		return HROCE_DROP_OPCODE;
+	spin_lock(&qp->recv.lock);
+	if (!qp->dead)
+		drop = hrp_sack_asked(&qp->proto, payload, pkt->payload_len) ?
+		       -1 : HROCE_DROP_OPCODE;
+	if (hrp_resp_is_due(&qp->proto.resp))
+		set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
+	spin_unlock(&qp->recv.lock);
+	return drop;
+}
+
+/* A failure is a SACK without a map. */
+static bool sack_open(struct hroce_qp *qp)
+{
+	struct hrp_sack *sack;
+
+	lockdep_assert_held(&qp->send.lock);
+	if (qp->proto.req.sack)
+		return true;
+	sack = kmalloc(sizeof(*sack), SACK_GFP);
+	if (!sack)
+		return false;
+	hrp_sack_open(&qp->proto.req, sack);
+	return true;
+}
+
+static int sack_heard(struct hroce_qp *qp, const struct hrp_pkt *pkt,
+		      const u8 *map)
+{
+	u64 now_ns = ktime_get_ns();
+	int drop = HROCE_DROP_QP_STATE;
+	struct hrp_rx d __uninitialized;
+
+	spin_lock(&qp->send.lock);
+	if (qp->dead)
+		goto unlock;
+	hrp_comp_begin(&qp->proto, pkt, &d);
+	drop = d.drop;
+	if (d.verdict == HRP_RX_DROP)
+		goto unlock;
+	drop = -1;
+	if (sack_open(qp))
+		hrp_sack_take(&qp->proto, pkt->psn, map, pkt->payload_len,
+			      now_ns);
+	if (qp->early.busy && hroce_early_hold(qp, pkt))
+		goto unlock;
+	if (hrp_comp_commit(&qp->proto, pkt, &d, now_ns, HROCE_WC_SUCCESS))
+		set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
+unlock:
+	spin_unlock(&qp->send.lock);
+	return drop;
+}
+
+int hroce_sack_recv(struct hroce_qp *qp, const struct hrp_pkt *pkt,
+		    const u8 *payload)
+{
+	if (!READ_ONCE(hqp_dev(qp)->sack))
+		return HROCE_DROP_OPCODE;
+	return pkt->info & HRP_OI_RESPONSE ? sack_heard(qp, pkt, payload) :
+					     sack_asked(qp, pkt, payload);
+}
+
+void hroce_sack_destroy(struct hroce_qp *qp)
+{
+	struct hrp_sack *sack;
+
+	spin_lock_bh(&qp->send.lock);
+	sack = hrp_sack_close(&qp->proto.req);
+	spin_unlock_bh(&qp->send.lock);
+	kfree(sack);
+}

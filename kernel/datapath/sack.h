@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Selective acknowledgements between hroce peers: see proto/sack.h. */
+#ifndef HROCE_SACK_H
+#define HROCE_SACK_H
+
+#include "../proto/sack.h"
+
+struct hroce_qp;
+
+/**
+ * hroce_sack_recv - a packet of the extension has come
+ * @qp: queue pair
+ * @pkt: headers; from the peer, its ICRC is correct
+ * @payload: its payload
+ *
+ * Context: softirq, in an epoch; no lock of the queue pair held.
+ * hroce_qp_run_pending() follows.
+ * Return: enum hroce_stat, why the packet is dropped; negative: it is not.
+ */
+int hroce_sack_recv(struct hroce_qp *qp, const struct hrp_pkt *pkt,
+		    const u8 *payload);
+
+/**
+ * hroce_sack_destroy - have a queue pair take no selective acknowledgements
+ * @qp: queue pair
+ *
+ * Until it asks for them again. Context: any but hard interrupts; no lock of the
+ * queue pair held.
+ */
+void hroce_sack_destroy(struct hroce_qp *qp);
+
+#endif /* HROCE_SACK_H */

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Of req.c: how much may be sent now, and of what an answer is wanted. Context:
+ * send lock held.
+ */
+#ifndef HRP_REQ_ROOM_H
+#define HRP_REQ_ROOM_H
+
+#include <linux/minmax.h>
+#include "psn.h"
+#include "req_priv.h"
+#include "rtt.h"
+#include "sack.h"
+
+/* Most PSNs between the oldest unacknowledged one and the next (9.7.1). */
+#define REQ_PSN_ROOM	(HRP_PSN_WINDOW - 1)
+
+/* Is half of the congestion window in flight? */
+static inline bool req_is_half_full(const struct hrp_req *req)
+{
+	return 2 * hrp_req_dist(req) >= req->cwnd_pkts;
+}
+
+/*
+ * Packets for which one acknowledgement is requested: several in each round
+ * trip, and for few packets, as those that are acknowledged together make room
+ * for as many at once.
+ */
+#define REQ_ASK_PKTS	64u
+
+/* Fewer packets do not leave alone while gaps are filled. */
+#define REQ_SILLY_PKTS	32u
+
+/* Least time between packets that are sent alone, in units of 1024 ns. */
+#define REQ_TIMED_GAP	64u
+
+static inline u32 req_ask_pkts(const struct hrp_req *req)
+{
+	if (req->cc_times && !req_is_half_full(req))
+		return REQ_ASK_PKTS;
+	if (unlikely(req->troubled) && hrp_sack_is_active(req))
+		return min(req->cwnd_pkts / 2, REQ_ASK_PKTS);
+	return min(req->cwnd_pkts / 4, REQ_ASK_PKTS);
+}
+
+/* What of the next packets is timed? */
+enum req_timing {
+	TIME_NOTHING,
+	TIME_ANY,	/* what requests an acknowledgement */
+	TIME_ALONE,	/* a packet that is sent alone */
+};
+
+/* Is no packet timed, and may one be, although there may be gaps? */
+static inline bool req_may_time(const struct hrp_req *req)
+{
+	if (req->timing)
+		return false;
+	return likely(!req->troubled) ||
+	       (hrp_sack_is_active(req) && !req->sack->timing);
+}
+
+/* Will a READ fill half of the congestion window, after a few requests? */
+static inline bool req_reads_much(const struct hrp_req *req,
+				  const struct hrp_wqe *w)
+{
+	return w->wqe.opcode == HROCE_WR_READ &&
+	       2 * (w->nr_pkts - req->offset) >= req->cwnd_pkts;
+}
+
+/*
+ * While much is in flight, or before a long message if nothing is known of the
+ * path, congestion control wants a packet that is sent alone, since the last of
+ * several waits for the others. On the shortest paths not in each round trip, as
+ * it has its price. Otherwise, or to find back to a short timeout, any will do.
+ */
+static inline enum req_timing
+req_what_to_time(const struct hrp_qp *qp, const struct hrp_wqe *w, u64 now_ns)
+{
+	const struct hrp_req *req = &qp->req;
+	u32 last_at;
+
+	if (!req_may_time(req))
+		return TIME_NOTHING;
+	if (!req->cc_times || req->backoff ||
+	    (!req_is_half_full(req) &&
+	     (qp->base != HRP_BASE_MAX || 2 * w->nr_pkts < req->cwnd_pkts) &&
+	     !req_reads_much(req, w)))
+		return TIME_ANY;
+	last_at = unlikely(req->troubled) ? req->sack->timed_at : req->mark_at;
+	return hrp_rtt_clock(now_ns) - last_at >= REQ_TIMED_GAP ?
+	       TIME_ALONE : TIME_NOTHING;
+}
+
+/*
+ * A selective acknowledgement may make room for one packet. If it were sent at
+ * once, and asked for the next acknowledgement, there would be one for each
+ * packet from then on.
+ */
+static inline bool req_room_is_silly(const struct hrp_req *req, u32 room)
+{
+	return hrp_sack_is_active(req) &&
+	       room < min(req->cwnd_pkts / 2, REQ_SILLY_PKTS);
+}
+
+/*
+ * Packets of SEND and WRITE that may be sent now; 0: the window is closed. If it
+ * has become smaller, none of those in flight may have asked for an
+ * acknowledgement: then one more does.
+ */
+static inline u32 req_room(const struct hrp_req *req)
+{
+	u32 window_pkts = hrp_req_window(req);
+	u32 dist = hrp_req_dist(req);
+	u32 inflight_pkts = dist - req->rd_pkts;
+	u32 room = 0;
+
+	if (likely(inflight_pkts < window_pkts)) {
+		room = window_pkts - inflight_pkts;
+		if (unlikely(req->troubled) && req_room_is_silly(req, room))
+			room = 0;
+	} else if (req->cc_times && dist && req->unasked_pkts >= dist) {
+		room = 1;
+	}
+	return min(room, REQ_PSN_ROOM - dist);
+}
+
+#endif /* HRP_REQ_ROOM_H */

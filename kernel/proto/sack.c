@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Selective acknowledgements, see sack.h. */
+#include <linux/bitops.h>
+#include <linux/bits.h>
+#include <linux/build_bug.h>
+#include <linux/limits.h>
+#include <linux/math.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include <linux/unaligned.h>
+#include "psn.h"
+#include "req_priv.h"
+#include "resp_priv.h"
+#include "rtt.h"
+#include "sack.h"
+
+/*
+ * Others may use the opcode for something else. The last bytes are the version
+ * and three that are reserved.
+ */
+static const u8 sack_ask[HRP_SACK_ASK_BYTES] = {
+	'h', 'r', 'o', 'c', 1, 0, 0, 0,
+};
+
+/* All but the reserved bytes. */
+#define ASK_CHECKED	5
+
+/* Longest run of packets that are resent together. */
+#define RUN_MAX		64u
+
+/* Packets of one word of a map begin at such a PSN. */
+static_assert(!((HRP_PSN_MASK + 1) % HRP_KEEP_PKTS));
+
+static u32 word_of(u32 psn)
+{
+	return psn / 64 % HRP_SACK_WORDS;
+}
+
+/* Bits of PSNs from @psn to the end of its word. */
+static u64 bits_from(u32 psn)
+{
+	return U64_MAX << psn % 64;
+}
+
+/* First PSN of the next word. */
+static u32 word_end(u32 psn)
+{
+	return hrp_psn_add(psn & ~63u, 64);
+}
+
+/* Bits of PSNs from @psn on, and before @end, in the word of @psn. */
+static u64 bits_between(u32 psn, u32 end)
+{
+	u64 bits = bits_from(psn);
+
+	if (hrp_psn_diff(end, word_end(psn)) < 0)
+		bits &= ~bits_from(end);
+	return bits;
+}
+
+static void map_clear(struct hrp_sack *sack, u32 psn, u32 end)
+{
+	while (hrp_psn_diff(psn, end) < 0) {
+		u64 bits = bits_between(psn, end);
+		u32 i = word_of(psn);
+
+		sack->kept[i] &= ~bits;
+		sack->tried[0][i] &= ~bits;
+		sack->tried[1][i] &= ~bits;
+		psn = word_end(psn);
+	}
+}
+
+static void map_count(struct hrp_sack *sack)
+{
+	u32 i;
+
+	sack->nr = 0;
+	for (i = 0; i < HRP_SACK_WORDS; i++)
+		sack->nr += hweight64(sack->kept[i]);
+}
+
+void hrp_sack_forget(struct hrp_req *req)
+{
+	*req->sack = (struct hrp_sack) {
+		.begin = req->psn_una,
+		.end = req->psn_una,
+		.mark = req->psn_max,
+	};
+}
+
+/* Let the maps begin at the oldest packet in flight. */
+static void sack_trim(struct hrp_req *req)
+{
+	struct hrp_sack *sack = req->sack;
+
+	if (sack->begin == req->psn_una)
+		return;
+	/* Without gaps, @end may be more than half of all PSNs ago. */
+	if (!hrp_sack_is_active(req) ||
+	    hrp_psn_diff(req->psn_una, sack->end) >= 0) {
+		hrp_sack_forget(req);
+		return;
+	}
+	map_clear(sack, sack->begin, req->psn_una);
+	sack->begin = req->psn_una;
+	map_count(sack);
+}
+
+void hrp_sack_tried(struct hrp_req *req, u32 psn, u32 nr)
+{
+	u32 end = hrp_psn_add(psn, nr);
+
+	sack_trim(req);
+	for (; hrp_psn_diff(psn, end) < 0; psn = word_end(psn))
+		req->sack->tried[1][word_of(psn)] |= bits_between(psn, end);
+}
+
+void hrp_sack_open(struct hrp_req *req, struct hrp_sack *sack)
+{
+	req->sack = sack;
+	hrp_sack_forget(req);
+	/* The first gap was filled before the peer was asked. */
+	if (req->resent && hrp_psn_diff(req->rtx_psn, req->psn_una) > 0)
+		hrp_sack_tried(req, req->psn_una,
+			       min((u32)hrp_psn_diff(req->rtx_psn, req->psn_una),
+				   RUN_MAX));
+}
+
+struct hrp_sack *hrp_sack_close(struct hrp_req *req)
+{
+	struct hrp_sack *sack = req->sack;
+
+	req->sack = NULL;
+	return sack;
+}
+
+void hrp_sack_time(struct hrp_req *req, u32 psn, bool alone, u64 now_ns)
+{
+	struct hrp_sack *sack = req->sack;
+
+	sack->timing = true;
+	sack->timed_psn = psn;
+	sack->timed_at = hrp_rtt_clock(now_ns);
+	sack->alone = alone;
+}
+
+/* Has the packet that is timed arrived? */
+static void sack_end_timing(struct hrp_qp *qp, u64 now_ns)
+{
+	struct hrp_sack *sack = qp->req.sack;
+	u32 psn = sack->timed_psn;
+
+	if (!sack->timing)
+		return;
+	if (hrp_psn_diff(psn, qp->req.psn_una) >= 0 &&
+	    (hrp_psn_diff(psn, sack->end) >= 0 ||
+	     !(sack->kept[word_of(psn)] & BIT_ULL(psn % 64))))
+		return;
+	sack->timing = false;
+	hrp_rtt_measured(qp, sack->timed_at, sack->alone, now_ns);
+}
+
+void hrp_sack_acked(struct hrp_qp *qp, u64 now_ns)
+{
+	sack_end_timing(qp, now_ns);
+	sack_trim(&qp->req);
+}
+
+void hrp_sack_take(struct hrp_qp *qp, u32 psn, const u8 *map, u32 len,
+		   u64 now_ns)
+{
+	struct hrp_req *req = &qp->req;
+	struct hrp_sack *sack = req->sack;
+	u32 pkts = min_t(u32, (req->psn_max - req->psn_una) & HRP_PSN_MASK,
+			 HRP_KEEP_PKTS);
+	u32 end = hrp_psn_add(req->psn_una, pkts);
+	u64 bits, news = 0;
+	u32 last = req->psn_una;
+
+	/* All is sent again in any case. */
+	if (req->psn != req->psn_max)
+		return;
+	hrp_sack_acked(qp, now_ns);
+	for (; len >= 8 && hrp_psn_diff(psn, end) < 0; len -= 8, map += 8) {
+		u64 *kept = &sack->kept[word_of(psn)];
+
+		bits = get_unaligned_le64(map) & bits_between(psn, end);
+		news |= bits & ~*kept;
+		*kept |= bits;
+		if (bits)
+			last = (psn & ~63u) + fls64(bits) - 1;
+		psn = word_end(psn);
+	}
+	if (!news)
+		return;
+	if (hrp_psn_diff(last, sack->end) >= 0)
+		sack->end = hrp_psn_add(last, 1);
+	hrp_count(qp, HROCE_EV_SACK_RCVD);
+	map_count(sack);
+	sack_end_timing(qp, now_ns);
+	req->troubled = 1;
+	if (req->timer == HRP_TIMER_ACK)
+		hrp_req_restart(req, now_ns);
+}
+
+void hrp_sack_judge(struct hrp_req *req)
+{
+	struct hrp_sack *sack = req->sack;
+
+	if (hrp_psn_diff(sack->end, sack->mark) <= 0)
+		return;
+	memcpy(sack->tried[0], sack->tried[1], sizeof(sack->tried[0]));
+	memset(sack->tried[1], 0, sizeof(sack->tried[1]));
+	sack->mark = req->psn_max;
+}
+
+/*
+ * First PSN from @psn on that is neither kept nor tried, or the contrary of that
+ * (@found); @end if there is none before it.
+ */
+static u32 map_find(const struct hrp_sack *sack, u32 psn, u32 end, bool found)
+{
+	while (hrp_psn_diff(psn, end) < 0) {
+		u32 i = word_of(psn);
+		u64 bits = sack->kept[i] | sack->tried[0][i] |
+			   sack->tried[1][i];
+
+		if (!found)
+			bits = ~bits;
+		bits &= bits_between(psn, end);
+		if (bits)
+			return hrp_psn_add(psn & ~63u, __ffs64(bits));
+		psn = word_end(psn);
+	}
+	return end;
+}
+
+u32 hrp_sack_next(struct hrp_req *req, u32 *psn)
+{
+	struct hrp_sack *sack = req->sack;
+	u32 first, nr;
+
+	sack_trim(req);
+	first = map_find(sack, sack->begin, sack->end, false);
+	if (first == sack->end)
+		return 0;
+	nr = (map_find(sack, first, sack->end, true) - first) & HRP_PSN_MASK;
+	*psn = first;
+	return min(nr, RUN_MAX);
+}
+
+void hrp_sack_retry(struct hrp_req *req, u32 psn, u32 nr)
+{
+	u32 end = hrp_psn_add(psn, nr);
+
+	for (; hrp_psn_diff(psn, end) < 0; psn = word_end(psn)) {
+		req->sack->tried[0][word_of(psn)] &= ~bits_between(psn, end);
+		req->sack->tried[1][word_of(psn)] &= ~bits_between(psn, end);
+	}
+}
+
+void hrp_sack_build_ask(struct hrp_qp *qp, struct hrp_burst *b)
+{
+	qp->req.ask = 0;
+	hrp_burst_begin(b, qp, HRP_OPCODE_SACK_ASK, qp->req.psn_max);
+	b->mem.bytes = sack_ask;
+	b->mem.len = sizeof(sack_ask);
+	b->copy = 1;
+	hrp_count(qp, HROCE_EV_SACK_ASKED);
+}
+
+bool hrp_sack_asked(struct hrp_qp *qp, const u8 *ask, u32 len)
+{
+	struct hrp_resp *resp = &qp->resp;
+
+	if (qp->state < HRP_RTR || qp->state > HRP_SQE ||
+	    len < sizeof(sack_ask) || memcmp(ask, sack_ask, ASK_CHECKED))
+		return false;
+	resp->sacks = 1;
+	if (resp->kept && resp->nak_sent && !resp->rnr_sent)
+		hrp_resp_nak(resp, HRP_NAK_PSN_SEQ);
+	return true;
+}
+
+u32 hrp_sack_len(const struct hrp_resp *resp)
+{
+	u32 pkts = (resp->keep->end - (resp->psn & ~63u)) & HRP_PSN_MASK;
+
+	return min_t(u32, DIV_ROUND_UP(pkts, 64) * 8, HRP_SACK_MAP_BYTES);
+}
+
+void hrp_sack_fill(const struct hrp_resp *resp, u8 *map)
+{
+	u64 bits = bits_from(resp->psn);
+	u32 len = hrp_sack_len(resp);
+	u32 i;
+
+	for (i = 0; i < len / 8; i++) {
+		bits &= resp->keep->map[(word_of(resp->psn) + i) %
+					HRP_SACK_WORDS];
+		put_unaligned_le64(bits, map + i * 8);
+		bits = U64_MAX;
+	}
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Selective acknowledgements: the responder tells which requests behind a gap it
+ * keeps, so that all gaps of a flight are filled in one round trip.
+ *
+ * The specification has none, so they are sent to a peer only if it has asked
+ * for them, by a packet that others drop: table 38 leaves its opcode to
+ * manufacturers. A requester asks when it recovers from a loss, and only a peer
+ * that has been seen to keep requests. Documentation/protocol.rst has the bytes.
+ *
+ * A selective acknowledgement (SACK) is a sequence NAK for the first request
+ * that is missing, with a map of those behind it.
+ */
+#ifndef HRP_SACK_H
+#define HRP_SACK_H
+
+#include "burst.h"
+#include "keep.h"
+#include "qp.h"
+
+/* How often a peer is asked that does not answer. */
+#define HRP_SACK_ASKS		3
+
+/* Payload of the question. */
+#define HRP_SACK_ASK_BYTES	8
+
+/*
+ * Longest map; fits the smallest path MTU. The first bit is that of a multiple
+ * of 64, so up to 63 PSNs at the end of the window may have none.
+ */
+#define HRP_SACK_MAP_BYTES	(HRP_KEEP_PKTS / 8)
+
+#define HRP_SACK_WORDS		(HRP_KEEP_PKTS / 64)
+
+/**
+ * struct hrp_sack - what a requester knows of the packets in flight
+ * @begin: the maps cover PSNs from this one on, hrp_req.psn_una when they were
+ *	looked at last
+ * @end: one past the last PSN that the peer keeps; equal to @begin if none
+ * @mark: packets from this PSN on were sent after those in the first half of
+ *	@tried
+ * @nr: packets that the peer keeps
+ * @timed_psn: a packet that measures the round trip, see hrp_req.timing, which is
+ *	for times without gaps
+ * @timed_at: when it was sent
+ * @timing: it is in flight
+ * @alone: it was sent alone, for congestion control
+ * @kept: those packets, by PSN modulo HRP_KEEP_PKTS
+ * @tried: packets that were resent: before @mark was taken, and since
+ */
+struct hrp_sack {
+	u32 begin;
+	u32 end;
+	u32 mark;
+	u32 nr;
+	u32 timed_psn;
+	u32 timed_at;
+	bool timing;
+	bool alone;
+	u64 kept[HRP_SACK_WORDS];
+	u64 tried[2][HRP_SACK_WORDS];
+};
+
+/**
+ * hrp_sack_open - begin to take selective acknowledgements
+ * @req: requester that takes none
+ * @sack: memory for it, owned by the caller until hrp_sack_close()
+ *
+ * Context: send lock held.
+ */
+void hrp_sack_open(struct hrp_req *req, struct hrp_sack *sack);
+
+/**
+ * hrp_sack_close - take none any more
+ * @req: requester
+ *
+ * Context: send lock held.
+ * Return: what hrp_sack_open() was given; NULL if it was not called.
+ */
+struct hrp_sack *hrp_sack_close(struct hrp_req *req);
+
+/**
+ * hrp_sack_take - learn from a selective acknowledgement
+ * @qp: queue pair, after hrp_sack_open()
+ * @psn: PSN of the packet; hrp_comp_begin() has accepted it
+ * @map: its payload
+ * @len: bytes of @map, up to HRP_SACK_MAP_BYTES
+ * @now_ns: current time
+ *
+ * Acknowledges nothing: hrp_comp_commit() follows, and acts on the gaps.
+ * What is not in flight is ignored. Context: send lock held.
+ */
+void hrp_sack_take(struct hrp_qp *qp, u32 psn, const u8 *map, u32 len,
+		   u64 now_ns);
+
+/**
+ * hrp_sack_acked - packets were acknowledged
+ * @qp: queue pair with @qp->req.sack
+ * @now_ns: current time
+ *
+ * Context: send lock held.
+ */
+void hrp_sack_acked(struct hrp_qp *qp, u64 now_ns);
+
+/**
+ * hrp_sack_time - time a packet
+ * @req: requester for which hrp_sack_is_active()
+ * @psn: as for hrp_rtt_begin()
+ * @alone: it is sent alone, for congestion control
+ * @now_ns: time when it is sent, or earlier
+ *
+ * Context: send lock held.
+ */
+void hrp_sack_time(struct hrp_req *req, u32 psn, bool alone, u64 now_ns);
+
+/**
+ * hrp_sack_forget - the requester goes back: the peer may keep nothing
+ * @req: requester with @req->sack
+ *
+ * Context: send lock held.
+ */
+void hrp_sack_forget(struct hrp_req *req);
+
+/* Does the peer keep packets behind a gap? Context: send lock held. */
+static inline bool hrp_sack_is_active(const struct hrp_req *req)
+{
+	return req->sack && req->sack->end != req->sack->begin;
+}
+
+/**
+ * hrp_sack_judge - find out what was lost although it was resent
+ * @req: requester for which hrp_sack_is_active()
+ *
+ * A packet is, if the peer keeps one that was sent after it was resent. Context:
+ * send lock held.
+ */
+void hrp_sack_judge(struct hrp_req *req);
+
+/**
+ * hrp_sack_next - find the next gap to fill
+ * @req: requester for which hrp_sack_is_active()
+ * @psn: set to its first PSN
+ *
+ * Context: send lock held.
+ * Return: its packets, up to 64, for hrp_sack_tried(); 0: there is none.
+ */
+u32 hrp_sack_next(struct hrp_req *req, u32 *psn);
+
+/* @nr packets from @psn on were resent. Context: send lock held. */
+void hrp_sack_tried(struct hrp_req *req, u32 psn, u32 nr);
+
+/* They were lost again, as far as they are missing. Context: send lock held. */
+void hrp_sack_retry(struct hrp_req *req, u32 psn, u32 nr);
+
+/**
+ * hrp_sack_asks - ask for selective acknowledgements, if it makes sense
+ * @req: requester that recovers, whose peer keeps packets
+ *
+ * Context: send lock held.
+ */
+static inline void hrp_sack_asks(struct hrp_req *req)
+{
+	if (req->sack || !req->asks)
+		return;
+	req->asks--;
+	req->ask = 1;
+}
+
+/**
+ * hrp_sack_build_ask - the packet that asks for them
+ * @qp: queue pair with @qp->req.ask
+ * @b: burst
+ *
+ * Context: send lock held.
+ */
+void hrp_sack_build_ask(struct hrp_qp *qp, struct hrp_burst *b);
+
+/**
+ * hrp_sack_asked - the peer asks for selective acknowledgements
+ * @qp: queue pair
+ * @ask: payload of the packet; from the peer, its ICRC is correct
+ * @len: bytes of @ask
+ *
+ * Context: receive lock held. If hrp_resp_is_due(), answers are to be sent.
+ * Return: false if it is not a question that this side understands.
+ */
+bool hrp_sack_asked(struct hrp_qp *qp, const u8 *ask, u32 len);
+
+/**
+ * hrp_sack_fill - fill in the map of a selective acknowledgement
+ * @resp: responder whose hrp_resp_next() has just returned one
+ * @map: HRP_SACK_MAP_BYTES; the length is that of the burst
+ *
+ * Context: receive lock held since then.
+ */
+void hrp_sack_fill(const struct hrp_resp *resp, u8 *map);
+
+/* Length of that map in bytes, a multiple of 8. */
+u32 hrp_sack_len(const struct hrp_resp *resp);
+
+#endif /* HRP_SACK_H */

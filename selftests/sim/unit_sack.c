@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Requester: selective acknowledgements. */
+#include <linux/kernel.h>
+#include <linux/string.h>
+#include "rig.h"
+#include "tap.h"
+
+#define ACK	HRP_SYN_CREDIT_INVALID
+#define NAK	HRP_NAK_PSN_SEQ
+#define RTT_NS	100000
+#define FLIGHT	64
+
+static struct hrp_req *const req = &rig.qp.req;
+
+/* What the peer keeps: bits of 512 PSNs from a multiple of 64 on. */
+static u8 map[64];
+
+static u32 psn_of(u32 base, u32 n)
+{
+	return hrp_psn_add(base, n);
+}
+
+/* The peer expects @psn and keeps what is in the map, which it then empties. */
+static u8 sack(u32 psn)
+{
+	u8 verdict = rig_sack(psn, map, sizeof(map));
+
+	memset(map, 0, sizeof(map));
+	return verdict;
+}
+
+/* Keep @nr packets from @psn on, where @expected is missing. */
+static void keep(u32 expected, u32 psn, u32 nr)
+{
+	u32 bit = (psn - (expected & ~63u)) & HRP_PSN_MASK;
+
+	for (; nr--; bit++)
+		map[bit / 8] |= 1u << bit % 8;
+}
+
+/*
+ * A long message to a peer that has shown that it keeps packets, and may be
+ * asked; FLIGHT packets are in flight.
+ */
+static void begin(u32 psn)
+{
+	rig_begin(HRP_TYPE_RC, psn);
+	req->timeout = 16;
+	req->window_pkts = 512;
+	req->cwnd_pkts = FLIGHT;
+	req->burst_pkts = 16;
+	req->asks = HRP_SACK_ASKS;
+	rig_post_op(HROCE_WR_WRITE, 1u << 30);
+	tap_eq(rig_drain(), FLIGHT);
+	req->keeps = 1;
+	req->rtx_psn = psn_of(psn, HRP_PSN_MASK);
+	/* Gaps do not shrink the window. */
+	req->sparse = 15;
+	memset(map, 0, sizeof(map));
+}
+
+static void expect_ask(void)
+{
+	static const u8 ask[] = { 'h', 'r', 'o', 'c', 1, 0, 0, 0 };
+
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig.burst.first.opcode, HRP_OPCODE_SACK_ASK);
+	tap_eq(rig.burst.first.psn, req->psn_max);
+	tap_eq(rig.burst.first.dqpn, RIG_PEER_QPN);
+	tap_eq(rig.burst.nr_pkts, 1);
+	tap_eq(rig.burst.mem.len, sizeof(ask));
+	tap_ok(!memcmp(rig.burst.mem.bytes, ask, sizeof(ask)));
+}
+
+/* The next burst resends @nr packets from @psn on; @last: as the last one. */
+static void expect_part(u32 psn, u32 nr, bool last)
+{
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig.burst.first.psn, psn);
+	tap_eq(rig.burst.nr_pkts, nr);
+	tap_ok(rig.burst.copy);
+	tap_eq(rig.burst.ackreq_last, last);
+}
+
+/* A gap at @n, resent after the peer was asked. */
+static void ask(u32 base, u32 n)
+{
+	rig_ack(psn_of(base, n), NAK);
+	expect_ask();
+	expect_part(psn_of(base, n), 1, true);
+	rig_drain();
+}
+
+static void asked_where_it_makes_sense(void)
+{
+	u32 n;
+
+	/* A peer that keeps nothing, as far as is known. */
+	begin(0);
+	req->keeps = 0;
+	rig_ack(10, NAK);
+	rig_drain();
+	tap_eq(rig.counts.v[HROCE_EV_SACK_ASKED], 0);
+	rig_end();
+
+	/* Switched off. */
+	begin(0);
+	req->asks = 0;
+	rig_ack(10, NAK);
+	expect_part(10, 1, true);
+	rig_end();
+
+	/* One that does not answer. */
+	begin(0);
+	for (n = 0; n < 2 * HRP_SACK_ASKS; n++) {
+		rig_ack((req->psn_una + 10) & HRP_PSN_MASK, NAK);
+		rig_drain();
+		rig_ack((req->psn_max - 1) & HRP_PSN_MASK, ACK);
+		rig_drain();
+	}
+	tap_eq(rig.counts.v[HROCE_EV_SACK_ASKED], HRP_SACK_ASKS);
+	rig_end();
+
+	/* Once it has answered, it knows. */
+	begin(0);
+	ask(0, 10);
+	keep(10, 20, 5);
+	tap_eq(sack(10), HRP_RX_ACCEPT);
+	rig_ack((req->psn_max - 1) & HRP_PSN_MASK, ACK);
+	rig_drain();
+	rig_ack((req->psn_una + 10) & HRP_PSN_MASK, NAK);
+	rig_drain();
+	tap_eq(rig.counts.v[HROCE_EV_SACK_ASKED], 1);
+	rig_end();
+}
+
+static void question_that_cannot_be_sent(void)
+{
+	begin(0);
+	rig_ack(10, NAK);
+	tap_eq(hrp_req_next(&rig.qp, rig.now_ns, &rig.burst), HRP_NEXT_BURST);
+	tap_eq(rig.burst.first.opcode, HRP_OPCODE_SACK_ASK);
+	hrp_req_sent(&rig.qp, &rig.burst, HROCE_CAUSE_AH);
+	expect_part(10, 1, true);
+	rig_expect_no_cqe();
+	rig_end();
+}
+
+/* In one go, with one request for an answer; then new packets. */
+static void all_gaps_at_once(void)
+{
+	u32 base = 0xffffe0, max;
+
+	begin(base);
+	ask(base, 10);
+	keep(psn_of(base, 10), psn_of(base, 11), 9);
+	/* 20 to 22 and 40 are missing, too; 10 has been resent. */
+	keep(psn_of(base, 10), psn_of(base, 23), 17);
+	keep(psn_of(base, 10), psn_of(base, 41), 10);
+	max = req->psn_max;
+	tap_eq(sack(psn_of(base, 10)), HRP_RX_ACCEPT);
+	tap_eq(req->psn_una, psn_of(base, 10));
+	expect_part(psn_of(base, 20), 3, false);
+	expect_part(psn_of(base, 40), 1, true);
+	tap_eq(rig_drain(), 0);
+	tap_eq(rig.counts.v[HROCE_EV_HOLES_RESENT], 3);
+	tap_eq(rig.counts.v[HROCE_EV_SACK_RCVD], 1);
+	rig_ack(psn_of(base, 60), ACK);
+	tap_eq(req->sack->nr, 0);
+	req->cwnd_pkts = 3 * FLIGHT;
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig.burst.first.psn, max);
+	tap_ok(!rig.burst.copy);
+	rig_ack((req->psn_max - 1) & HRP_PSN_MASK, ACK);
+	tap_ok(!req->troubled);
+	rig_end();
+}
+
+static void each_gap_once(void)
+{
+	begin(0);
+	ask(0, 10);
+	keep(10, 20, 10);
+	sack(10);
+	expect_part(11, 9, true);
+	rig_drain();
+	/* The same again, and one that was overtaken by it. */
+	keep(10, 20, 10);
+	sack(10);
+	tap_eq(rig_drain(), 0);
+	keep(10, 20, 3);
+	sack(10);
+	tap_eq(rig_drain(), 0);
+	/* Some have arrived; what is behind them is new. */
+	keep(12, 20, 10);
+	keep(12, 31, 1);
+	sack(12);
+	expect_part(30, 1, true);
+	rig_end();
+}
+
+/* The peer keeps packets that were sent after the gap was filled. */
+static void lost_again(void)
+{
+	u32 sent, n;
+
+	begin(0);
+	ask(0, 10);
+	keep(10, 11, 20);
+	keep(10, 32, req->psn_max - 32);
+	sack(10);
+	expect_part(31, 1, true);
+	for (n = 0; n < 2; n++) {
+		sent = req->psn_max;
+		tap_ok(rig_drain());
+		keep(10, 11, 20);
+		keep(10, 32, req->psn_max - 32);
+		/* The first time, they may have been on their way. */
+		sack(10);
+		tap_ok(req->psn_max > sent);
+	}
+	expect_part(10, 1, false);
+	expect_part(31, 1, true);
+	rig_end();
+}
+
+/* Nothing new is sent, but it is a round trip ago. */
+static void oldest_lost_again(void)
+{
+	begin(0);
+	rig.now_ns += RTT_NS;
+	rig_ack(15, ACK);
+	rig_drain();
+	ask(0, 30);
+	keep(30, 31, 4);
+	sack(30);
+	rig_drain();
+	rig.now_ns += RTT_NS / 2;
+	keep(30, 31, 5);
+	sack(30);
+	tap_ok(!req->rtx_pkts);
+	rig.now_ns += 4 * RTT_NS;
+	keep(30, 31, 6);
+	sack(30);
+	expect_part(30, 1, true);
+	rig_end();
+}
+
+/*
+ * What the peer keeps is not in flight. A few packets are not sent until there
+ * is room for more.
+ */
+static void window_has_room_for_what_is_kept(void)
+{
+	u32 n, room;
+
+	begin(0);
+	ask(0, 10);
+	rig_drain();
+	req->cwnd_pkts = 200;
+	for (n = 1; n < 100; n += 7) {
+		keep(10, 11, n);
+		sack(10);
+		rig_drain();
+		room = 200 + n - (req->psn_max - req->psn_una);
+		tap_ok(room < 32);
+	}
+	rig_end();
+}
+
+/* A packet is timed although there are gaps, and may be kept or acknowledged. */
+static void round_trips_are_measured(void)
+{
+	u64 counted;
+
+	begin(0);
+	ask(0, 10);
+	req->cc_times = 1;
+	req->cc = HRP_CC_DELAY;
+	rig.now_ns += RTT_NS;
+	keep(10, 11, req->psn_max - 11);
+	sack(10);
+	tap_ok(rig_drain());
+	tap_ok(req->sack->timing);
+	counted = rig.counts.v[HROCE_EV_RTT_256US];
+	rig.now_ns += RTT_NS;
+	keep(10, 11, req->psn_max - 11);
+	sack(10);
+	tap_eq(rig.counts.v[HROCE_EV_RTT_256US], counted + 1);
+	tap_ok(!req->sack->timing);
+	tap_ok(rig_drain());
+	tap_ok(req->sack->timing);
+	rig.now_ns += RTT_NS;
+	rig_ack(req->psn_max - 1, ACK);
+	tap_eq(rig.counts.v[HROCE_EV_RTT_256US], counted + 2);
+	rig_end();
+}
+
+/* READs are not resent apart, and their answers are no gaps. */
+static void reads_between(void)
+{
+	rig_begin(HRP_TYPE_RC, 0);
+	req->asks = HRP_SACK_ASKS;
+	rig_post_op(HROCE_WR_SEND, 3 * 1024);
+	rig_post_op(HROCE_WR_READ, 9 * 1024);
+	rig_post_op(HROCE_WR_SEND, 4 * 1024);
+	rig_drain();
+	tap_eq(req->psn_max, 16);
+	req->keeps = 1;
+	req->rtx_psn = HRP_PSN_MASK;
+	rig_ack(0, NAK);
+	expect_ask();
+	expect_part(0, 1, true);
+	keep(0, 1, 1);
+	keep(0, 3, 1);
+	keep(0, 14, 1);
+	sack(0);
+	expect_part(2, 1, false);
+	expect_part(12, 2, true);
+	tap_eq(rig_drain(), 0);
+	tap_eq(req->nr_rd_atomic, 1);
+	tap_eq(req->rd_pkts, 9);
+	rig_end();
+}
+
+/* An RNR NAK voids what is kept, and so does going back. */
+static void forgotten(void)
+{
+	begin(0);
+	ask(0, 10);
+	keep(10, 20, 30);
+	sack(10);
+	tap_ok(hrp_sack_is_active(req));
+	rig_ack(10, HRP_SYN_RNR | 5);
+	tap_ok(!hrp_sack_is_active(req));
+	keep(10, 20, 30);
+	sack(10);
+	tap_ok(!hrp_sack_is_active(req));
+	rig.now_ns = hrp_req_deadline(req);
+	tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig.burst.first.psn, 10);
+	rig_end();
+
+	begin(0);
+	ask(0, 10);
+	keep(10, 20, 30);
+	sack(10);
+	rig_drain();
+	while (!req->went_back) {
+		rig.now_ns = hrp_req_deadline(req);
+		hrp_req_timeout(&rig.qp, rig.now_ns);
+		rig_drain();
+	}
+	tap_ok(!hrp_sack_is_active(req));
+	rig_end();
+}
+
+/* Whatever the map says, nothing is resent but what is in flight. */
+static void hostile_maps(void)
+{
+	u8 all[HRP_SACK_MAP_BYTES];
+
+	memset(all, 0xff, sizeof(all));
+	begin(0xffffff);
+	ask(0xffffff, 10);
+	tap_eq(rig_sack(req->psn_max, all, sizeof(all)), HRP_RX_DROP);
+	tap_eq(rig_sack(0xfffffe, all, sizeof(all)), HRP_RX_DROP);
+	tap_eq(rig_sack(9, all, sizeof(all)), HRP_RX_ACCEPT);
+	tap_eq(req->sack->nr, req->psn_max - 9);
+	tap_eq(req->sack->end, req->psn_max);
+	tap_eq(rig_sack(9, all, 7), HRP_RX_ACCEPT);
+	tap_eq(rig_sack(9, all, 0), HRP_RX_ACCEPT);
+	rig_drain();
+	/* The missing one may say that it is kept. */
+	tap_eq(req->psn_una, 9);
+	tap_eq(rig_sack(9, all, sizeof(all)), HRP_RX_ACCEPT);
+	tap_ok(req->sack->nr <= HRP_KEEP_PKTS);
+	rig_ack((req->psn_max - 1) & HRP_PSN_MASK, ACK);
+	tap_ok(!hrp_sack_is_active(req));
+	rig_end();
+}
+
+/* More than half of all PSNs ago, there was a gap. */
+static void long_after_the_last_gap(void)
+{
+	static const u32 later[] = { 1000, 1u << 23, (1u << 23) + 5000, 0xfffff0 };
+	u32 i, psn;
+
+	for (i = 0; i < ARRAY_SIZE(later); i++) {
+		psn = later[i];
+		begin(psn);
+		hrp_sack_open(req, &rig.sack);
+		rig.sack.begin = 10;
+		rig.sack.end = 10;
+		rig_ack(psn_of(psn, 10), NAK);
+		expect_part(psn_of(psn, 10), 1, true);
+		rig_drain();
+		keep(psn_of(psn, 10), psn_of(psn, 12), 5);
+		tap_eq(sack(psn_of(psn, 10)), HRP_RX_ACCEPT);
+		tap_eq(req->sack->begin, psn_of(psn, 10));
+		tap_eq(req->sack->end, psn_of(psn, 17));
+		tap_eq(req->sack->nr, 5);
+		expect_part(psn_of(psn, 11), 1, true);
+		rig_end();
+	}
+}
+
+/* Answers to a READ take PSNs: what is kept behind them is too far for a map. */
+static void far_behind_a_read(void)
+{
+	rig_begin(HRP_TYPE_RC, 0);
+	req->asks = HRP_SACK_ASKS;
+	rig_post_op(HROCE_WR_READ, 3000 * 1024);
+	rig_post_op(HROCE_WR_SEND, 100 * 1024);
+	req->cwnd_pkts = 4096;
+	req->window_pkts = 4096;
+	req->max_rd_atomic = 16;
+	rig_drain();
+	tap_eq(req->psn_max, 3100);
+	req->keeps = 1;
+	keep(3000, 3001, 90);
+	tap_eq(sack(3000), HRP_RX_ACCEPT);
+	tap_ok(!hrp_sack_is_active(req));
+	rig_end();
+}
+
+static u32 seed;
+
+static u32 below(u32 n)
+{
+	seed = seed * 1664525 + 1013904223;
+	return (seed >> 8) % n;
+}
+
+/* What is resent is what is missing before the last that is kept. */
+static void random_maps(void)
+{
+	static bool kept[FLIGHT], resent[FLIGHT];
+	u32 base, n, i, last;
+
+	for (n = 0; n < 300; n++) {
+		seed = n;
+		base = below(2) ? 0xffffff - below(128) : below(1 << 24);
+		begin(base);
+		memset(kept, 0, sizeof(kept));
+		memset(resent, 0, sizeof(resent));
+		rig_ack(psn_of(base, 1), NAK);
+		expect_ask();
+		expect_part(psn_of(base, 1), 1, true);
+		resent[1] = true;
+		last = 1;
+		for (i = 2; i < FLIGHT; i++)
+			kept[i] = below(3);
+		for (i = 2; i < FLIGHT; i++) {
+			if (!kept[i])
+				continue;
+			keep(psn_of(base, 1), psn_of(base, i), 1);
+			last = i;
+		}
+		sack(psn_of(base, 1));
+		while (req->rtx_pkts) {
+			u32 first;
+
+			tap_eq(rig_next(), HRP_NEXT_BURST);
+			first = (rig.burst.first.psn - base) & HRP_PSN_MASK;
+			for (i = first; i < first + rig.burst.nr_pkts; i++) {
+				tap_ok(i < last && !kept[i] && !resent[i]);
+				resent[i < FLIGHT ? i : 0] = true;
+			}
+		}
+		for (i = 1; i < last; i++)
+			tap_ok(kept[i] != resent[i]);
+		rig_end();
+	}
+}
+
+int main(void)
+{
+	tap_plan(14);
+	tap_run(asked_where_it_makes_sense);
+	tap_run(question_that_cannot_be_sent);
+	tap_run(all_gaps_at_once);
+	tap_run(each_gap_once);
+	tap_run(lost_again);
+	tap_run(oldest_lost_again);
+	tap_run(window_has_room_for_what_is_kept);
+	tap_run(round_trips_are_measured);
+	tap_run(reads_between);
+	tap_run(forgotten);
+	tap_run(hostile_maps);
+	tap_run(long_after_the_last_gap);
+	tap_run(far_behind_a_read);
+	tap_run(random_maps);
+	return tap_exit();
+}
