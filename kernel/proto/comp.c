@@ -301,9 +301,9 @@ static u32 comp_flight(const struct hrp_req *req)
 }
 
 /*
- * The window after going back by all that is in flight. If no packets wait on the
- * path, it is no larger than the distance of losses: then half of what is sent is
- * new.
+ * The window after going back by all that is in flight: half of that. If no
+ * packets wait on the path, it is as much as arrived since the last loss, if that
+ * is more: then half of what is sent is new.
  */
 static void comp_shrink(struct hrp_req *req)
 {
