@@ -120,19 +120,28 @@ bool hrp_rdres_known(const struct hrp_qp *qp, const struct hrp_pkt *pkt)
 
 void hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 {
+	u32 first, stop = 0, end, idx;
 	struct hrp_resp *resp = &qp->resp;
 	struct hrp_rdres *res;
-	u32 idx;
 
 	res = rdres_find(resp, pkt->psn, &idx);
-	res->first = (pkt->psn - res->psn) & HRP_PSN_MASK;
-	res->sent = res->first;
-	res->end = res->nr_pkts;
-	res->replay = 1;
+	first = (pkt->psn - res->psn) & HRP_PSN_MASK;
+	end = res->nr_pkts;
 	if (pkt->info & HRP_OI_READ) {
-		res->stop = (res->first << qp->mtu_shift) + pkt->dmalen;
-		res->end = rdres_pkts(qp, res->stop);
+		stop = (first << qp->mtu_shift) + pkt->dmalen;
+		end = rdres_pkts(qp, stop);
 	}
+	/* A part is wanted before all that was wanted has been sent. */
+	if (res->sent != res->end) {
+		first = min(first, res->sent);
+		stop = max(stop, res->stop);
+		end = max(end, res->end);
+	}
+	res->first = first;
+	res->sent = first;
+	res->stop = stop;
+	res->end = end;
+	res->replay = 1;
 	if ((s32)(resp->rd_reply - idx) > 0)
 		resp->rd_reply = idx;
 }

@@ -73,6 +73,37 @@ static void read_is_repeated_from_where_it_is_asked(void)
 	rr_expect_nothing();
 }
 
+/* What has not been sent yet follows, too; two parts become one. */
+static void part_is_repeated_before_the_rest_is_sent(void)
+{
+	struct hrp_pkt pkt;
+
+	rr_begin(HRP_TYPE_RC);
+	pkt = rr_request(HRP_OP_READ_REQ, 0, 0);
+	pkt.dmalen = 6 * MTU;
+	rr_arrive(&pkt);
+	rr_expect_read(0, 2, HRP_OP_READ_RESP_FIRST, 0, 2 * MTU);
+	rr_expect_read(2, 2, HRP_OP_READ_RESP_MIDDLE, 2 * MTU, 2 * MTU);
+
+	pkt = rr_request(HRP_OP_READ_REQ, 1, 0);
+	pkt.dmalen = MTU;
+	pkt.va = 0x1000 + MTU;
+	tap_eq(rr_arrive(&pkt), HRP_RX_DUPLICATE);
+	rr_expect_read(1, 2, HRP_OP_READ_RESP_FIRST, MTU, 2 * MTU);
+	rr_expect_read(3, 2, HRP_OP_READ_RESP_MIDDLE, 3 * MTU, 2 * MTU);
+	rr_expect_read(5, 1, HRP_OP_READ_RESP_LAST, 5 * MTU, MTU);
+	rr_expect_nothing();
+
+	tap_eq(rr_arrive(&pkt), HRP_RX_DUPLICATE);
+	pkt = rr_request(HRP_OP_READ_REQ, 3, 0);
+	pkt.dmalen = MTU;
+	pkt.va = 0x1000 + 3 * MTU;
+	tap_eq(rr_arrive(&pkt), HRP_RX_DUPLICATE);
+	rr_expect_read(1, 2, HRP_OP_READ_RESP_FIRST, MTU, 2 * MTU);
+	rr_expect_read(3, 1, HRP_OP_READ_RESP_LAST, 3 * MTU, MTU);
+	rr_expect_nothing();
+}
+
 static void reads_beyond_the_grant_are_refused(void)
 {
 	rr_begin(HRP_TYPE_RC);
@@ -435,10 +466,11 @@ static void answers_are_filled_in(void)
 
 int main(void)
 {
-	tap_plan(19);
+	tap_plan(20);
 	tap_run(read_is_answered_in_bursts);
 	tap_run(read_of_nothing_is_answered);
 	tap_run(read_is_repeated_from_where_it_is_asked);
+	tap_run(part_is_repeated_before_the_rest_is_sent);
 	tap_run(reads_beyond_the_grant_are_refused);
 	tap_run(repeated_reads_do_not_count_against_the_grant);
 	tap_run(read_whose_memory_went_away);
