@@ -82,7 +82,8 @@
 	X(MEM_FAULTS_BAD, "memory_faults_failed", "failed memory fetches") \
 	X(DUPLICATES, "duplicates", "duplicate requests received") \
 	X(KEPT, "kept", "requests kept that came before earlier ones") \
-	X(KEPT_DROPPED, "kept_dropped", "kept requests dropped, as the peer resends them") \
+	X(ANSWERS_KEPT, "answers_kept", "responses kept that came before earlier ones") \
+	X(KEPT_DROPPED, "kept_dropped", "kept requests and responses dropped, as they come again") \
 	X(ACKS_SENT, "acks_sent", "acknowledge packets sent") \
 	X(ACKS_HELD, "acks_held", "requests for an acknowledgement that had to wait") \
 	X(ACKS_LATE, "acks_late", "acknowledgements held until their time ran out") \

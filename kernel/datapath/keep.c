@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory of requests that came too early: copies, as a frame would keep its
+ * Memory of packets that came too early: copies, as a frame would keep its
  * sender, its netdev or a pool of pages waiting.
  *
  * A peer decides how long they are kept, so memory is bounded. A queue pair has
- * at most a window of requests. All of a link have at most @keep_mb; none of
+ * at most a window of each kind. All of a link have at most @keep_mb; none of
  * them may take more than it leaves, so each gets at least half of what it finds,
  * up to its window. No reserves are used, and a failure is a lost packet. When
- * memory is short, or the bound is reached, requests behind old gaps are given
+ * memory is short, or the bound is reached, packets behind old gaps are given
  * up: the peer may be gone.
  */
 #include <linux/atomic.h>
@@ -21,12 +21,13 @@
 #include <linux/sizes.h>
 #include <linux/workqueue.h>
 #include "../compat/shrinker.h"
+#include "../proto/ahead.h"
 #include "keep.h"
 #include "qp.h"
 
 #define KEEP_GFP	(GFP_NOWAIT | __GFP_NOWARN | __GFP_NOMEMALLOC)
 
-/* Up to this size a request is one piece of memory; none has over a page. */
+/* Up to this size a packet is one piece of memory; none has over a page. */
 #define KEEP_SMALL	(PAGE_SIZE / 2)
 
 /*
@@ -36,7 +37,7 @@
 #define KEEP_OLD	(HZ / 2)
 
 /**
- * struct keep - requests that a queue pair keeps
+ * struct keep - packets of one kind that a queue pair keeps
  * @proto: part of the engine
  * @charged: bytes that the link has been charged for all of them
  * @psn: where the gap before them began when the last one came
@@ -84,29 +85,26 @@ static void keep_uncharge(struct hroce_qp *qp, struct keep *keep, u32 bytes)
 	keep->charged -= bytes;
 }
 
-static struct keep *keep_open(struct hroce_qp *qp)
+struct hrp_keep *hroce_keep_create(struct hroce_qp *qp, u32 psn)
 {
 	struct keep *keep;
 
-	if (qp->proto.resp.kept)
-		return to_keep(qp->proto.resp.keep);
 	if (!READ_ONCE(hqp_dev(qp)->keep_mb))
 		return NULL;
 	keep = kzalloc(sizeof(*keep), KEEP_GFP);
 	if (!keep)
 		return NULL;
-	keep->psn = qp->proto.resp.psn;
+	keep->psn = psn;
 	keep->since = jiffies;
-	hrp_keep_open(&qp->proto, &keep->proto);
-	return keep;
+	return &keep->proto;
 }
 
 /* Is it another gap than before? */
-static void keep_look(const struct hroce_qp *qp, struct keep *keep)
+static void keep_look(struct keep *keep, u32 psn)
 {
-	if (keep->psn == qp->proto.resp.psn)
+	if (keep->psn == psn)
 		return;
-	keep->psn = qp->proto.resp.psn;
+	keep->psn = psn;
 	keep->since = jiffies;
 }
 
@@ -168,18 +166,14 @@ static u32 kept_cost(u32 len)
 	return roundup_pow_of_two(size) + PAGE_SIZE;
 }
 
-struct hroce_kept *hroce_keep_alloc(struct hroce_qp *qp,
-				    const struct hrp_pkt *pkt)
+struct hroce_kept *hroce_keep_alloc(struct hroce_qp *qp, struct hrp_keep *proto,
+				    u32 psn, const struct hrp_pkt *pkt)
 {
 	u32 cost = kept_cost(pkt->payload_len);
+	struct keep *keep = to_keep(proto);
 	struct hroce_kept *kept;
-	struct keep *keep;
 
-	lockdep_assert_held(&qp->recv.lock);
-	keep = keep_open(qp);
-	if (!keep)
-		return NULL;
-	keep_look(qp, keep);
+	keep_look(keep, psn);
 	if (!keep_grow(qp, keep, pkt->psn) || !keep_charge(qp, keep, cost))
 		return NULL;
 	kept = kept_alloc(pkt->payload_len);
@@ -192,10 +186,10 @@ struct hroce_kept *hroce_keep_alloc(struct hroce_qp *qp,
 	return kept;
 }
 
-void hroce_keep_free(struct hroce_qp *qp, struct hroce_kept *kept)
+void hroce_keep_free(struct hroce_qp *qp, struct hrp_keep *proto,
+		     struct hroce_kept *kept)
 {
-	lockdep_assert_held(&qp->recv.lock);
-	keep_uncharge(qp, to_keep(qp->proto.resp.keep), kept->charged);
+	keep_uncharge(qp, to_keep(proto), kept->charged);
 	kept_free(kept);
 }
 
@@ -245,18 +239,41 @@ static unsigned long keep_count(struct shrinker *shrinker,
 	return nr;
 }
 
-static void keep_give_up(struct hroce_qp *qp)
+static bool keep_is_old(struct hrp_keep *keep)
+{
+	return keep && time_after(jiffies, to_keep(keep)->since + KEEP_OLD);
+}
+
+static void keep_give_up_requests(struct hroce_qp *qp)
 {
 	struct hrp_keep *keep = NULL;
 
 	if (!READ_ONCE(qp->proto.resp.keep))
 		return;
 	spin_lock(&qp->recv.lock);
-	if (qp->proto.resp.kept &&
-	    time_after(jiffies, to_keep(qp->proto.resp.keep)->since + KEEP_OLD))
+	if (keep_is_old(qp->proto.resp.keep))
 		keep = hrp_keep_close(&qp->proto);
 	spin_unlock(&qp->recv.lock);
 	hroce_keep_destroy(qp, keep);
+}
+
+static void keep_give_up_answers(struct hroce_qp *qp)
+{
+	struct hrp_keep *keep = NULL;
+
+	if (!READ_ONCE(qp->proto.req.sack))
+		return;
+	spin_lock(&qp->send.lock);
+	if (keep_is_old(hrp_ahead_of(&qp->proto.req)))
+		keep = hrp_ahead_close(&qp->proto);
+	spin_unlock(&qp->send.lock);
+	hroce_keep_destroy(qp, keep);
+}
+
+static void keep_give_up(struct hroce_qp *qp)
+{
+	keep_give_up_requests(qp);
+	keep_give_up_answers(qp);
 }
 
 static void keep_work(struct work_struct *work)

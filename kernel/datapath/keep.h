@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Memory of requests that came too early, see proto/keep.h. */
+/*
+ * Memory of packets that came too early: requests, see proto/keep.h, and answers,
+ * see proto/ahead.h.
+ */
 #ifndef HROCE_KEEP_H
 #define HROCE_KEEP_H
 
@@ -9,7 +12,7 @@ struct hroce_dev;
 struct hroce_qp;
 
 /**
- * struct hroce_kept - a copy of a request
+ * struct hroce_kept - a copy of a packet
  * @proto: part of the engine
  * @payload: &hrp_pkt.payload_len bytes: @bytes, or a page
  * @charged: bytes of memory that the link has been charged for
@@ -28,37 +31,52 @@ static inline struct hroce_kept *to_hkept(struct hrp_kept *proto)
 }
 
 /**
- * hroce_keep_alloc - allocate memory for a request
- * @qp: queue pair; hrp_resp_begin() has returned HRP_RX_KEEP
- * @pkt: the request
+ * hroce_keep_create - begin to keep packets
+ * @qp: queue pair
+ * @psn: where the gap begins
  *
- * If anything but hrp_keep_put() follows, the caller frees it.
- * Context: softirq or BH disabled, @qp->recv.lock held.
- * Return: request with @pkt, without payload; NULL if it cannot be kept.
+ * Context: softirq or BH disabled.
+ * Return: what hrp_keep_open() or hrp_ahead_open() takes; NULL if the link keeps
+ * none, or there is no memory.
  */
-struct hroce_kept *hroce_keep_alloc(struct hroce_qp *qp,
-				    const struct hrp_pkt *pkt);
+struct hrp_keep *hroce_keep_create(struct hroce_qp *qp, u32 psn);
 
 /**
- * hroce_keep_free - free a request
+ * hroce_keep_alloc - allocate memory for a packet
+ * @qp: queue pair; HRP_RX_KEEP was returned
+ * @keep: from hroce_keep_create()
+ * @psn: where the gap before it begins
+ * @pkt: the packet
+ *
+ * If anything but hrp_keep_put() follows, the caller frees it.
+ * Context: softirq or BH disabled, the lock that guards @keep held.
+ * Return: packet with @pkt, without payload; NULL if it cannot be kept.
+ */
+struct hroce_kept *hroce_keep_alloc(struct hroce_qp *qp, struct hrp_keep *keep,
+				    u32 psn, const struct hrp_pkt *pkt);
+
+/**
+ * hroce_keep_free - free a packet
  * @qp: queue pair
+ * @keep: as for hroce_keep_alloc()
  * @kept: not in the table any more
  *
  * Context: as hroce_keep_alloc().
  */
-void hroce_keep_free(struct hroce_qp *qp, struct hroce_kept *kept);
+void hroce_keep_free(struct hroce_qp *qp, struct hrp_keep *keep,
+		     struct hroce_kept *kept);
 
 /**
  * hroce_keep_destroy - free all that a queue pair kept
  * @qp: queue pair
- * @keep: from hrp_keep_close(), may be NULL
+ * @keep: closed, may be NULL
  *
  * Context: any but hard interrupts.
  */
 void hroce_keep_destroy(struct hroce_qp *qp, struct hrp_keep *keep);
 
 /**
- * hroce_keep_init - have old requests given up when memory is short
+ * hroce_keep_init - have old packets given up when memory is short
  * @dev: device
  *
  * If there is no memory for that, only @dev->keep_mb bounds them. Context:

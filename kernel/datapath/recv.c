@@ -9,6 +9,7 @@
 #include "../core/epoch.h"
 #include "../mem/iter.h"
 #include "../net/port.h"
+#include "../proto/ahead.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
 #include "../trace/trace.h"
@@ -184,28 +185,69 @@ static bool recv_may_hold(const struct hroce_qp *qp, const struct hroce_recv *r)
 	       !(qp->user && hroce_handover_is_near(&qp->handover));
 }
 
-/* Keep a request whose ICRC is correct. Return: status for the engine. */
-static noinline u8 recv_keep(struct hroce_qp *qp, const struct hroce_recv *r)
+/* Room for a packet in the table. Return: false if it cannot be kept. */
+static bool recv_put(struct hroce_qp *qp, const struct hroce_recv *r,
+		     struct hrp_keep *keep, u32 psn)
 {
 	const struct hrp_pkt *pkt = &r->packet.pkt;
 	struct hroce_kept *kept;
 
-	kept = hroce_keep_alloc(qp, pkt);
+	kept = hroce_keep_alloc(qp, keep, psn, pkt);
 	if (!kept)
-		return HROCE_WC_GENERAL_ERR;
+		return false;
 	if (!recv_read(r, kept->payload, pkt->payload_len)) {
-		hroce_keep_free(qp, kept);
-		return HROCE_WC_GENERAL_ERR;
+		hroce_keep_free(qp, keep, kept);
+		return false;
 	}
-	hrp_keep_put(qp->proto.resp.keep, &kept->proto);
-	return HROCE_WC_SUCCESS;
+	hrp_keep_put(keep, &kept->proto);
+	return true;
 }
 
-/* As recv_request(), but the payload is in @kept. */
+/* Keep a request whose ICRC is correct. Return: status for the engine. */
+static noinline u8 recv_keep(struct hroce_qp *qp, const struct hroce_recv *r)
+{
+	struct hrp_resp *resp = &qp->proto.resp;
+	struct hrp_keep *keep;
+
+	lockdep_assert_held(&qp->recv.lock);
+	if (!resp->kept) {
+		keep = hroce_keep_create(qp, resp->psn);
+		if (!keep)
+			return HROCE_WC_GENERAL_ERR;
+		hrp_keep_open(&qp->proto, keep);
+	}
+	return recv_put(qp, r, resp->keep, resp->psn) ? HROCE_WC_SUCCESS :
+							HROCE_WC_GENERAL_ERR;
+}
+
+/* The same with a response. */
+static noinline u8 recv_keep_answer(struct hroce_qp *qp,
+				    const struct hroce_recv *r)
+{
+	struct hrp_req *req = &qp->proto.req;
+	struct hrp_keep *keep;
+
+	lockdep_assert_held(&qp->send.lock);
+	if (!hroce_sack_open(qp))
+		return HROCE_WC_GENERAL_ERR;
+	keep = hrp_ahead_of(req);
+	if (!keep) {
+		keep = hroce_keep_create(qp, req->psn_una);
+		if (!keep)
+			return HROCE_WC_GENERAL_ERR;
+		hrp_ahead_open(req, keep);
+	}
+	return hrp_keep_has(keep, r->packet.pkt.psn) ||
+	       recv_put(qp, r, keep, req->psn_una) ? HROCE_WC_SUCCESS :
+						     HROCE_WC_GENERAL_ERR;
+}
+
+/* As recv_request() or recv_response(), but the payload is in @kept. */
 static noinline_for_stack void recv_replay(struct hroce_qp *qp,
 					   const struct hroce_kept *kept)
 {
 	const struct hrp_pkt *pkt = &kept->proto.pkt;
+	bool response = pkt->info & HRP_OI_RESPONSE;
 	const struct hrp_mem mem = {
 		.bytes = kept->payload,
 		.len = pkt->payload_len,
@@ -214,6 +256,7 @@ static noinline_for_stack void recv_replay(struct hroce_qp *qp,
 	struct hroce_mem_iter src __uninitialized;
 	struct hroce_recv r __uninitialized;
 	struct hrp_rx d __uninitialized;
+	struct ib_pd *pd = qp->ib.pd;
 	u8 status;
 
 	frame.stats = qp->proto.stats;
@@ -221,37 +264,76 @@ static noinline_for_stack void recv_replay(struct hroce_qp *qp,
 	r.packet.pkt = *pkt;
 	r.run = 1;
 	r.src = &src;
-	hroce_mem_begin(&src, &hqp_dev(qp)->mkeys, qp->ib.pd, &mem);
-	hrp_resp_begin(&qp->proto, pkt, &d);
-	if (d.verdict != HRP_RX_DROP &&
-	    recv_place(qp, &r, &d, recv_mem_pd(qp, &d.mem), true, &status))
+	hroce_mem_begin(&src, &hqp_dev(qp)->mkeys, pd, &mem);
+	if (response) {
+		hrp_comp_begin(&qp->proto, pkt, &d);
+	} else {
+		hrp_resp_begin(&qp->proto, pkt, &d);
+		pd = recv_mem_pd(qp, &d.mem);
+	}
+	if (d.verdict == HRP_RX_DROP ||
+	    !recv_place(qp, &r, &d, pd, true, &status))
+		return;
+	if (!response)
 		hrp_resp_commit(&qp->proto, pkt, &d, status);
+	else if (hrp_comp_commit(&qp->proto, pkt, &d, ktime_get_ns(), status))
+		set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
 }
 
 /* Work that is left to answer what was kept. */
 #define KEPT_RESERVE	(HROCE_EPOCH_WORK / 8)
 
+/* May one more be handled? Otherwise a tasklet goes on. */
+static bool recv_may_replay(struct hroce_side *side)
+{
+	if (hroce_epoch_left() <= KEPT_RESERVE) {
+		tasklet_schedule(&side->task);
+		return false;
+	}
+	hroce_epoch_charge(1);
+	return true;
+}
+
 void hroce_recv_kept(struct hroce_qp *qp)
 {
+	struct hrp_keep *keep = qp->proto.resp.keep;
 	struct hrp_kept *kept;
 
 	lockdep_assert_held(&qp->recv.lock);
 	while ((kept = hrp_keep_take_stale(&qp->proto)))
-		hroce_keep_free(qp, to_hkept(kept));
-	for (;;) {
-		if (hroce_epoch_left() <= KEPT_RESERVE) {
-			tasklet_schedule(&qp->recv.task);
-			break;
-		}
+		hroce_keep_free(qp, keep, to_hkept(kept));
+	while (recv_may_replay(&qp->recv)) {
 		kept = hrp_resp_next_kept(&qp->proto);
 		if (!kept)
 			break;
-		hroce_epoch_charge(1);
 		recv_replay(qp, to_hkept(kept));
-		hroce_keep_free(qp, to_hkept(kept));
+		hroce_keep_free(qp, keep, to_hkept(kept));
 	}
 	if (hrp_keep_is_over(&qp->proto.resp))
 		hroce_keep_destroy(qp, hrp_keep_close(&qp->proto));
+}
+
+void hroce_recv_answers(struct hroce_qp *qp)
+{
+	struct hrp_keep *keep = hrp_ahead_of(&qp->proto.req);
+	struct hrp_kept *kept;
+
+	lockdep_assert_held(&qp->send.lock);
+	if (!keep)
+		return;
+	do {
+		while ((kept = hrp_ahead_take_stale(&qp->proto)))
+			hroce_keep_free(qp, keep, to_hkept(kept));
+		if (!recv_may_replay(&qp->send))
+			break;
+		kept = hrp_ahead_next(&qp->proto);
+		if (!kept)
+			break;
+		recv_replay(qp, to_hkept(kept));
+		hroce_keep_free(qp, keep, to_hkept(kept));
+	} while (keep->nr);
+	if (!keep->nr)
+		hroce_keep_destroy(qp, hrp_ahead_close(&qp->proto));
 }
 
 static int recv_request(struct hroce_qp *qp, struct hroce_recv *r)
@@ -315,8 +397,12 @@ static int recv_response(struct hroce_qp *qp, struct hroce_recv *r)
 	drop = -1;
 	if (qp->early.busy && hroce_early_hold(qp, &r->packet.pkt))
 		goto unlock;
+	if (unlikely(d.verdict == HRP_RX_KEEP))
+		status = recv_keep_answer(qp, r);
 	if (hrp_comp_commit(&qp->proto, &r->packet.pkt, &d, ktime_get_ns(), status))
 		set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
+	if (unlikely(qp->proto.req.troubled))
+		hroce_recv_answers(qp);
 unlock:
 	spin_unlock(&qp->send.lock);
 	return drop;

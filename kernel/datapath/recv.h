@@ -48,6 +48,16 @@ void hroce_recv_packet(struct hroce_recv *r);
  */
 void hroce_recv_kept(struct hroce_qp *qp);
 
+/**
+ * hroce_recv_answers - process the kept answers whose turn it is, if there are any
+ * @qp: queue pair
+ *
+ * As many as this epoch may; a tasklet does the rest.
+ * Context: softirq or BH disabled, in an epoch, @qp->send.lock held, and not
+ * @qp->dead; hroce_qp_run_pending_bh() follows.
+ */
+void hroce_recv_answers(struct hroce_qp *qp);
+
 extern const struct hroce_port_ops hroce_recv_ops;
 
 #endif /* HROCE_RECV_H */

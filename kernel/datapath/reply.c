@@ -53,7 +53,8 @@ static noinline_for_stack u8 reply_sack(struct hroce_qp *qp,
 {
 	u8 map[HRP_SACK_MAP_BYTES] __uninitialized;
 
-	hrp_sack_fill(&qp->proto.resp, map);
+	if (b->mem.len)
+		hrp_sack_fill(&qp->proto.resp, map);
 	b->mem.bytes = map;
 	return reply_burst(qp, out, b);
 }
@@ -70,17 +71,20 @@ static bool reply_must_pause(struct hroce_qp *qp)
 
 /*
  * READ responses are sent again, or single ones are being sent. A peer that asks
- * for the rest of a READ has received what is before it.
+ * for the rest of a READ has received what is before it. If it knows this side,
+ * it asks for several parts, and keeps what is between them.
  */
 static noinline void reply_doubts(struct hroce_qp *qp,
 				  const struct hrp_burst *b)
 {
 	u32 oldest = hrp_rdres_oldest(&qp->proto.resp);
+	bool parts = qp->proto.resp.sacks;
 	struct hroce_resend resend = {
 		.psn = b->first.psn,
 		.end = qp->proto.resp.psn,
-		.arrived = b->mem.offset ? b->first.psn : oldest,
+		.arrived = b->mem.offset && !parts ? b->first.psn : oldest,
 		.next = qp->proto.resp.psn,
+		.keeps = parts,
 	};
 	u8 op = hrp_opcode_op(b->first.opcode);
 

@@ -3,9 +3,11 @@
 #include <linux/lockdep.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
+#include "../proto/ahead.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
 #include "early.h"
+#include "keep.h"
 #include "qp.h"
 #include "sack.h"
 
@@ -28,8 +30,7 @@ static int sack_asked(struct hroce_qp *qp, const struct hrp_pkt *pkt,
 	return drop;
 }
 
-/* A failure is a SACK without a map. */
-static bool sack_open(struct hroce_qp *qp)
+bool hroce_sack_open(struct hroce_qp *qp)
 {
 	struct hrp_sack *sack;
 
@@ -49,16 +50,21 @@ static int sack_heard(struct hroce_qp *qp, const struct hrp_pkt *pkt,
 	u64 now_ns = ktime_get_ns();
 	int drop = HROCE_DROP_QP_STATE;
 	struct hrp_rx d __uninitialized;
+	bool opened;
 
 	spin_lock(&qp->send.lock);
-	if (qp->dead)
+	if (qp->dead || !hrp_qp_sends(&qp->proto))
 		goto unlock;
 	hrp_comp_begin(&qp->proto, pkt, &d);
 	drop = d.drop;
+	/* A failure is a SACK without a map. */
+	opened = d.drop != HROCE_DROP_QP_STATE && hroce_sack_open(qp);
+	if (opened)
+		qp->proto.req.sack->told = true;
 	if (d.verdict == HRP_RX_DROP)
 		goto unlock;
 	drop = -1;
-	if (sack_open(qp))
+	if (opened)
 		hrp_sack_take(&qp->proto, pkt->psn, map, pkt->payload_len,
 			      now_ns);
 	if (qp->early.busy && hroce_early_hold(qp, pkt))
@@ -81,10 +87,13 @@ int hroce_sack_recv(struct hroce_qp *qp, const struct hrp_pkt *pkt,
 
 void hroce_sack_destroy(struct hroce_qp *qp)
 {
+	struct hrp_keep *ahead;
 	struct hrp_sack *sack;
 
 	spin_lock_bh(&qp->send.lock);
+	ahead = hrp_ahead_close(&qp->proto);
 	sack = hrp_sack_close(&qp->proto.req);
 	spin_unlock_bh(&qp->send.lock);
+	hroce_keep_destroy(qp, ahead);
 	kfree(sack);
 }

@@ -21,10 +21,19 @@ int hroce_sack_recv(struct hroce_qp *qp, const struct hrp_pkt *pkt,
 		    const u8 *payload);
 
 /**
- * hroce_sack_destroy - have a queue pair take no selective acknowledgements
+ * hroce_sack_open - allocate memory to note what has arrived
  * @qp: queue pair
  *
- * Until it asks for them again. Context: any but hard interrupts; no lock of the
+ * Context: softirq or BH disabled, @qp->send.lock held.
+ * Return: true if @qp->proto.req.sack is set.
+ */
+bool hroce_sack_open(struct hroce_qp *qp);
+
+/**
+ * hroce_sack_destroy - free that, and the answers that are kept
+ * @qp: queue pair
+ *
+ * Context: any but hard interrupts; no lock of the
  * queue pair held.
  */
 void hroce_sack_destroy(struct hroce_qp *qp);

@@ -16,6 +16,7 @@
 #include "fault.h"
 #include "out.h"
 #include "qp.h"
+#include "recv.h"
 
 static struct hroce_path *send_path(struct hroce_qp *qp,
 				    const struct hrp_burst *b)
@@ -246,6 +247,8 @@ void hroce_qp_send_wake(struct hroce_qp *qp, u64 at_ns)
 void hroce_qp_send_work(struct hroce_qp *qp)
 {
 	spin_lock(&qp->send.lock);
+	if (unlikely(qp->proto.req.troubled) && !qp->dead)
+		hroce_recv_answers(qp);
 	if (hroce_qp_side_take(qp, &qp->send)) {
 		send_loop(qp);
 		qp->send.running = false;

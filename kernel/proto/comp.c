@@ -5,11 +5,13 @@
  * A response with PSN n acknowledges every request before n; an ACK also
  * acknowledges n. An unanswered READ or atomic before n is not acknowledged,
  * since its data is missing: the response is then an implied NAK, and the
- * requester asks again from the first missing PSN.
+ * requester asks again from the first missing PSN, or for what is missing
+ * (ahead.h).
  */
 #include <linux/types.h>
 #include <linux/compiler.h>
 #include <linux/minmax.h>
+#include "ahead.h"
 #include "cc.h"
 #include "env.h"
 #include "req.h"
@@ -95,13 +97,16 @@ static bool comp_fits_read(const struct hrp_req *req, const struct hrp_wqe *w,
 {
 	u32 pos = comp_read_pos(w, pkt);
 	bool last = pos == comp_read_last(w, pkt);
+	bool first = pkt->info & HRP_OI_FIRST;
 
-	if (!!(pkt->info & HRP_OI_LAST) != last)
-		return false;
-	if (hrp_req_read_begins(w, pos))
-		return pkt->info & HRP_OI_FIRST;
-	/* After a request for the rest, the first answer may still arrive. */
-	return !(pkt->info & HRP_OI_FIRST) || pkt->psn == req->restart_psn;
+	if (!!(pkt->info & HRP_OI_LAST) == last) {
+		if (first == hrp_req_read_begins(w, pos))
+			return true;
+		/* After a request for the rest, the first answer may arrive. */
+		if (first && pkt->psn == req->restart_psn)
+			return true;
+	}
+	return hrp_ahead_is_loose(req, pkt->psn);
 }
 
 static void comp_begin_read(const struct hrp_qp *qp, const struct hrp_wqe *w,
@@ -138,7 +143,8 @@ static void comp_begin_data(const struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		return;
 	}
 	if (dist) {
-		rx->verdict = HRP_RX_GO_BACK;
+		rx->verdict = hrp_ahead_fits(&qp->req, pkt->psn) ?
+			      HRP_RX_KEEP : HRP_RX_GO_BACK;
 		return;
 	}
 	if (read != !!(pkt->info & HRP_OI_READ)) {
@@ -266,7 +272,8 @@ static noinline bool comp_recover(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
 	req->retries = req->retry_cnt;
 	req->rnr_retries = req->rnr_retry;
 	req->rnr_row = 0;
-	req->troubled = req->recovering || hrp_sack_is_active(req);
+	req->troubled = req->recovering || hrp_sack_is_active(req) ||
+			hrp_ahead_of(req);
 	if (req->lost_at && !req->recovering)
 		hrp_loss_end(qp, now_ns);
 	return alone;
@@ -438,6 +445,8 @@ static void comp_commit_ack(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	held = comp_ack(qp, n);
 	if (held != n)
 		alone = comp_progress(qp, n - held, now_ns);
+	if (held && type == HRP_SYN_ACK && req->sack)
+		hrp_ahead_acked(req, hrp_psn_add(pkt->psn, 1));
 	if (held)
 		comp_go_back(qp, now_ns);
 	else if (type == HRP_SYN_RNR)
@@ -446,6 +455,41 @@ static void comp_commit_ack(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		comp_nak(qp, pkt->syndrome, now_ns);
 	else if (unlikely(alone) && req->timer == HRP_TIMER_ACK)
 		comp_lose_more(qp, now_ns);
+}
+
+/*
+ * The peer has acknowledged the requests behind the answer that was missing.
+ * Return: PSNs.
+ */
+static u32 comp_ack_behind(struct hrp_qp *qp)
+{
+	struct hrp_req *req = &qp->req;
+	u32 n;
+
+	if (!hrp_sack_is_active(req) ||
+	    hrp_psn_diff(req->sack->acked, req->psn_una) <= 0)
+		return 0;
+	n = (req->sack->acked - req->psn_una) & HRP_PSN_MASK;
+	return n - comp_ack(qp, n);
+}
+
+static void comp_accept(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+			u32 nr_pkts, u64 now_ns)
+{
+	struct hrp_req *req = &qp->req;
+
+	/* The memory arrived before hrp_req_mem_ready(). */
+	if (unlikely(req->timer == HRP_TIMER_MEM))
+		req->timer = HRP_TIMER_OFF;
+	comp_answered(qp, pkt, nr_pkts);
+	if (likely(!req->troubled)) {
+		comp_progress(qp, nr_pkts, now_ns);
+		return;
+	}
+	nr_pkts += comp_ack_behind(qp);
+	comp_progress(qp, nr_pkts, now_ns);
+	if (!req->rtx_pkts)
+		hrp_hole_more(qp, now_ns);
 }
 
 static void comp_commit_data(struct hrp_qp *qp, const struct hrp_pkt *pkt,
@@ -460,7 +504,9 @@ static void comp_commit_data(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	if (held)
 		return;
 
-	if (rx->verdict == HRP_RX_GO_BACK) {
+	if (rx->verdict == HRP_RX_GO_BACK || rx->verdict == HRP_RX_KEEP) {
+		if (rx->verdict == HRP_RX_KEEP && status == HROCE_WC_SUCCESS)
+			hrp_ahead_kept(qp, pkt->psn, now_ns);
 		comp_go_back(qp, now_ns);
 	} else if (rx->verdict == HRP_RX_FAIL) {
 		hrp_req_fail(qp, rx->status);
@@ -471,11 +517,7 @@ static void comp_commit_data(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	} else if (status != HROCE_WC_SUCCESS) {
 		hrp_req_fail(qp, status);
 	} else {
-		/* The memory arrived before hrp_req_mem_ready(). */
-		if (unlikely(req->timer == HRP_TIMER_MEM))
-			req->timer = HRP_TIMER_OFF;
-		comp_answered(qp, pkt, rx->nr_pkts);
-		comp_progress(qp, rx->nr_pkts, now_ns);
+		comp_accept(qp, pkt, rx->nr_pkts, now_ns);
 	}
 }
 

@@ -21,6 +21,7 @@
  */
 #include <linux/log2.h>
 #include <linux/minmax.h>
+#include "ahead.h"
 #include "cc.h"
 #include "env.h"
 #include "hole.h"
@@ -66,27 +67,68 @@ static void hole_recover(struct hrp_req *req, bool dense)
 	hrp_sack_asks(req);
 }
 
-/* A request with an answer is not resent apart: it would have to be counted. */
-static bool hole_may_fill(const struct hrp_req *req)
+/* Is all sent, and is there a request in flight? */
+static bool hole_is_behind(const struct hrp_req *req)
 {
-	return req->keeps && req->psn == req->psn_max &&
-	       req->sq.tail != req->sq.head &&
-	       !hrp_wqe_is_answered(hrp_sq_wqe(&req->sq, req->sq.tail));
+	return req->psn == req->psn_max && req->sq.tail != req->sq.head;
+}
+
+static bool hole_has_answers(const struct hrp_req *req)
+{
+	return hrp_wqe_is_answered(hrp_sq_wqe(&req->sq, req->sq.tail));
 }
 
 /*
- * How many of @nr_pkts packets in flight from @psn on are alike: requests that
- * can be resent, or answers (@answers).
+ * If nothing is known of the gap, a request with an answer is not resent apart:
+ * it would have to be counted.
  */
-static u32 hole_clip(const struct hrp_req *req, u32 psn, u32 nr_pkts,
-		     bool *answers)
+static bool hole_may_fill(const struct hrp_req *req)
+{
+	return req->keeps && hole_is_behind(req) && !hole_has_answers(req);
+}
+
+/* Is the oldest gap known, and what was lost there? */
+static bool hole_is_known(const struct hrp_req *req)
+{
+	if (!hrp_sack_is_active(req) || !hole_is_behind(req))
+		return false;
+	return hole_has_answers(req) ?
+	       hrp_psn_diff(req->sack->acked, req->psn_una) > 0 : req->keeps;
+}
+
+/*
+ * Answers that may be asked for together, up to *@nr_pkts from @psn on: those of
+ * one request. A responder need not give answers from before the last one that
+ * it repeated, so that only the oldest are asked for, unless the peer is known.
+ * Return: false if they were not lost as far as is known, or have to wait.
+ */
+static bool hole_clip_answers(const struct hrp_req *req,
+			      const struct hrp_wqe *w, u32 psn, u32 *nr_pkts)
+{
+	s32 lost = hrp_psn_diff(req->sack->acked, psn);
+	u32 offset = (psn - w->first_psn) & HRP_PSN_MASK;
+	u32 end = min((offset | ((1u << w->chunk_shift) - 1)) + 1, w->nr_pkts);
+
+	*nr_pkts = min(*nr_pkts, end - offset);
+	if (lost <= 0 || (psn != req->psn_una && !req->sack->told))
+		return false;
+	*nr_pkts = min_t(u32, *nr_pkts, lost);
+	return true;
+}
+
+/*
+ * Make *@nr_pkts missing packets from @psn on fewer, so that they are alike:
+ * requests, or answers (@answers). Return: false if they are not to be resent.
+ */
+static bool hole_clip(const struct hrp_req *req, u32 psn, u32 *nr_pkts,
+		      bool *answers)
 {
 	const struct hrp_wqe *w;
 	u32 idx = req->sq.tail;
 	u32 nr = 0;
 
 	*answers = false;
-	for (; nr < nr_pkts && !*answers && idx != req->sq.head; idx++) {
+	for (; nr < *nr_pkts && idx != req->sq.head; idx++) {
 		w = hrp_sq_wqe(&req->sq, idx);
 		if (!w->nr_pkts || hrp_psn_diff(psn, w->last_psn) > 0)
 			continue;
@@ -94,10 +136,12 @@ static u32 hole_clip(const struct hrp_req *req, u32 psn, u32 nr_pkts,
 			if (nr)
 				break;
 			*answers = true;
+			return hole_clip_answers(req, w, psn, nr_pkts);
 		}
 		nr = ((w->last_psn - psn) & HRP_PSN_MASK) + 1;
 	}
-	return min(nr, nr_pkts);
+	*nr_pkts = min(nr, *nr_pkts);
+	return nr && req->keeps;
 }
 
 static void hole_resend(struct hrp_qp *qp, u32 psn, u32 nr_pkts, bool dense)
@@ -132,8 +176,8 @@ bool hrp_hole_fill(struct hrp_qp *qp, u64 now_ns)
 		nr_pkts = 1;
 	else if (req->psn_una != req->rtx_psn)
 		dense = hole_judge(req, req->psn_una, req->hole_shift);
-	nr_pkts = hole_clip(req, req->psn_una, min(nr_pkts, hrp_req_dist(req)),
-			    &answers);
+	nr_pkts = min(nr_pkts, hrp_req_dist(req));
+	hole_clip(req, req->psn_una, &nr_pkts, &answers);
 	hole_resend(qp, req->psn_una, nr_pkts, dense);
 	if (req->sack)
 		hrp_sack_tried(req, req->psn_una, nr_pkts);
@@ -145,19 +189,23 @@ bool hrp_hole_more(struct hrp_qp *qp, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
 	bool dense = false, answers;
-	u32 psn, nr_pkts;
+	u32 psn = req->psn_una;
+	u32 nr_pkts;
 
-	if (!hrp_sack_is_active(req) || !hole_may_fill(req))
+	if (!hole_is_known(req))
 		return false;
-	do {
+	for (;; psn = hrp_psn_add(psn, nr_pkts)) {
 		nr_pkts = hrp_sack_next(req, &psn);
 		if (!nr_pkts)
 			return false;
-		nr_pkts = hole_clip(req, psn, nr_pkts, &answers);
-		hrp_sack_tried(req, psn, nr_pkts);
-	} while (answers);
-	if (!nr_pkts)
-		return false;
+		if (hole_clip(req, psn, &nr_pkts, &answers))
+			break;
+		if (!nr_pkts)
+			return false;
+	}
+	hrp_sack_tried(req, psn, nr_pkts);
+	if (answers)
+		hrp_ahead_asks(req, hrp_psn_add(psn, nr_pkts));
 	if (hrp_psn_diff(psn, req->rtx_psn) >= 0)
 		dense = hole_judge(req, psn, ilog2(nr_pkts));
 	hole_resend(qp, psn, nr_pkts, dense);
@@ -175,7 +223,7 @@ bool hrp_hole_fill_known(struct hrp_qp *qp, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
 
-	if (!hrp_sack_is_active(req) || !hole_may_fill(req))
+	if (!hole_is_known(req))
 		return false;
 	hrp_loss_begin(req, now_ns);
 	hrp_sack_judge(req);
@@ -204,6 +252,6 @@ u32 hrp_hole_window(const struct hrp_req *req)
 	u32 arrived = (req->mark_psn - req->psn_una) & HRP_PSN_MASK;
 
 	if (hrp_sack_is_active(req))
-		arrived = req->sack->nr;
+		arrived = req->sack->nr - min(req->sack->nr, hrp_ahead_nr(req));
 	return min(req->cwnd_pkts + arrived, req->window_pkts);
 }

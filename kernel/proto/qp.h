@@ -325,7 +325,8 @@ struct hrp_rdres {
  * @hold_max: send an ACK for that many packets at once, see hold.c
  * @hold_step: binary logarithm of the next @hold_wait
  * @mem_bad: memory of the request at @mem_psn could not be fetched
- * @nak_due: syndrome of the NAK or RNR NAK that is due; 0 if none is
+ * @nak_due: syndrome of the NAK or RNR NAK that is due; 0 if none is. That of an
+ *	ACK: it tells the peer that it will get selective acknowledgements
  * @held: packets to be acknowledged by the ACK that is held; 0: none is
  * @keep: requests that came too early; NULL if there are none
  * @mem_psn: PSN of the last request whose memory was not present

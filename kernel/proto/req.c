@@ -16,6 +16,7 @@
 #include <linux/kernel.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
+#include "ahead.h"
 #include "cc.h"
 #include "env.h"
 #include "pace.h"
@@ -392,12 +393,26 @@ static void req_divide_read(const struct hrp_req *req, struct hrp_wqe *w)
 		w->chunk_shift = min_t(u32, w->chunk_shift, __ffs(req->offset));
 }
 
+/* Ask for @n packets of the answer to a READ, from @offset_pkts on. */
+static void req_set_read(const struct hrp_qp *qp, const struct hrp_wqe *w,
+			 struct hrp_burst *b, u32 psn, u32 offset_pkts, u32 n)
+{
+	u32 offset = offset_pkts << qp->mtu_shift;
+
+	hrp_burst_begin(b, qp, hrp_qp_service(qp) | HRP_OP_READ_REQ, psn);
+	b->ackreq_last = 1;
+	b->first.va = w->wqe.rdma.remote_addr + offset;
+	b->first.rkey = w->wqe.rdma.rkey;
+	b->first.srqn = w->wqe.srqn;
+	b->first.dmalen = min(w->length - offset, n << qp->mtu_shift);
+}
+
 static enum req_step req_read(struct hrp_qp *qp, struct hrp_wqe *w,
 			      struct hrp_burst *b)
 {
 	struct hrp_req *req = &qp->req;
 	u32 dist = hrp_req_dist(req);
-	u32 start, len, n;
+	u32 n;
 
 	if (!req->burst_pkts || req_rd_is_full(req))
 		return STEP_WAIT;
@@ -406,7 +421,7 @@ static enum req_step req_read(struct hrp_qp *qp, struct hrp_wqe *w,
 	n -= req->offset & (n - 1);
 	n = min(n, w->nr_pkts - req->offset);
 	/* A request for more than the window may be sent alone. */
-	if (req->rd_pkts && req->rd_pkts + n > hrp_req_window(req))
+	if (req->rd_pkts && req->rd_pkts + n > req_read_window(req))
 		return STEP_WAIT;
 	if (n > REQ_PSN_ROOM - dist)
 		return STEP_WAIT;
@@ -414,15 +429,7 @@ static enum req_step req_read(struct hrp_qp *qp, struct hrp_wqe *w,
 	if (!hrp_req_read_begins(w, req->offset))
 		req->restart_psn = req->psn;
 
-	start = req->offset << qp->mtu_shift;
-	len = min(w->length - start, n << qp->mtu_shift);
-	hrp_burst_begin(b, qp, hrp_qp_service(qp) | HRP_OP_READ_REQ, req->psn);
-	b->ackreq_last = 1;
-	b->first.va = w->wqe.rdma.remote_addr + start;
-	b->first.rkey = w->wqe.rdma.rkey;
-	b->first.srqn = w->wqe.srqn;
-	b->first.dmalen = len;
-
+	req_set_read(qp, w, b, req->psn, req->offset, n);
 	req->nr_rd_atomic++;
 	req->rd_pkts += n;
 	req->unasked_pkts = 0;
@@ -462,6 +469,18 @@ static void req_single_fill(const struct hrp_wqe *w, struct hrp_burst *b)
 	}
 }
 
+static void req_set_single(const struct hrp_qp *qp, const struct hrp_wqe *w,
+			   struct hrp_burst *b, u32 psn)
+{
+	hrp_burst_begin(b, qp, hrp_qp_service(qp) | single_ops[w->wqe.opcode],
+			psn);
+	b->ackreq_last = 1;
+	b->first.va = w->wqe.rdma.remote_addr;
+	b->first.rkey = w->wqe.rdma.rkey;
+	b->first.srqn = w->wqe.srqn;
+	req_single_fill(w, b);
+}
+
 /* Atomics, ATOMIC WRITE and FLUSH: one request packet, one response. */
 static enum req_step req_single(struct hrp_qp *qp, struct hrp_wqe *w,
 				struct hrp_burst *b)
@@ -476,15 +495,7 @@ static enum req_step req_single(struct hrp_qp *qp, struct hrp_wqe *w,
 	if (unlikely(req->went_back) && req->nr_rd_atomic)
 		return STEP_WAIT;
 	req_start_message(req, w);
-
-	hrp_burst_begin(b, qp, hrp_qp_service(qp) | single_ops[w->wqe.opcode],
-			req->psn);
-	b->ackreq_last = 1;
-	b->first.va = w->wqe.rdma.remote_addr;
-	b->first.rkey = w->wqe.rdma.rkey;
-	b->first.srqn = w->wqe.srqn;
-	req_single_fill(w, b);
-
+	req_set_single(qp, w, b, req->psn);
 	req->nr_rd_atomic++;
 	req->rd_pkts++;
 	req->unasked_pkts = 0;
@@ -609,8 +620,8 @@ static struct hrp_wqe *req_entry(struct hrp_qp *qp, enum hrp_next *ret)
 }
 
 /*
- * The next packets to resend at @rtx_psn, of one entry. Return: false if there
- * are none, or if they were acknowledged meanwhile.
+ * The next packets to resend, or to ask for again, at @rtx_psn, of one entry.
+ * Return: false if there are none, or if they were acknowledged meanwhile.
  */
 static bool req_resend(struct hrp_qp *qp, struct hrp_burst *b)
 {
@@ -641,13 +652,18 @@ static bool req_resend(struct hrp_qp *qp, struct hrp_burst *b)
 		if (hrp_psn_diff(psn, w->last_psn) <= 0)
 			break;
 	}
-	if (hrp_wqe_is_answered(w))
-		goto none;
 	offset = (psn - w->first_psn) & HRP_PSN_MASK;
-	n = min3((u32)req->rtx_pkts, (u32)req->burst_pkts, w->nr_pkts - offset);
-	req_set_data(qp, w, b, psn, offset, n);
-	b->copy = 1;
-	b->ackreq_last = 1;
+	n = min((u32)req->rtx_pkts, w->nr_pkts - offset);
+	if (!hrp_wqe_is_answered(w)) {
+		n = min(n, (u32)req->burst_pkts);
+		req_set_data(qp, w, b, psn, offset, n);
+		b->copy = 1;
+		b->ackreq_last = 1;
+	} else if (w->wqe.opcode == HROCE_WR_READ) {
+		req_set_read(qp, w, b, psn, offset, n);
+	} else {
+		req_set_single(qp, w, b, psn);
+	}
 	req->burst_idx = idx;
 	req->rtx_psn = hrp_psn_add(psn, n);
 	req->rtx_pkts -= n;

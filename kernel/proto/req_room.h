@@ -7,6 +7,7 @@
 #define HRP_REQ_ROOM_H
 
 #include <linux/minmax.h>
+#include "ahead.h"
 #include "psn.h"
 #include "req_priv.h"
 #include "rtt.h"
@@ -122,6 +123,16 @@ static inline u32 req_room(const struct hrp_req *req)
 		room = 1;
 	}
 	return min(room, REQ_PSN_ROOM - dist);
+}
+
+/* Packets of answers that may be outstanding: not those that are kept. */
+static inline u32 req_read_window(const struct hrp_req *req)
+{
+	u32 window_pkts = hrp_req_window(req);
+
+	if (likely(!req->troubled))
+		return window_pkts;
+	return min(window_pkts + hrp_ahead_nr(req), req->window_pkts);
 }
 
 #endif /* HRP_REQ_ROOM_H */

@@ -192,11 +192,24 @@ static bool resp_nak_sacks(const struct hrp_resp *resp)
 	       hrp_psn_diff(resp->keep->end, resp->psn) > 0;
 }
 
+/* Tell the peer that its question was understood. */
+static void resp_next_greeting(struct hrp_qp *qp, struct hrp_burst *b)
+{
+	hrp_burst_begin(b, qp, HRP_OPCODE_SACK, qp->resp.ack_psn);
+	b->first.msn = qp->resp.msn;
+	b->first.syndrome = qp->resp.nak_due;
+	b->copy = 1;
+}
+
 static noinline void resp_next_nak(struct hrp_qp *qp, struct hrp_burst *b)
 {
 	struct hrp_resp *resp = &qp->resp;
 	bool sacks = resp_nak_sacks(resp);
 
+	if ((resp->nak_due & HRP_SYN_TYPE_MASK) == HRP_SYN_ACK) {
+		resp_next_greeting(qp, b);
+		return;
+	}
 	hrp_burst_begin(b, qp, sacks ? HRP_OPCODE_SACK :
 				       hrp_qp_service(qp) | HRP_OP_ACK,
 			resp->nak_psn);
@@ -210,7 +223,7 @@ static noinline void resp_next_nak(struct hrp_qp *qp, struct hrp_burst *b)
 	hrp_count(qp, HROCE_EV_SACK_SENT);
 }
 
-/* Build the NAK that is due, or else the acknowledgement. */
+/* Build the NAK or greeting that is due, or else the acknowledgement. */
 static bool resp_next_ack(struct hrp_qp *qp, struct hrp_burst *b)
 {
 	struct hrp_resp *resp = &qp->resp;

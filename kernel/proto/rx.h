@@ -25,7 +25,7 @@ enum hrp_verdict {
 	HRP_RX_DUPLICATE,
 	HRP_RX_NAK,	/* answer with @syndrome */
 	HRP_RX_IGNORE,	/* neither error nor progress; commit counts it */
-	HRP_RX_KEEP,	/* responder: came too early, see keep.h */
+	HRP_RX_KEEP,	/* came too early, see keep.h and ahead.h */
 	HRP_RX_GO_BACK,	/* completer: response is missing, ask again */
 	HRP_RX_FAIL,	/* completer: end the oldest request with @status */
 };

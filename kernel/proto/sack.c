@@ -85,7 +85,11 @@ void hrp_sack_forget(struct hrp_req *req)
 	*req->sack = (struct hrp_sack) {
 		.begin = req->psn_una,
 		.end = req->psn_una,
+		.acked = req->psn_una,
+		.asked = req->sack->asked,
 		.mark = req->psn_max,
+		.told = req->sack->told,
+		.ahead = req->sack->ahead,
 	};
 }
 
@@ -118,6 +122,9 @@ void hrp_sack_tried(struct hrp_req *req, u32 psn, u32 nr)
 
 void hrp_sack_open(struct hrp_req *req, struct hrp_sack *sack)
 {
+	sack->asked = req->psn_una;
+	sack->told = false;
+	sack->ahead = NULL;
 	req->sack = sack;
 	hrp_sack_forget(req);
 	/* The first gap was filled before the peer was asked. */
@@ -167,14 +174,70 @@ void hrp_sack_acked(struct hrp_qp *qp, u64 now_ns)
 	sack_trim(&qp->req);
 }
 
+/* One past the last packet in flight of which the maps have a bit. */
+static u32 map_end(const struct hrp_req *req)
+{
+	u32 pkts = (req->psn_max - req->psn_una) & HRP_PSN_MASK;
+
+	return hrp_psn_add(req->psn_una, min_t(u32, pkts, HRP_KEEP_PKTS));
+}
+
+void hrp_sack_mark(struct hrp_req *req, u32 psn, u32 nr)
+{
+	struct hrp_sack *sack = req->sack;
+	u32 end = hrp_psn_add(psn, nr);
+
+	sack_trim(req);
+	if (hrp_psn_diff(psn, req->psn_una) < 0)
+		psn = req->psn_una;
+	if (hrp_psn_diff(end, map_end(req)) > 0)
+		end = map_end(req);
+	if (hrp_psn_diff(psn, end) >= 0)
+		return;
+	for (; hrp_psn_diff(psn, end) < 0; psn = word_end(psn))
+		sack->kept[word_of(psn)] |= bits_between(psn, end);
+	if (hrp_psn_diff(end, sack->end) > 0)
+		sack->end = end;
+	map_count(sack);
+}
+
+/*
+ * Bits of requests with answers: that the peer keeps one does not mean that its
+ * answers have arrived.
+ */
+static void map_answers(const struct hrp_req *req, u64 *map)
+{
+	const struct hrp_wqe *w;
+	u32 psn, end;
+	u32 idx;
+
+	memset(map, 0, HRP_SACK_MAP_BYTES);
+	if (!req->rd_pkts)
+		return;
+	for (idx = req->sq.tail; idx != req->sq.head; idx++) {
+		w = hrp_sq_wqe(&req->sq, idx);
+		if (!w->nr_pkts || !hrp_wqe_is_answered(w))
+			continue;
+		if (!w->started)
+			break;
+		psn = w->first_psn;
+		if (hrp_psn_diff(psn, req->psn_una) < 0)
+			psn = req->psn_una;
+		end = hrp_psn_add(w->last_psn, 1);
+		if (hrp_psn_diff(end, map_end(req)) > 0)
+			end = map_end(req);
+		for (; hrp_psn_diff(psn, end) < 0; psn = word_end(psn))
+			map[word_of(psn)] |= bits_between(psn, end);
+	}
+}
+
 void hrp_sack_take(struct hrp_qp *qp, u32 psn, const u8 *map, u32 len,
 		   u64 now_ns)
 {
+	u64 answers[HRP_SACK_WORDS] __uninitialized;
 	struct hrp_req *req = &qp->req;
 	struct hrp_sack *sack = req->sack;
-	u32 pkts = min_t(u32, (req->psn_max - req->psn_una) & HRP_PSN_MASK,
-			 HRP_KEEP_PKTS);
-	u32 end = hrp_psn_add(req->psn_una, pkts);
+	u32 end = map_end(req);
 	u64 bits, news = 0;
 	u32 last = req->psn_una;
 
@@ -182,10 +245,12 @@ void hrp_sack_take(struct hrp_qp *qp, u32 psn, const u8 *map, u32 len,
 	if (req->psn != req->psn_max)
 		return;
 	hrp_sack_acked(qp, now_ns);
+	map_answers(req, answers);
 	for (; len >= 8 && hrp_psn_diff(psn, end) < 0; len -= 8, map += 8) {
 		u64 *kept = &sack->kept[word_of(psn)];
 
-		bits = get_unaligned_le64(map) & bits_between(psn, end);
+		bits = get_unaligned_le64(map) & bits_between(psn, end) &
+		       ~answers[word_of(psn)];
 		news |= bits & ~*kept;
 		*kept |= bits;
 		if (bits)
@@ -242,8 +307,8 @@ u32 hrp_sack_next(struct hrp_req *req, u32 *psn)
 	u32 first, nr;
 
 	sack_trim(req);
-	first = map_find(sack, sack->begin, sack->end, false);
-	if (first == sack->end)
+	first = map_find(sack, *psn, sack->end, false);
+	if (hrp_psn_diff(first, sack->end) >= 0)
 		return 0;
 	nr = (map_find(sack, first, sack->end, true) - first) & HRP_PSN_MASK;
 	*psn = first;
@@ -280,6 +345,8 @@ bool hrp_sack_asked(struct hrp_qp *qp, const u8 *ask, u32 len)
 	resp->sacks = 1;
 	if (resp->kept && resp->nak_sent && !resp->rnr_sent)
 		hrp_resp_nak(resp, HRP_NAK_PSN_SEQ);
+	else if (!resp->nak_due)
+		resp->nak_due = HRP_SYN_ACK | HRP_SYN_CREDIT_INVALID;
 	return true;
 }
 

@@ -5,11 +5,15 @@
  *
  * The specification has none, so they are sent to a peer only if it has asked
  * for them, by a packet that others drop: table 38 leaves its opcode to
- * manufacturers. A requester asks when it recovers from a loss, and only a peer
- * that has been seen to keep requests. Documentation/protocol.rst has the bytes.
+ * manufacturers. A requester asks when it recovers from a loss, a peer that has
+ * been seen to keep requests or whose answers were lost. The peer answers at once,
+ * also if it keeps nothing. Documentation/protocol.rst has the bytes.
  *
  * A selective acknowledgement (SACK) is a sequence NAK for the first request
- * that is missing, with a map of those behind it.
+ * that is missing, with a map of those behind it. If none is missing, it is an
+ * ACK without a map.
+ *
+ * The requester notes here, too, which responses it keeps itself, see ahead.h.
  */
 #ifndef HRP_SACK_H
 #define HRP_SACK_H
@@ -36,34 +40,45 @@
  * struct hrp_sack - what a requester knows of the packets in flight
  * @begin: the maps cover PSNs from this one on, hrp_req.psn_una when they were
  *	looked at last
- * @end: one past the last PSN that the peer keeps; equal to @begin if none
+ * @end: one past the last PSN in @kept; equal to @begin if there is none
+ * @acked: the peer has executed all requests before this PSN: answers that are
+ *	missing there were lost
+ * @asked: one past the last answer that was asked for apart
  * @mark: packets from this PSN on were sent after those in the first half of
  *	@tried
- * @nr: packets that the peer keeps
+ * @nr: packets in @kept
  * @timed_psn: a packet that measures the round trip, see hrp_req.timing, which is
  *	for times without gaps
  * @timed_at: when it was sent
  * @timing: it is in flight
  * @alone: it was sent alone, for congestion control
- * @kept: those packets, by PSN modulo HRP_KEEP_PKTS
+ * @told: the peer has told that it understands; the owner sets it when a
+ *	selective acknowledgement comes, new or not
+ * @ahead: answers that are kept, see ahead.h; NULL: there are none
+ * @kept: packets that have arrived, by PSN modulo HRP_KEEP_PKTS: requests that
+ *	the peer keeps or has executed, and answers in @ahead
  * @tried: packets that were resent: before @mark was taken, and since
  */
 struct hrp_sack {
 	u32 begin;
 	u32 end;
+	u32 acked;
+	u32 asked;
 	u32 mark;
 	u32 nr;
 	u32 timed_psn;
 	u32 timed_at;
 	bool timing;
 	bool alone;
+	bool told;
+	struct hrp_keep *ahead;
 	u64 kept[HRP_SACK_WORDS];
 	u64 tried[2][HRP_SACK_WORDS];
 };
 
 /**
- * hrp_sack_open - begin to take selective acknowledgements
- * @req: requester that takes none
+ * hrp_sack_open - begin to note what has arrived
+ * @req: requester without @req->sack
  * @sack: memory for it, owned by the caller until hrp_sack_close()
  *
  * Context: send lock held.
@@ -71,8 +86,8 @@ struct hrp_sack {
 void hrp_sack_open(struct hrp_req *req, struct hrp_sack *sack);
 
 /**
- * hrp_sack_close - take none any more
- * @req: requester
+ * hrp_sack_close - note nothing any more
+ * @req: requester; hrp_ahead_close() was called
  *
  * Context: send lock held.
  * Return: what hrp_sack_open() was given; NULL if it was not called.
@@ -121,7 +136,7 @@ void hrp_sack_time(struct hrp_req *req, u32 psn, bool alone, u64 now_ns);
  */
 void hrp_sack_forget(struct hrp_req *req);
 
-/* Does the peer keep packets behind a gap? Context: send lock held. */
+/* Is there a gap behind which packets have arrived? Context: send lock held. */
 static inline bool hrp_sack_is_active(const struct hrp_req *req)
 {
 	return req->sack && req->sack->end != req->sack->begin;
@@ -137,9 +152,20 @@ static inline bool hrp_sack_is_active(const struct hrp_req *req)
 void hrp_sack_judge(struct hrp_req *req);
 
 /**
+ * hrp_sack_mark - packets have arrived
+ * @req: requester with @req->sack
+ * @psn: the first
+ * @nr: how many
+ *
+ * Those that are not in flight, or too far ahead, are ignored. Context: send
+ * lock held.
+ */
+void hrp_sack_mark(struct hrp_req *req, u32 psn, u32 nr);
+
+/**
  * hrp_sack_next - find the next gap to fill
  * @req: requester for which hrp_sack_is_active()
- * @psn: set to its first PSN
+ * @psn: where to begin; set to its first PSN
  *
  * Context: send lock held.
  * Return: its packets, up to 64, for hrp_sack_tried(); 0: there is none.
@@ -154,13 +180,15 @@ void hrp_sack_retry(struct hrp_req *req, u32 psn, u32 nr);
 
 /**
  * hrp_sack_asks - ask for selective acknowledgements, if it makes sense
- * @req: requester that recovers, whose peer keeps packets
+ * @req: requester that recovers
  *
+ * It does if the peer keeps packets, or if answers are kept that came from it.
  * Context: send lock held.
  */
 static inline void hrp_sack_asks(struct hrp_req *req)
 {
-	if (req->sack || !req->asks)
+	if ((!req->keeps && !req->sack) || !req->asks ||
+	    (req->sack && req->sack->told))
 		return;
 	req->asks--;
 	req->ask = 1;

@@ -52,9 +52,9 @@ under() {
 	netem none
 }
 
-# Requests behind a lost or late one were kept, and none are any more.
+# Requests behind a lost or late one were kept, and answers at the end that reads, and none are any more.
 was_kept() {
-	[ "$(counter nla kept)" -gt 0 ] && [ "$(counter nlb kept)" -gt 0 ] &&
+	[ "$(counter nla kept)" -gt 0 ] && [ "$(counter nlb kept)" -gt 0 ] && [ "$(counter nla answers_kept)" -gt 0 ] &&
 		[ "$(cat /sys/kernel/debug/hroce/nla/kept_bytes)" = 0 ] && [ "$(cat /sys/kernel/debug/hroce/nlb/kept_bytes)" = 0 ]
 }
 

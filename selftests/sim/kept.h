@@ -1,28 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Memory for requests that a responder keeps, as datapath/keep.c has it. */
+/* Memory for packets that are kept, as datapath/keep.c has it. */
 #ifndef KEPT_H
 #define KEPT_H
 
 #include <stdlib.h>
-#include "proto/keep.h"
+#include "proto/ahead.h"
 
-/* Room to keep a request, before hrp_keep_put(). */
-static inline void kept_prepare(struct hrp_qp *qp, u32 psn)
+static inline void kept_room(struct hrp_keep *keep, u32 psn)
 {
-	struct hrp_resp *resp = &qp->resp;
-	struct hrp_kept ***part;
+	struct hrp_kept ***part = hrp_keep_part(keep, psn);
 
-	if (!resp->kept)
-		hrp_keep_open(qp, calloc(1, sizeof(*resp->keep)));
-	part = hrp_keep_part(resp->keep, psn);
 	if (!*part)
 		*part = calloc(1, HRP_KEEP_PART_BYTES);
 }
 
-/* Free all of it. Return: requests that hrp_keep_take_any() did not find. */
-static inline u32 kept_end(struct hrp_qp *qp)
+/* Room to keep a request, before hrp_keep_put(). */
+static inline void kept_prepare(struct hrp_qp *qp, u32 psn)
 {
-	struct hrp_keep *keep = hrp_keep_close(qp);
+	if (!qp->resp.kept)
+		hrp_keep_open(qp, calloc(1, sizeof(*qp->resp.keep)));
+	kept_room(qp->resp.keep, psn);
+}
+
+/* Room to keep an answer; hrp_sack_open() was called. */
+static inline struct hrp_keep *kept_prepare_answer(struct hrp_req *req, u32 psn)
+{
+	if (!hrp_ahead_of(req))
+		hrp_ahead_open(req, calloc(1, sizeof(*req->sack->ahead)));
+	kept_room(hrp_ahead_of(req), psn);
+	return hrp_ahead_of(req);
+}
+
+/* Free what was closed. Return: packets that hrp_keep_take_any() did not find. */
+static inline u32 kept_free(struct hrp_keep *keep)
+{
 	struct hrp_kept *kept;
 	u32 i, left;
 
@@ -35,6 +46,12 @@ static inline u32 kept_end(struct hrp_qp *qp)
 		free(keep->part[i]);
 	free(keep);
 	return left;
+}
+
+/* Free all requests. Return: see kept_free(). */
+static inline u32 kept_end(struct hrp_qp *qp)
+{
+	return kept_free(hrp_keep_close(qp));
 }
 
 #endif /* KEPT_H */

@@ -3,6 +3,7 @@
 #include <linux/kernel.h>
 #include <stdlib.h>
 #include <string.h>
+#include "kept.h"
 #include "rig.h"
 #include "tap.h"
 
@@ -52,6 +53,7 @@ void rig_begin(enum hrp_type type, u32 psn)
 void rig_end(void)
 {
 	rig_expect_no_cqe();
+	tap_eq(kept_free(hrp_ahead_close(&rig.qp)), 0);
 	free(rig.ring);
 	free(rig.qp.req.sq.copies);
 }
@@ -110,8 +112,57 @@ u32 rig_drain(void)
 	return nr_pkts;
 }
 
+static u8 rig_keep(const struct hrp_pkt *pkt)
+{
+	struct hrp_req *req = &rig.qp.req;
+	struct hrp_kept *kept;
+	struct hrp_keep *keep;
+
+	if (!rig.keeps_answers)
+		return HROCE_WC_GENERAL_ERR;
+	if (!req->sack)
+		hrp_sack_open(req, &rig.sack);
+	keep = kept_prepare_answer(req, pkt->psn);
+	if (hrp_keep_has(keep, pkt->psn))
+		return HROCE_WC_SUCCESS;
+	kept = malloc(sizeof(*kept));
+	kept->pkt = *pkt;
+	hrp_keep_put(keep, kept);
+	return HROCE_WC_SUCCESS;
+}
+
+/* What the engine does with a kept answer whose turn it is. */
+static void rig_replay(struct hrp_kept *kept)
+{
+	struct hrp_rx rx;
+
+	tap_eq(kept->pkt.psn, rig.qp.req.psn_una);
+	hrp_comp_begin(&rig.qp, &kept->pkt, &rx);
+	if (tap_ok(rx.verdict != HRP_RX_DROP))
+		hrp_comp_commit(&rig.qp, &kept->pkt, &rx, rig.now_ns,
+				HROCE_WC_SUCCESS);
+	free(kept);
+}
+
+static void rig_drain_answers(void)
+{
+	struct hrp_kept *kept;
+
+	while (hrp_ahead_of(&rig.qp.req)) {
+		while ((kept = hrp_ahead_take_stale(&rig.qp)))
+			free(kept);
+		kept = hrp_ahead_next(&rig.qp);
+		if (!kept)
+			break;
+		rig_replay(kept);
+	}
+	if (hrp_ahead_of(&rig.qp.req) && !hrp_ahead_nr(&rig.qp.req))
+		kept_free(hrp_ahead_close(&rig.qp));
+}
+
 static bool rig_receive(struct hrp_pkt *pkt, u8 opcode, u32 psn, u8 *verdict)
 {
+	u8 status = HROCE_WC_SUCCESS;
 	struct hrp_rx rx;
 	bool progress;
 
@@ -126,8 +177,10 @@ static bool rig_receive(struct hrp_pkt *pkt, u8 opcode, u32 psn, u8 *verdict)
 	}
 	if (rx.mem.len)
 		tap_eq(rx.mem.access, HRP_ACCESS_LOCAL_WRITE);
-	progress = hrp_comp_commit(&rig.qp, pkt, &rx, rig.now_ns,
-				   HROCE_WC_SUCCESS);
+	if (rx.verdict == HRP_RX_KEEP)
+		status = rig_keep(pkt);
+	progress = hrp_comp_commit(&rig.qp, pkt, &rx, rig.now_ns, status);
+	rig_drain_answers();
 	pending_take(&rig.pending, &rig.qp);
 	return progress;
 }
@@ -152,10 +205,11 @@ u8 rig_sack(u32 psn, const u8 *map, u32 len)
 	struct hrp_rx rx;
 
 	hrp_comp_begin(&rig.qp, &pkt, &rx);
-	if (rx.verdict == HRP_RX_DROP)
-		return rx.verdict;
 	if (!rig.qp.req.sack)
 		hrp_sack_open(&rig.qp.req, &rig.sack);
+	rig.sack.told = true;
+	if (rx.verdict == HRP_RX_DROP)
+		return rx.verdict;
 	hrp_sack_take(&rig.qp, psn, map, len, rig.now_ns);
 	hrp_comp_commit(&rig.qp, &pkt, &rx, rig.now_ns, HROCE_WC_SUCCESS);
 	return rx.verdict;

@@ -33,7 +33,8 @@
  * @local_ops: calls of hrp_env_local_op()
  * @local_status: what that returns
  * @posts_left: local operations that the application posts in response to one
- * @sack: memory for rig_sack()
+ * @sack: memory for rig_sack(), and for rig_read_resp() if answers are kept
+ * @keeps_answers: there is memory to keep answers
  */
 struct rig {
 	struct hrp_qp qp;
@@ -50,6 +51,7 @@ struct rig {
 	u8 local_status;
 	u32 posts_left;
 	struct hrp_sack sack;
+	bool keeps_answers;
 };
 
 extern struct rig rig;

@@ -185,6 +185,9 @@ struct sim_work {
 	bool reads_window;	/* a READ of it may still be answered */
 };
 
+/* Most responder resources. */
+#define SIM_MAX_RD	16
+
 struct sim_qp {
 	struct hrp_qp hrp;
 	struct sim_node *node;
@@ -196,6 +199,13 @@ struct sim_qp {
 	/* Tokens: who holds one transmits, others ask it to go on. */
 	bool may_hold;		/* ACKs may be held */
 	bool drain_planned;	/* kept requests wait for their turn */
+	bool keeps_answers;
+	/* As rdma_rxe: a READ is not repeated from before its last repetition. */
+	bool forgets;
+	struct {
+		u32 psn;
+		u32 from;
+	} repeated[SIM_MAX_RD];
 	u64 hold_ns;		/* end of the time of the one that is */
 	bool req_busy;
 	bool req_again;
@@ -271,6 +281,23 @@ bool sim_buf_equal(struct sim_node *node, const struct sim_buf *buf,
 		   const u8 *bytes, u32 len);
 u32 sim_buf_sges(struct sim_node *node, const struct sim_buf *buf, u32 key,
 		 struct hroce_sge *sges);
+
+/* sim_keep.c */
+
+/* A packet that came too early, and its payload. */
+struct sim_kept {
+	struct hrp_kept kept;
+	u8 payload[];
+};
+
+/* Keep a packet. Return: status for hrp_resp_commit(), hrp_comp_commit(). */
+u8 sim_keep_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
+		    const u8 *payload);
+u8 sim_keep_answer(struct sim_qp *qp, const struct hrp_pkt *pkt,
+		   const u8 *payload);
+
+/* Has the responder forgotten what a READ asks for again? */
+bool sim_is_forgotten(struct sim_qp *qp, const struct hrp_pkt *pkt);
 
 /* sim_net.c */
 void sim_net_send(struct sim_qp *from, const struct hrp_burst *b,

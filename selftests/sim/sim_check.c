@@ -368,18 +368,19 @@ static void check_holds(struct sim *sim)
 		       v[HROCE_EV_ACKS_LATE] + v[HROCE_EV_ACKS_RODE]);
 }
 
-/* Are there requests that were kept, and not in vain? */
+/* Are there packets that were kept, and not in vain? */
 static void check_keeps(struct sim *sim)
 {
 	const u64 *v = sim->counts.v;
 
 	if (sim->opts.verbose)
-		printf("# %llu requests kept, %llu of them dropped\n",
+		printf("# %llu requests and %llu answers kept, %llu dropped\n",
 		       (unsigned long long)v[HROCE_EV_KEPT],
+		       (unsigned long long)v[HROCE_EV_ANSWERS_KEPT],
 		       (unsigned long long)v[HROCE_EV_KEPT_DROPPED]);
 	/* The end may come before any was used. */
-	sim_check(sim, v[HROCE_EV_KEPT] > v[HROCE_EV_KEPT_DROPPED] ||
-		       sim->opts.kill_both);
+	sim_check(sim, v[HROCE_EV_KEPT] + v[HROCE_EV_ANSWERS_KEPT] >
+		       v[HROCE_EV_KEPT_DROPPED] || sim->opts.kill_both);
 }
 
 void sim_check_end(struct sim *sim)

@@ -13,12 +13,6 @@
 
 #define SQ_MAX_INLINE	256
 
-/* A request that came too early, and its payload. */
-struct sim_kept {
-	struct hrp_kept kept;
-	u8 payload[];
-};
-
 static void run_requester(struct sim_qp *qp);
 static void drain(struct sim_qp *qp);
 static void flush(struct sim_qp *qp);
@@ -29,12 +23,18 @@ static void keep_end(struct sim_qp *qp)
 	sim_check(qp->node->sim, !kept_end(&qp->hrp));
 }
 
+static void sack_end(struct sim_qp *qp)
+{
+	sim_check(qp->node->sim, !kept_free(hrp_ahead_close(&qp->hrp)));
+	free(hrp_sack_close(&qp->hrp.req));
+}
+
 static void error_work(void *ctx)
 {
 	struct sim_qp *qp = ctx;
 
 	keep_end(qp);
-	free(hrp_sack_close(&qp->hrp.req));
+	sack_end(qp);
 	if (qp->hrp.state == HRP_ERR && hrp_resp_hold_end(&qp->hrp))
 		plan_answer(qp);
 	flush(qp);
@@ -338,9 +338,10 @@ static void answer_sent(void *ctx)
 /* What is kept is told before the state changes. */
 static void fill_map(struct sim_qp *qp)
 {
-	sim_check(qp->node->sim,
+	sim_check(qp->node->sim, !qp->resp_burst.mem.len ||
 		  qp->resp_burst.mem.len == hrp_sack_len(&qp->hrp.resp));
-	hrp_sack_fill(&qp->hrp.resp, qp->resp_bytes);
+	if (qp->resp_burst.mem.len)
+		hrp_sack_fill(&qp->hrp.resp, qp->resp_bytes);
 	qp->resp_filled = true;
 	qp->resp_status = HROCE_WC_SUCCESS;
 }
@@ -432,28 +433,19 @@ static void receive_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
 		plan_answer(qp);
 }
 
-/* Memory is short now and then. Return: status for hrp_resp_commit(). */
-static u8 keep_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
-		       const u8 *payload)
-{
-	struct hrp_resp *resp = &qp->hrp.resp;
-	struct sim *sim = qp->node->sim;
-	struct sim_kept *k;
-
-	if (!sim_below(&sim->rng, 30))
-		return HROCE_WC_GENERAL_ERR;
-	kept_prepare(&qp->hrp, pkt->psn);
-	if (!sim_below(&sim->rng, 30))
-		return HROCE_WC_GENERAL_ERR;
-	k = malloc(sizeof(*k) + pkt->payload_len);
-	k->kept.pkt = *pkt;
-	memcpy(k->payload, payload, pkt->payload_len);
-	hrp_keep_put(resp->keep, &k->kept);
-	return HROCE_WC_SUCCESS;
-}
-
 static void receive_map(struct sim_qp *qp, const struct hrp_pkt *pkt,
 			const u8 *map)
+{
+	struct hrp_req *req = &qp->hrp.req;
+	struct sim *sim = qp->node->sim;
+
+	if (req->sack)
+		hrp_sack_take(&qp->hrp, pkt->psn, map, pkt->payload_len,
+			      sim->now_ns);
+}
+
+/* The peer understands. Memory is short now and then. */
+static void hear_map(struct sim_qp *qp)
 {
 	struct hrp_req *req = &qp->hrp.req;
 	struct sim *sim = qp->node->sim;
@@ -462,8 +454,7 @@ static void receive_map(struct sim_qp *qp, const struct hrp_pkt *pkt,
 	if (!req->sack && sim_below(&sim->rng, 8))
 		hrp_sack_open(req, malloc(sizeof(*req->sack)));
 	if (req->sack)
-		hrp_sack_take(&qp->hrp, pkt->psn, map, pkt->payload_len,
-			      sim->now_ns);
+		req->sack->told = true;
 }
 
 /* Return: false if that is all. */
@@ -474,8 +465,13 @@ static bool receive_apart(struct sim_qp *qp, const struct hrp_pkt *pkt,
 		qp->node->sim->counts.v[HROCE_DROP_ICRC] += damaged;
 		return false;
 	}
-	if (pkt->info & HRP_OI_RESPONSE)
+	if (pkt->info & HRP_OI_RESPONSE) {
+		hear_map(qp);
 		return true;
+	}
+	/* It does not know the question. */
+	if (qp->forgets)
+		return false;
 	sim_check(qp->node->sim,
 		  hrp_sack_asked(&qp->hrp, payload, pkt->payload_len));
 	if (hrp_resp_is_due(&qp->hrp.resp))
@@ -500,6 +496,8 @@ static void receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 		sim->counts.v[HROCE_DROP_ICRC]++;
 		return;
 	}
+	if (!response && !damaged && sim_is_forgotten(qp, pkt))
+		return;
 	if (response)
 		hrp_comp_begin(&qp->hrp, pkt, &rx);
 	else
@@ -521,8 +519,9 @@ static void receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 	if (pkt->info & HRP_OI_SACK)
 		receive_map(qp, pkt, payload);
 	if (rx.verdict == HRP_RX_KEEP && !damaged) {
-		sim_check(sim, !response && !rx.mem.len && !rx.fuse);
-		status = keep_request(qp, pkt, payload);
+		sim_check(sim, !rx.mem.len && !rx.fuse);
+		status = response ? sim_keep_answer(qp, pkt, payload) :
+				    sim_keep_request(qp, pkt, payload);
 	}
 	if (rx.mem.len && !damaged)
 		status = maybe_away(qp);
@@ -588,11 +587,38 @@ static void drain(struct sim_qp *qp)
 	sim_at(sim, sim_below(&sim->rng, 3 * SIM_US), drain_later, qp);
 }
 
+/* Kept answers whose turn it is. Now and then all that is kept is lost. */
+static void drain_answers(struct sim_qp *qp)
+{
+	struct sim *sim = qp->node->sim;
+	struct hrp_kept *kept;
+
+	if (!sim_below(&sim->rng, 500))
+		sim_check(sim, !kept_free(hrp_ahead_close(&qp->hrp)));
+	while (hrp_ahead_of(&qp->hrp.req)) {
+		while ((kept = hrp_ahead_take_stale(&qp->hrp)))
+			free(kept);
+		if (!hrp_ahead_nr(&qp->hrp.req)) {
+			sim_check(sim, !kept_free(hrp_ahead_close(&qp->hrp)));
+			return;
+		}
+		kept = hrp_ahead_next(&qp->hrp);
+		if (!kept)
+			return;
+		sim_check(sim, kept->pkt.psn == qp->hrp.req.psn_una);
+		receive(qp, &kept->pkt, ((struct sim_kept *)kept)->payload,
+			false);
+		free(kept);
+	}
+}
+
 void sim_qp_receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 		    bool damaged)
 {
 	receive(qp, pkt, payload, damaged);
-	if (!(pkt->info & HRP_OI_RESPONSE))
+	if (pkt->info & HRP_OI_RESPONSE)
+		drain_answers(qp);
+	else
 		drain(qp);
 }
 
@@ -748,6 +774,8 @@ struct sim_qp *sim_qp_new(struct sim_node *node, enum hrp_type type, u32 qpn,
 	resp->min_rnr_timer = 1 + sim_below(&sim->rng, 8);
 	resp->srq = sim->opts.srq || type == HRP_TYPE_XRC_TGT;
 	resp->keeps = sim->opts.keeps || qpn & 3;
+	qp->keeps_answers = sim->opts.keeps || qpn % 3;
+	qp->forgets = !resp->keeps;
 	req->asks = sim->opts.sacks || qpn & 3 ? HRP_SACK_ASKS : 0;
 	resp->rwqe = calloc(1, struct_size(resp->rwqe, sges, HROCE_MAX_SGES));
 	qp->req_bytes = malloc(128u << qp->hrp.mtu_shift);
@@ -763,7 +791,7 @@ void sim_qp_connect(struct sim_qp *qp, struct sim_qp *peer, u32 psn,
 
 	qp->peer = peer;
 	qp->hrp.dest_qpn = peer->hrp.qpn;
-	resp->max_dest_rd_atomic = 1 + sim_below(&sim->rng, 16);
+	resp->max_dest_rd_atomic = 1 + sim_below(&sim->rng, SIM_MAX_RD);
 	for (resp->nr_rd = 1; resp->nr_rd < resp->max_dest_rd_atomic;)
 		resp->nr_rd *= 2;
 	resp->rd = calloc(resp->nr_rd, sizeof(*resp->rd));
@@ -785,7 +813,7 @@ void sim_qp_connect(struct sim_qp *qp, struct sim_qp *peer, u32 psn,
 void sim_qp_free(struct sim_qp *qp)
 {
 	keep_end(qp);
-	free(hrp_sack_close(&qp->hrp.req));
+	sack_end(qp);
 	free(qp->hrp.req.sq.hdr);
 	free(qp->hrp.req.sq.ring);
 	free(qp->hrp.req.sq.copies);

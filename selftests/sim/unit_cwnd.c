@@ -258,7 +258,7 @@ static void losses_make_pieces_smaller(void)
 	/* Packets 40 to 49 were lost. */
 	begin_answer(0, 40);
 	tap_eq(rig_read_resp(HRP_OP_READ_RESP_MIDDLE, 50, 1024),
-	       HRP_RX_GO_BACK);
+	       HRP_RX_KEEP);
 	tap_eq(req->cwnd_pkts, (256 - 40) / 2);
 	expect_request(40, 24);
 	tap_eq(rig_next(), HRP_NEXT_WAIT);

@@ -391,6 +391,7 @@ static void long_after_the_last_gap(void)
 		psn = later[i];
 		begin(psn);
 		hrp_sack_open(req, &rig.sack);
+		rig.sack.told = true;
 		rig.sack.begin = 10;
 		rig.sack.end = 10;
 		rig_ack(psn_of(psn, 10), NAK);

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Answers that came before earlier ones.
+ *
+ * The specification lets a requester drop what comes behind a missing response,
+ * and ask again for all of it (9.7.5.1.5). One that keeps them looks to its
+ * program as if the missing ones had come sooner: payload is placed and requests
+ * complete in the order of PSNs.
+ *
+ * An answer, like an acknowledgement, shows that the peer has executed all
+ * requests before it. What is missing of their answers was lost on the way back,
+ * or is late.
+ */
+#include <linux/compiler.h>
+#include <linux/minmax.h>
+#include "ahead.h"
+#include "psn.h"
+#include "req_priv.h"
+
+void hrp_ahead_open(struct hrp_req *req, struct hrp_keep *keep)
+{
+	keep->psn = req->psn_una;
+	keep->end = req->psn_una;
+	req->sack->ahead = keep;
+}
+
+struct hrp_keep *hrp_ahead_close(struct hrp_qp *qp)
+{
+	struct hrp_keep *keep = hrp_ahead_of(&qp->req);
+
+	if (!keep)
+		return NULL;
+	qp->req.sack->ahead = NULL;
+	if (keep->nr) {
+		hroce_stats_add(qp->stats, HROCE_EV_KEPT_DROPPED, keep->nr);
+		hrp_sack_forget(&qp->req);
+	}
+	return keep;
+}
+
+struct hrp_kept *hrp_ahead_take_stale(struct hrp_qp *qp)
+{
+	struct hrp_req *req = &qp->req;
+	struct hrp_kept *kept;
+
+	kept = hrp_keep_take(req->sack->ahead,
+			     hrp_psn_add(req->psn_una, HRP_PSN_MASK));
+	if (kept)
+		hrp_count(qp, HROCE_EV_KEPT_DROPPED);
+	return kept;
+}
+
+struct hrp_kept *hrp_ahead_next(struct hrp_qp *qp)
+{
+	struct hrp_req *req = &qp->req;
+
+	if (qp->state != HRP_RTS && qp->state != HRP_SQD)
+		return NULL;
+	/* Memory is being fetched, or there is nothing to answer. */
+	if (req->timer == HRP_TIMER_MEM || req->psn_una == req->psn_max)
+		return NULL;
+	return hrp_keep_take(req->sack->ahead, req->psn_una);
+}
+
+bool hrp_ahead_fits(const struct hrp_req *req, u32 psn)
+{
+	const struct hrp_keep *keep = hrp_ahead_of(req);
+	u32 first = keep ? keep->psn : req->psn_una;
+
+	return req->psn == req->psn_max &&
+	       ((psn - first) & HRP_PSN_MASK) < HRP_KEEP_PKTS;
+}
+
+void hrp_ahead_acked(struct hrp_req *req, u32 end)
+{
+	struct hrp_sack *sack = req->sack;
+	const struct hrp_wqe *w;
+	u32 idx;
+
+	for (idx = req->sq.tail; idx != req->sq.head; idx++) {
+		w = hrp_sq_wqe(&req->sq, idx);
+		if (!w->nr_pkts)
+			continue;
+		if (!w->started || hrp_psn_diff(w->first_psn, end) >= 0)
+			break;
+		if (!hrp_wqe_is_answered(w))
+			hrp_sack_mark(req, w->first_psn,
+				      min((end - w->first_psn) & HRP_PSN_MASK,
+					  w->nr_pkts));
+	}
+	if (hrp_psn_diff(end, sack->acked) > 0)
+		sack->acked = end;
+}
+
+void hrp_ahead_kept(struct hrp_qp *qp, u32 psn, u64 now_ns)
+{
+	struct hrp_req *req = &qp->req;
+	u32 end = hrp_psn_add(psn, 1);
+
+	hrp_count(qp, HROCE_EV_ANSWERS_KEPT);
+	hrp_sack_mark(req, psn, 1);
+	if (hrp_psn_diff(end, req->sack->acked) > 0)
+		hrp_ahead_acked(req, end);
+	hrp_sack_acked(qp, now_ns);
+	req->troubled = 1;
+	if (req->timer == HRP_TIMER_ACK)
+		hrp_req_restart(req, now_ns);
+}
