@@ -60,19 +60,22 @@ static inline bool req_may_time(const struct hrp_req *req)
 	       (hrp_sack_is_active(req) && !req->sack->timing);
 }
 
-/* Will a READ fill half of the congestion window, after a few requests? */
-static inline bool req_reads_much(const struct hrp_req *req,
+/*
+ * Will half of the congestion window be in flight, if the rest of the entry is
+ * sent? All of it may have been acknowledged at once.
+ */
+static inline bool req_fills_half(const struct hrp_req *req,
 				  const struct hrp_wqe *w)
 {
-	return w->wqe.opcode == HROCE_WR_READ &&
-	       2 * (w->nr_pkts - req->offset) >= req->cwnd_pkts;
+	return 2 * (hrp_req_dist(req) + w->nr_pkts - req->offset) >=
+	       req->cwnd_pkts;
 }
 
 /*
- * While much is in flight, or before a long message if nothing is known of the
- * path, congestion control wants a packet that is sent alone, since the last of
- * several waits for the others. On the shortest paths not in each round trip, as
- * it has its price. Otherwise, or to find back to a short timeout, any will do.
+ * While much is in flight, or about to be, congestion control wants a packet that
+ * is sent alone, since the last of several waits for the others. On the shortest
+ * paths not in each round trip, as it has its price. Otherwise, or to find back
+ * to a short timeout, any will do.
  */
 static inline enum req_timing
 req_what_to_time(const struct hrp_qp *qp, const struct hrp_wqe *w, u64 now_ns)
@@ -82,10 +85,7 @@ req_what_to_time(const struct hrp_qp *qp, const struct hrp_wqe *w, u64 now_ns)
 
 	if (!req_may_time(req))
 		return TIME_NOTHING;
-	if (!req->cc_times || req->backoff ||
-	    (!req_is_half_full(req) &&
-	     (qp->base != HRP_BASE_MAX || 2 * w->nr_pkts < req->cwnd_pkts) &&
-	     !req_reads_much(req, w)))
+	if (!req->cc_times || req->backoff || !req_fills_half(req, w))
 		return TIME_ANY;
 	last_at = unlikely(req->troubled) ? req->sack->timed_at : req->mark_at;
 	return hrp_rtt_clock(now_ns) - last_at >= REQ_TIMED_GAP ?

@@ -461,6 +461,34 @@ static void windows_of_reads_grow(void)
 	rig_end();
 }
 
+/* Nothing is in flight whenever the window opens, and still it is measured. */
+static void windows_acknowledged_at_once_shrink(void)
+{
+	struct hrp_req *req = &rig.qp.req;
+	u64 rtt_ns = 110000;
+	u32 n;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	req->timeout = 16;
+	req->window_pkts = WINDOW;
+	req->burst_pkts = START;
+	req->cc = HRP_CC_DELAY;
+	hrp_req_start(&rig.qp, 0);
+	rig_post_op(HROCE_WR_WRITE, 1u << 30);
+	for (n = 0; n < 40; n++) {
+		if (n == 3) {
+			req->cwnd_pkts = START;
+			req->cc_start = 0;
+			rtt_ns = 5000000;
+		}
+		rig_drain();
+		rig.now_ns += rtt_ns;
+		rig_ack(req->psn_max - 1, ACK);
+	}
+	tap_ok(req->cwnd_pkts <= 2);
+	rig_end();
+}
+
 /* The window after a peer that keeps nothing lost the packet @psn of 400. */
 static u32 rig_go_back(u32 psn, bool queued)
 {
@@ -488,7 +516,7 @@ static void plain_peers_get_as_much_as_arrives(void)
 
 int main(void)
 {
-	tap_plan(18);
+	tap_plan(19);
 	tap_run(begins_fast);
 	tap_run(meets_the_target);
 	tap_run(windows_become_equal);
@@ -506,6 +534,7 @@ int main(void)
 	tap_run(losses_in_a_queue_shrink_the_window);
 	tap_run(many_losses_shrink_the_window);
 	tap_run(windows_of_reads_grow);
+	tap_run(windows_acknowledged_at_once_shrink);
 	tap_run(plain_peers_get_as_much_as_arrives);
 	return tap_exit();
 }
