@@ -52,6 +52,8 @@ help:
 	@echo 'make check-hw           the same on a real card: IFACE=... PEER=..., DRY_RUN=1 shows what it does'
 	@echo 'make check-vectors      every packet in the directory HROCE_VECTORS'
 	@echo 'make bench              measure, side by side with rdma_rxe, TCP, UDP and memcpy'
+	@echo 'make fabric             simulate fabrics: tables and pictures, in build/fabric/report'
+	@echo 'make fabric-large       the same with 1,024 and 2,048 nodes, and as published for others'
 	@echo 'make style              the style checkers alone'
 	@echo 'make docs               this documentation as HTML, in build/docs/html'
 	@echo 'make vm                 a shell in a test machine'
@@ -221,6 +223,12 @@ bench-uml = $(if $(settings),$(findstring uml,$(settings)),uml)
 bench: prepare modules-6.12 modules-6.1 $(bench-uml:%=modules-%) user
 	@selftests/bench/run $(foreach knob,$(knobs),$(if $($(knob)),$(knob)=$($(knob))))
 
+fabric: prepare
+	@$(MAKE) -s -C selftests/fabric report
+
+fabric-large: prepare
+	@$(MAKE) -s -C selftests/fabric check-large
+
 vm: prepare
 	@selftests/vm/run -i -- bash -i
 
@@ -230,4 +238,4 @@ clean:
 .PHONY: all help export mirror modules user modules-stock $(stock:%=modules-%) modules-uml modules-debug modules-smp-debug \
 	modules-kcsan install install-dkms uninstall dist deb rpm prepare check quick kselftest check-debug \
 	check-smp fuzz check-vectors check-verbs check-offload check-switches check-versions \
-	check-hw style docs demo bench vm clean
+	check-hw style docs demo bench fabric fabric-large vm clean

@@ -3,7 +3,7 @@
  * Simulator: nodes with real protocol engines on a bad network, in virtual
  * time. Everything random comes from one seed, so that each run repeats.
  *
- *	sim_core.c	events, random numbers, failure
+ *	sim_core.c	events, failure
  *	sim_mem.c	memory of a node and its keys
  *	sim_net.c	frames, and what the network does to them
  *	sim_qp.c	one queue pair: drives the engine as the module does
@@ -22,11 +22,11 @@
 #include "proto/req.h"
 #include "proto/resp.h"
 #include "proto/sack.h"
+#include "rng.h"
 
 #define SIM_US		1000ull
 #define SIM_MS		1000000ull
 #define SIM_SEC		1000000000ull
-#define SIM_PPM		1000000u
 #define SIM_HOLD_NS	(20 * SIM_US)	/* an ACK may be held */
 #define SIM_MAX_PIECES	5
 #define SIM_WIN_SIZE	(64u << 10)
@@ -71,16 +71,6 @@ struct sim_opts {
 	bool fault;		/* node 0 alone sends, the last request is bad */
 	bool verbose;
 };
-
-/* Random numbers. */
-struct sim_rng {
-	u64 state;
-};
-
-u64 sim_rand(struct sim_rng *rng);
-/* 0 to @n - 1 */
-u32 sim_below(struct sim_rng *rng, u32 n);
-bool sim_chance(struct sim_rng *rng, u32 ppm);
 
 /* Keys. Access is a mask of (1 << enum hrp_access). */
 struct sim_mr {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Events in the order of virtual time, random numbers, and failure. */
+/* Events in the order of virtual time, and failure. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,25 +8,6 @@
 #include "sim.h"
 
 static jmp_buf sim_failed;
-
-u64 sim_rand(struct sim_rng *rng)
-{
-	u64 z = rng->state += 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return z ^ z >> 31;
-}
-
-u32 sim_below(struct sim_rng *rng, u32 n)
-{
-	return n ? (sim_rand(rng) >> 32) * n >> 32 : 0;
-}
-
-bool sim_chance(struct sim_rng *rng, u32 ppm)
-{
-	return ppm && sim_below(rng, SIM_PPM) < ppm;
-}
 
 void sim_fail(struct sim *sim, const char *file, int line, const char *what)
 {

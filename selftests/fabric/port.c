@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One direction of a link: packets wait in a queue for each priority, leave one
+ * after the other at the rate of the link, and arrive after its delay.
+ */
+#include "fabric.h"
+
+/* Preamble and gap between frames. */
+#define GAP_BYTES	20
+
+void fab_pkt_free(struct fabric *fab, struct fab_pkt *pkt)
+{
+	if (pkt->map)
+		fab_pool_put(&fab->maps, pkt->map);
+	fab_pool_put(&fab->pkts, pkt);
+}
+
+u64 fab_port_ps(const struct fab_port *port, u64 bytes)
+{
+	return (bytes + GAP_BYTES) * port->ps_per_byte;
+}
+
+void fab_port_look(struct fab_port *port)
+{
+	struct fabric *fab = port->node->fab;
+	u64 passed_ns = fab->now_ns - port->seen_ns;
+	u32 bin = min(port->bytes / FAB_BIN, FAB_NR_BINS - 1u);
+
+	port->byte_ns += port->bytes * passed_ns;
+	if (port->watch)
+		port->watch->bin[bin] += passed_ns;
+	port->seen_ns = fab->now_ns;
+}
+
+void fab_port_measure(struct fab_port *port)
+{
+	port->seen_ns = port->node->fab->now_ns;
+	port->byte_ns = 0;
+	port->max_bytes = port->bytes;
+	if (port->watch)
+		*port->watch = (struct fab_watch) {};
+}
+
+static struct fab_pkt *port_next(struct fab_port *port)
+{
+	struct fab_pkt *pkt;
+
+	if (port->node->host)
+		return port->paused ? NULL : fab_host_next(port->node->host);
+	pkt = fab_fifo_get(&port->queue[1]);
+	if (!pkt && !port->paused)
+		pkt = fab_fifo_get(&port->queue[0]);
+	return pkt;
+}
+
+void fab_port_kick(struct fab_port *port)
+{
+	struct fabric *fab = port->node->fab;
+	struct fab_pkt *pkt;
+	u64 ps;
+
+	if (port->busy)
+		return;
+	pkt = port_next(port);
+	if (!pkt)
+		return;
+	port->busy = pkt;
+	ps = fab_port_ps(port, pkt->bytes) + port->ps_rest;
+	port->ps_rest = ps % 1000;
+	fab_at(fab, fab->now_ns + ps / 1000, &port->sent);
+}
+
+static void port_sent(struct fab_actor *actor)
+{
+	struct fab_port *port = fab_of(actor, struct fab_port, sent);
+	struct fabric *fab = port->node->fab;
+	struct fab_pkt *pkt = port->busy;
+
+	port->busy = NULL;
+	fab->nr_pkts++;
+	if (port->watch)
+		port->watch->tx_bytes += pkt->bytes + GAP_BYTES;
+	if (!port->node->host)
+		fab_switch_sent(port->node, port, pkt);
+	if (port->down || sim_chance(&fab->rng, fab->opts.loss_ppm)) {
+		fab->c.lost++;
+		fab_pkt_free(fab, pkt);
+	} else {
+		pkt->at_ns = fab->now_ns + port->delay_ns;
+		if (!port->wire.head)
+			fab_at(fab, pkt->at_ns, &port->arrive);
+		fab_fifo_put(&port->wire, pkt);
+	}
+	fab_port_kick(port);
+}
+
+static void port_arrive(struct fab_actor *actor)
+{
+	struct fab_port *port = fab_of(actor, struct fab_port, arrive);
+	struct fab_pkt *pkt = fab_fifo_get(&port->wire);
+	struct fab_node *node = port->peer->node;
+	struct fabric *fab = node->fab;
+
+	if (port->wire.head)
+		fab_at(fab, port->wire.head->at_ns, &port->arrive);
+	if (port->down) {
+		fab->c.lost++;
+		fab_pkt_free(fab, pkt);
+	} else if (node->host) {
+		fab_host_receive(node->host, pkt);
+	} else {
+		fab_switch_receive(node, port->peer, pkt);
+	}
+}
+
+/* Pause and resume alternate, so an event turns the one into the other. */
+static void port_pause(struct fab_actor *actor)
+{
+	struct fab_port *port = fab_of(actor, struct fab_port, pause);
+
+	port->paused = !port->paused;
+	if (!port->paused)
+		fab_port_kick(port);
+}
+
+void fab_port_init(struct fab_port *port, struct fab_node *node, u32 idx,
+		   u64 rate, u64 delay_ns)
+{
+	u32 i;
+
+	port->sent.act = port_sent;
+	port->arrive.act = port_arrive;
+	port->pause.act = port_pause;
+	port->node = node;
+	port->seen_ns = node->fab->now_ns;
+	port->idx = idx;
+	port->ps_per_byte = 8000000000000ull / rate;
+	port->delay_ns = delay_ns;
+	for (i = 0; i < FAB_NR_PRIOS; i++)
+		fab_fifo_init(&port->queue[i]);
+	fab_fifo_init(&port->wire);
+}
+
+void fab_port_join(struct fab_port *a, struct fab_port *b)
+{
+	a->peer = b;
+	b->peer = a;
+}

@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One queue pair: calls the engine in the way that datapath/ does, without
+ * payload and without locks.
+ */
+#include <linux/overflow.h>
+#include <stdlib.h>
+#include <string.h>
+#include "kept.h"
+#include "fabric.h"
+
+#define SQ_ENTRIES	16
+#define NR_RD		16
+#define BURST_PKTS	64
+
+/* As net/path.c: above the first, nothing is sent until it is the second. */
+#define NIC_FULL	(1u << 20)
+#define NIC_READY	(1u << 19)
+
+/* As datapath/cnp.c */
+#define CNP_PAYLOAD	16
+
+static void qp_timer(struct fab_actor *actor);
+
+static struct fabric *qp_fab(const struct fab_qp *qp)
+{
+	return qp->host->node.fab;
+}
+
+static bool qp_reacts(const struct fab_qp *qp)
+{
+	return hrp_cc_of(qp->hrp.req.cc)->cnp;
+}
+
+/* As send_arm_timer(): the timer is armed for the earliest time alone. */
+static void arm_timer(struct fab_qp *qp, u64 at_ns)
+{
+	struct fabric *fab = qp_fab(qp);
+
+	if (!at_ns || (qp->timer_ns && qp->timer_ns <= at_ns))
+		return;
+	qp->timer_ns = max(at_ns, fab->now_ns + 1);
+	fab_at(fab, qp->timer_ns, &qp->timer);
+}
+
+static void qp_timer(struct fab_actor *actor)
+{
+	struct fab_qp *qp = fab_of(actor, struct fab_qp, timer);
+	struct hrp_req *req = &qp->hrp.req;
+	u64 now_ns = qp_fab(qp)->now_ns;
+
+	if (now_ns != qp->timer_ns)
+		return;		/* an earlier one was armed instead */
+	qp->timer_ns = 0;
+	if (hrp_req_deadline(req) && hrp_req_deadline(req) <= now_ns &&
+	    hrp_req_timeout(&qp->hrp, now_ns))
+		fab_qp_kick(qp);
+	if (hrp_resp_is_held(&qp->hrp.resp) && qp->hold_ns <= now_ns) {
+		hrp_resp_hold_late(&qp->hrp);
+		fab_qp_kick(qp);
+	} else if (hrp_resp_is_held(&qp->hrp.resp)) {
+		arm_timer(qp, qp->hold_ns);
+	}
+	arm_timer(qp, hrp_req_deadline(req));
+}
+
+/* The queue of the host has no more room for this queue pair. */
+static bool must_pause(struct fab_qp *qp)
+{
+	if (qp->nic_bytes >= NIC_FULL)
+		qp->full = true;
+	return qp->full;
+}
+
+void fab_qp_left(struct fab_qp *qp, u32 bytes)
+{
+	qp->nic_bytes -= bytes;
+	if (!qp->full || qp->nic_bytes >= NIC_READY)
+		return;
+	qp->full = false;
+	fab_qp_kick(qp);
+}
+
+static void send_cnp(struct fab_qp *qp)
+{
+	static const u8 reserved[CNP_PAYLOAD];
+	struct hrp_burst b;
+
+	qp->cnp_due = false;
+	hrp_burst_begin(&b, &qp->hrp, HRP_OPCODE_CNP, 0);
+	b.first.becn = 1;
+	b.mem.bytes = reserved;
+	b.mem.len = sizeof(reserved);
+	qp_fab(qp)->c.cnps++;
+	fab_host_send(qp, &b, NULL, true, true);
+}
+
+static void answer(struct fab_qp *qp)
+{
+	u8 map[HRP_SACK_MAP_BYTES];
+	struct hrp_burst b;
+
+	if (qp->cnp_due)
+		send_cnp(qp);
+	while (!must_pause(qp) && hrp_resp_next(&qp->hrp, &b)) {
+		bool sack = b.first.info & HRP_OI_SACK;
+
+		if (sack)
+			hrp_sack_fill(&qp->hrp.resp, map);
+		fab_host_send(qp, &b, sack ? map : NULL, qp_reacts(qp), false);
+		hrp_resp_sent(&qp->hrp, &b, HROCE_WC_SUCCESS);
+	}
+}
+
+/* What is resent apart, or after going back. */
+static void count_burst(struct fab_qp *qp, const struct hrp_burst *b,
+			u32 psn_max)
+{
+	struct fabric *fab = qp_fab(qp);
+
+	if (b->first.info & HRP_OI_SACK)
+		return;
+	fab->c.data_pkts += b->nr_pkts;
+	if (hrp_psn_diff(b->first.psn, psn_max) < 0)
+		fab->c.resent_pkts += b->nr_pkts;
+}
+
+static void request(struct fab_qp *qp)
+{
+	struct hrp_req *req = &qp->hrp.req;
+	u64 now_ns = qp_fab(qp)->now_ns;
+	struct hrp_burst b;
+	enum hrp_next next;
+
+	while (!must_pause(qp)) {
+		u32 psn_max = req->psn_max;
+
+		next = hrp_req_next(&qp->hrp, now_ns, &b);
+		if (next == HRP_NEXT_AGAIN)
+			continue;
+		if (next != HRP_NEXT_BURST)
+			break;
+		count_burst(qp, &b, psn_max);
+		fab_host_send(qp, &b,
+			      b.first.info & HRP_OI_SACK ? b.mem.bytes : NULL,
+			      qp_reacts(qp), false);
+		hrp_req_sent(&qp->hrp, &b, HROCE_WC_SUCCESS);
+	}
+	if (test_bit(HRP_PENDING_HELD, &qp->hrp.pending) &&
+	    hrp_resp_ride(&qp->hrp, &b))
+		fab_host_send(qp, &b, NULL, qp_reacts(qp), false);
+	arm_timer(qp, hrp_req_deadline(req));
+}
+
+void fab_qp_run(struct fab_qp *qp)
+{
+	qp->run_bytes = 0;
+	qp->run_pkts = 0;
+	if (test_and_clear_bit(HRP_PENDING_ERROR, &qp->hrp.pending)) {
+		hrp_req_flush(&qp->hrp, SQ_ENTRIES);
+		hrp_resp_flush(&qp->hrp, SQ_ENTRIES);
+	}
+	if (qp->cnp_due || hrp_resp_is_due(&qp->hrp.resp))
+		answer(qp);
+	request(qp);
+}
+
+void fab_qp_kick(struct fab_qp *qp)
+{
+	struct fabric *fab = qp_fab(qp);
+
+	if (qp->kicked)
+		return;
+	qp->kicked = true;
+	qp->next_kick = NULL;
+	*fab->kick_tail = qp;
+	fab->kick_tail = &qp->next_kick;
+}
+
+static u8 keep_request(struct fab_qp *qp, const struct hrp_pkt *pkt)
+{
+	struct hrp_kept *kept = fab_alloc(1, sizeof(*kept));
+
+	kept_prepare(&qp->hrp, pkt->psn);
+	kept->pkt = *pkt;
+	hrp_keep_put(qp->hrp.resp.keep, kept);
+	return HROCE_WC_SUCCESS;
+}
+
+static bool take_request(struct fab_qp *qp, const struct hrp_pkt *pkt)
+{
+	bool held = hrp_resp_is_held(&qp->hrp.resp);
+	struct fabric *fab = qp_fab(qp);
+	u8 status = HROCE_WC_SUCCESS;
+	struct hrp_rx rx;
+
+	hrp_resp_begin(&qp->hrp, pkt, &rx);
+	if (rx.verdict == HRP_RX_DROP) {
+		fab->counts.v[rx.drop]++;
+		return false;
+	}
+	if (rx.verdict == HRP_RX_KEEP)
+		status = keep_request(qp, pkt);
+	else if (rx.verdict == HRP_RX_ACCEPT)
+		qp->rx_bytes += pkt->payload_len;
+	rx.hold = pkt->ackreq && fab->opts.ack_delay;
+	hrp_resp_commit(&qp->hrp, pkt, &rx, status);
+	if (!held && hrp_resp_is_held(&qp->hrp.resp)) {
+		qp->hold_ns = fab->now_ns + fab->opts.ack_delay;
+		arm_timer(qp, qp->hold_ns);
+	}
+	return true;
+}
+
+static void drain(struct fab_qp *qp)
+{
+	struct hrp_kept *kept;
+
+	while ((kept = hrp_keep_take_stale(&qp->hrp)))
+		free(kept);
+	while ((kept = hrp_resp_next_kept(&qp->hrp))) {
+		take_request(qp, &kept->pkt);
+		free(kept);
+	}
+	if (hrp_keep_is_over(&qp->hrp.resp))
+		kept_end(&qp->hrp);
+}
+
+static bool take_response(struct fab_qp *qp, const struct fab_pkt *p)
+{
+	const struct hrp_pkt *pkt = &p->hdr;
+	struct fabric *fab = qp_fab(qp);
+	struct hrp_req *req = &qp->hrp.req;
+	struct hrp_rx rx;
+
+	hrp_comp_begin(&qp->hrp, pkt, &rx);
+	if (rx.verdict == HRP_RX_DROP) {
+		fab->counts.v[rx.drop]++;
+		return false;
+	}
+	if (pkt->info & HRP_OI_SACK) {
+		if (!req->sack)
+			hrp_sack_open(req, fab_alloc(1, sizeof(*req->sack)));
+		hrp_sack_take(&qp->hrp, pkt->psn, p->map, pkt->payload_len,
+			      fab->now_ns);
+	}
+	if (rx.verdict == HRP_RX_ACCEPT)
+		qp->rx_bytes += pkt->payload_len;
+	hrp_comp_commit(&qp->hrp, pkt, &rx, fab->now_ns, HROCE_WC_SUCCESS);
+	return true;
+}
+
+/* The packet came through congestion: tell the peer, but not too often. */
+static void marked(struct fab_qp *qp)
+{
+	struct fabric *fab = qp_fab(qp);
+
+	if (qp->cnp_ns && fab->now_ns - qp->cnp_ns < fab->opts.cnp_gap)
+		return;
+	qp->cnp_ns = fab->now_ns;
+	qp->cnp_due = true;
+}
+
+void fab_qp_receive(struct fab_qp *qp, struct fab_pkt *p)
+{
+	const struct hrp_pkt *pkt = &p->hdr;
+	bool taken = true;
+
+	if (qp->hrp.state == HRP_ERR)
+		return;
+	if (pkt->info & HRP_OI_CNP) {
+		if (qp_reacts(qp))
+			hrp_cc_cnp(&qp->hrp);
+		return;
+	}
+	if (pkt->info & HRP_OI_RESPONSE) {
+		taken = take_response(qp, p);
+	} else if (pkt->info & HRP_OI_SACK) {
+		if (qp_fab(qp)->opts.sack)
+			hrp_sack_asked(&qp->hrp, p->map, pkt->payload_len);
+	} else {
+		taken = take_request(qp, pkt);
+		if (qp->hrp.resp.kept)
+			drain(qp);
+	}
+	if (p->ce && taken)
+		marked(qp);
+}
+
+static void post(struct fab_qp *qp, struct fab_msg *msg)
+{
+	struct hrp_sq *sq = &qp->hrp.req.sq;
+	struct hroce_sq_wqe *wqe;
+	struct hroce_sge *sge;
+
+	wqe = sq->ring + (sq->hdr->prod & (SQ_ENTRIES - 1)) * sq->stride;
+	sge = (void *)(wqe + 1);
+	memset(wqe, 0, sizeof(*wqe));
+	wqe->wr_id = msg->idx;
+	wqe->opcode = msg->read ? HROCE_WR_READ : HROCE_WR_WRITE_IMM;
+	wqe->flags = HROCE_WRF_SIGNALED;
+	wqe->imm_data = msg->idx;
+	wqe->rdma.remote_addr = 1 << 20;
+	wqe->rdma.rkey = 1;
+	wqe->nr_sges = !!msg->len;
+	sge->addr = 1 << 20;
+	sge->length = msg->len;
+	sge->lkey = 1;
+	WRITE_ONCE(sq->hdr->prod, sq->hdr->prod + 1);
+	if (READ_ONCE(sq->hdr->need_kick))
+		fab_qp_kick(qp);
+}
+
+static bool ring_is_full(const struct fab_qp *qp)
+{
+	const struct hroce_sq_hdr *hdr = qp->hrp.req.sq.hdr;
+
+	return hdr->prod - hdr->cons >= SQ_ENTRIES;
+}
+
+void fab_qp_post(struct fab_qp *qp, struct fab_msg *msg)
+{
+	msg->next = NULL;
+	*qp->msg_tail = msg;
+	qp->msg_tail = &msg->next;
+	while (qp->msg_head && !ring_is_full(qp)) {
+		msg = qp->msg_head;
+		qp->msg_head = msg->next;
+		if (!qp->msg_head)
+			qp->msg_tail = &qp->msg_head;
+		post(qp, msg);
+	}
+}
+
+void hrp_env_send_done(struct hrp_qp *hrp, const struct hroce_cqe *cqe)
+{
+	struct fab_qp *qp = to_fab_qp(hrp);
+	struct fabric *fab = qp_fab(qp);
+	struct fab_msg *msg = fab->msg[cqe->wr_id];
+
+	if (qp->msg_head) {
+		struct fab_msg *next = qp->msg_head;
+
+		qp->msg_head = next->next;
+		if (!qp->msg_head)
+			qp->msg_tail = &qp->msg_head;
+		post(qp, next);
+	}
+	fab_msg_completed(fab, msg, cqe->status == HROCE_WC_SUCCESS);
+}
+
+void hrp_env_recv_done(struct hrp_qp *hrp, const struct hroce_cqe *cqe,
+		       bool solicited)
+{
+	struct fabric *fab = qp_fab(to_fab_qp(hrp));
+
+	if (cqe->status == HROCE_WC_SUCCESS)
+		fab_msg_arrived(fab, fab->msg[cqe->imm_data]);
+}
+
+bool hrp_env_recv_take(struct hrp_qp *hrp, struct hrp_rwqe *rwqe)
+{
+	rwqe->wr_id = 0;
+	rwqe->nr_sges = 0;
+	rwqe->length = 0;
+	return true;
+}
+
+bool hrp_env_mem_check(struct hrp_qp *hrp, u32 rkey, u64 va, u32 len,
+		       u8 access)
+{
+	return true;
+}
+
+/* The loads have none of the following. */
+
+bool hrp_env_srq_find(struct hrp_qp *hrp, u32 srqn)
+{
+	return false;
+}
+
+u8 hrp_env_atomic(struct hrp_qp *hrp, u32 rkey, u64 va, bool cas, u64 compare,
+		  u64 swap_add, u64 *orig)
+{
+	return HROCE_WC_REM_ACCESS_ERR;
+}
+
+bool hrp_env_flush(struct hrp_qp *hrp, u32 rkey, u64 va, u32 len, bool all,
+		   u8 access)
+{
+	return false;
+}
+
+bool hrp_env_invalidate(struct hrp_qp *hrp, u32 rkey)
+{
+	return false;
+}
+
+u8 hrp_env_local_op(struct hrp_qp *hrp, const struct hrp_wqe *wqe)
+{
+	return HROCE_WC_LOC_QP_OP_ERR;
+}
+
+static void sq_new(struct hrp_sq *sq)
+{
+	sq->max_sges = 1;
+	sq->nr_entries = SQ_ENTRIES;
+	sq->stride = hrp_sq_stride(1, 0);
+	sq->copy_stride = hrp_sq_copy_stride(sq->stride);
+	sq->hdr = fab_alloc(1, sizeof(*sq->hdr));
+	sq->ring = fab_alloc(SQ_ENTRIES, sq->stride);
+	sq->copies = fab_alloc(SQ_ENTRIES, sq->copy_stride);
+}
+
+static struct fab_qp *qp_new(struct fabric *fab, u32 host)
+{
+	const struct fab_opts *o = &fab->opts;
+	struct fab_qp *qp = aligned_alloc(64, sizeof(*qp));
+	struct hrp_resp *resp;
+	struct hrp_req *req;
+
+	if (!qp)
+		fab_die("no memory");
+	memset(qp, 0, sizeof(*qp));
+	resp = &qp->hrp.resp;
+	req = &qp->hrp.req;
+	qp->host = &fab->host[host];
+	qp->timer.act = qp_timer;
+	qp->msg_tail = &qp->msg_head;
+	qp->out.tail = &qp->out.head;
+	qp->sport = sim_rand(&fab->rng);
+	qp->hrp.type = HRP_TYPE_RC;
+	qp->hrp.qpn = fab->nr_qps + 2;
+	qp->hrp.stats = &fab->counts;
+	qp->hrp.pkey = 0xffff;
+	qp->hrp.mtu_shift = __builtin_ctzll(o->mtu);
+	qp->hrp.access = HRP_QP_REMOTE_WRITE | HRP_QP_REMOTE_READ;
+	sq_new(&req->sq);
+	req->window_pkts = o->window;
+	req->burst_pkts = BURST_PKTS;
+	req->max_rd_atomic = NR_RD;
+	req->cc = fab->cc;
+	req->timeout = o->timeout;
+	req->retry_cnt = 7;
+	req->rnr_retry = HRP_INFINITE_RNR_RETRY;
+	req->asks = o->sack ? HRP_SACK_ASKS : 0;
+	resp->burst_pkts = BURST_PKTS;
+	resp->keeps = !!o->keep;
+	resp->max_dest_rd_atomic = NR_RD;
+	resp->nr_rd = NR_RD;
+	resp->rd = fab_alloc(NR_RD, sizeof(*resp->rd));
+	resp->rwqe = fab_alloc(1, struct_size(resp->rwqe, sges, 1));
+	fab->qps = realloc(fab->qps, (fab->nr_qps + 1) * sizeof(*fab->qps));
+	if (!fab->qps)
+		fab_die("no memory");
+	fab->qps[fab->nr_qps++] = qp;
+	return qp;
+}
+
+static void qp_start(struct fab_qp *qp, struct fab_qp *peer)
+{
+	qp->peer = peer;
+	qp->hrp.dest_qpn = peer->hrp.qpn;
+	hrp_req_reset(&qp->hrp);
+	hrp_resp_reset(&qp->hrp);
+	hrp_resp_start(&qp->hrp, 0);
+	qp->hrp.state = HRP_RTS;
+	hrp_req_start(&qp->hrp, 0);
+}
+
+static struct fab_qp **qp_slot(struct fabric *fab, u32 from, u32 to)
+{
+	struct fab_host *host = &fab->host[from];
+
+	if (!host->qp)
+		host->qp = fab_alloc(fab->nr_hosts, sizeof(*host->qp));
+	return &host->qp[to];
+}
+
+struct fab_qp *fab_qp_get(struct fabric *fab, u32 from, u32 to)
+{
+	struct fab_qp *a = *qp_slot(fab, from, to), *b;
+
+	if (a)
+		return a;
+	a = qp_new(fab, from);
+	b = qp_new(fab, to);
+	*qp_slot(fab, from, to) = a;
+	*qp_slot(fab, to, from) = b;
+	qp_start(a, b);
+	qp_start(b, a);
+	return a;
+}
+
+void fab_qp_free(struct fab_qp *qp)
+{
+	kept_end(&qp->hrp);
+	free(hrp_sack_close(&qp->hrp.req));
+	free(qp->hrp.req.sq.hdr);
+	free(qp->hrp.req.sq.ring);
+	free(qp->hrp.req.sq.copies);
+	free(qp->hrp.resp.rwqe);
+	free(qp->hrp.resp.rd);
+	free(qp);
+}
