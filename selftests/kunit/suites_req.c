@@ -11,10 +11,12 @@ SUITE(cwnd);
 SUITE(rtt);
 SUITE(hole);
 SUITE(sack);
+SUITE(ahead);
 SUITE(delay);
 SUITE(pkt);
 SUITE(cause);
 
 kunit_test_suites(&sq_suite, &req_suite, &comp_suite, &masked_suite,
 		  &pace_suite, &cwnd_suite, &rtt_suite, &hole_suite,
-		  &sack_suite, &delay_suite, &pkt_suite, &cause_suite);
+		  &sack_suite, &ahead_suite, &delay_suite, &pkt_suite,
+		  &cause_suite);
