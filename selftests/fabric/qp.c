@@ -103,7 +103,7 @@ static void answer(struct fab_qp *qp)
 	if (qp->cnp_due)
 		send_cnp(qp);
 	while (!must_pause(qp) && hrp_resp_next(&qp->hrp, &b)) {
-		bool sack = b.first.info & HRP_OI_SACK;
+		bool sack = b.first.info & HRP_OI_SACK && b.mem.len;
 
 		if (sack)
 			hrp_sack_fill(&qp->hrp.resp, map);
@@ -177,13 +177,32 @@ void fab_qp_kick(struct fab_qp *qp)
 	fab->kick_tail = &qp->next_kick;
 }
 
-static u8 keep_request(struct fab_qp *qp, const struct hrp_pkt *pkt)
+static void keep_packet(struct hrp_keep *keep, const struct hrp_pkt *pkt)
 {
 	struct hrp_kept *kept = fab_alloc(1, sizeof(*kept));
 
-	kept_prepare(&qp->hrp, pkt->psn);
 	kept->pkt = *pkt;
-	hrp_keep_put(qp->hrp.resp.keep, kept);
+	hrp_keep_put(keep, kept);
+}
+
+static void sack_open(struct hrp_req *req)
+{
+	if (!req->sack)
+		hrp_sack_open(req, fab_alloc(1, sizeof(*req->sack)));
+}
+
+/* Return: status for the engine. */
+static u8 keep_answer(struct fab_qp *qp, const struct hrp_pkt *pkt)
+{
+	struct hrp_req *req = &qp->hrp.req;
+	struct hrp_keep *keep;
+
+	if (!qp_fab(qp)->opts.keep)
+		return HROCE_WC_GENERAL_ERR;
+	sack_open(req);
+	keep = kept_prepare_answer(req, pkt->psn);
+	if (!hrp_keep_has(keep, pkt->psn))
+		keep_packet(keep, pkt);
 	return HROCE_WC_SUCCESS;
 }
 
@@ -191,7 +210,6 @@ static bool take_request(struct fab_qp *qp, const struct hrp_pkt *pkt)
 {
 	bool held = hrp_resp_is_held(&qp->hrp.resp);
 	struct fabric *fab = qp_fab(qp);
-	u8 status = HROCE_WC_SUCCESS;
 	struct hrp_rx rx;
 
 	hrp_resp_begin(&qp->hrp, pkt, &rx);
@@ -199,12 +217,14 @@ static bool take_request(struct fab_qp *qp, const struct hrp_pkt *pkt)
 		fab->counts.v[rx.drop]++;
 		return false;
 	}
-	if (rx.verdict == HRP_RX_KEEP)
-		status = keep_request(qp, pkt);
-	else if (rx.verdict == HRP_RX_ACCEPT)
+	if (rx.verdict == HRP_RX_KEEP) {
+		kept_prepare(&qp->hrp, pkt->psn);
+		keep_packet(qp->hrp.resp.keep, pkt);
+	} else if (rx.verdict == HRP_RX_ACCEPT) {
 		qp->rx_bytes += pkt->payload_len;
+	}
 	rx.hold = pkt->ackreq && fab->opts.ack_delay;
-	hrp_resp_commit(&qp->hrp, pkt, &rx, status);
+	hrp_resp_commit(&qp->hrp, pkt, &rx, HROCE_WC_SUCCESS);
 	if (!held && hrp_resp_is_held(&qp->hrp.resp)) {
 		qp->hold_ns = fab->now_ns + fab->opts.ack_delay;
 		arm_timer(qp, qp->hold_ns);
@@ -226,11 +246,12 @@ static void drain(struct fab_qp *qp)
 		kept_end(&qp->hrp);
 }
 
-static bool take_response(struct fab_qp *qp, const struct fab_pkt *p)
+/* @map: of a selective acknowledgement */
+static bool take_response(struct fab_qp *qp, const struct hrp_pkt *pkt,
+			  const u8 *map)
 {
-	const struct hrp_pkt *pkt = &p->hdr;
 	struct fabric *fab = qp_fab(qp);
-	struct hrp_req *req = &qp->hrp.req;
+	u8 status = HROCE_WC_SUCCESS;
 	struct hrp_rx rx;
 
 	hrp_comp_begin(&qp->hrp, pkt, &rx);
@@ -238,16 +259,35 @@ static bool take_response(struct fab_qp *qp, const struct fab_pkt *p)
 		fab->counts.v[rx.drop]++;
 		return false;
 	}
-	if (pkt->info & HRP_OI_SACK) {
-		if (!req->sack)
-			hrp_sack_open(req, fab_alloc(1, sizeof(*req->sack)));
-		hrp_sack_take(&qp->hrp, pkt->psn, p->map, pkt->payload_len,
+	if (pkt->info & HRP_OI_SACK)
+		hrp_sack_take(&qp->hrp, pkt->psn, map, pkt->payload_len,
 			      fab->now_ns);
-	}
-	if (rx.verdict == HRP_RX_ACCEPT)
+	if (rx.verdict == HRP_RX_KEEP)
+		status = keep_answer(qp, pkt);
+	else if (rx.verdict == HRP_RX_ACCEPT)
 		qp->rx_bytes += pkt->payload_len;
-	hrp_comp_commit(&qp->hrp, pkt, &rx, fab->now_ns, HROCE_WC_SUCCESS);
+	hrp_comp_commit(&qp->hrp, pkt, &rx, fab->now_ns, status);
 	return true;
+}
+
+static void drain_answers(struct fab_qp *qp)
+{
+	struct hrp_req *req = &qp->hrp.req;
+	struct hrp_kept *kept;
+
+	while (hrp_ahead_of(req)) {
+		while ((kept = hrp_ahead_take_stale(&qp->hrp)))
+			free(kept);
+		if (!hrp_ahead_nr(req)) {
+			kept_free(hrp_ahead_close(&qp->hrp));
+			return;
+		}
+		kept = hrp_ahead_next(&qp->hrp);
+		if (!kept)
+			return;
+		take_response(qp, &kept->pkt, NULL);
+		free(kept);
+	}
 }
 
 /* The packet came through congestion: tell the peer, but not too often. */
@@ -274,7 +314,12 @@ void fab_qp_receive(struct fab_qp *qp, struct fab_pkt *p)
 		return;
 	}
 	if (pkt->info & HRP_OI_RESPONSE) {
-		taken = take_response(qp, p);
+		if (pkt->info & HRP_OI_SACK) {
+			sack_open(&qp->hrp.req);
+			qp->hrp.req.sack->told = true;
+		}
+		taken = take_response(qp, pkt, p->map);
+		drain_answers(qp);
 	} else if (pkt->info & HRP_OI_SACK) {
 		if (qp_fab(qp)->opts.sack)
 			hrp_sack_asked(&qp->hrp, p->map, pkt->payload_len);
@@ -495,6 +540,7 @@ struct fab_qp *fab_qp_get(struct fabric *fab, u32 from, u32 to)
 void fab_qp_free(struct fab_qp *qp)
 {
 	kept_end(&qp->hrp);
+	kept_free(hrp_ahead_close(&qp->hrp));
 	free(hrp_sack_close(&qp->hrp.req));
 	free(qp->hrp.req.sq.hdr);
 	free(qp->hrp.req.sq.ring);
