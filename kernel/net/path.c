@@ -65,6 +65,7 @@ enum queue_class {
  * @left: the owner's mark at the start of the other phase
  * @local: frames have arrived on this host, until @local_until
  * @local_hash: path_hash() of the destination of the last such frame
+ * @ip_id: next IPv4 identification
  * @local_until: in jiffies
  * @lost: do not set @local before @lost_until
  * @lost_until: in jiffies
@@ -83,6 +84,7 @@ struct hroce_path_queue {
 	bool local;
 	bool lost;
 	u32 local_hash;
+	atomic_t ip_id;
 	unsigned long local_until;
 	unsigned long lost_until;
 	struct hroce_suspect suspect[2];
@@ -205,6 +207,7 @@ static struct hroce_path_queue *queue_create(struct hroce_path *path,
 	atomic_inc(&path_queues);
 	atomic64_set(&queue->used, 1);
 	queue->phase = QUEUE_PHASE;
+	atomic_set(&queue->ip_id, get_random_u32() & 0xffff);
 	rcu_assign_pointer(queue->path, path);
 	return queue;
 }
@@ -226,7 +229,6 @@ int hroce_path_init(struct hroce_path *path, struct hroce_port *port,
 	path->cached = cached;
 	path->port = port;
 	path->key = *key;
-	atomic_set(&path->ip_id, get_random_u32() & 0xffff);
 	return 0;
 }
 
@@ -377,6 +379,16 @@ bool hroce_path_elides(const struct hroce_path *path,
 bool hroce_path_is_idle(const struct hroce_path *path)
 {
 	return queue_used(path->queue) == 1;
+}
+
+int hroce_path_take_ids(struct hroce_path *path, int nr)
+{
+	return atomic_fetch_add(nr, &path->queue->ip_id);
+}
+
+void hroce_path_return_ids(struct hroce_path *path, int end, int unused)
+{
+	atomic_cmpxchg(&path->queue->ip_id, end, unused);
 }
 
 void hroce_path_charge(struct hroce_path *path, struct sk_buff *skb,

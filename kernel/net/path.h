@@ -40,7 +40,6 @@ struct hroce_resend;
  * @key: addresses and header fields
  * @known: the route that was looked up last, or NULL; one for all CPUs, RCU
  * @cached: keep the route in @known; else look it up for each frame
- * @ip_id: next IPv4 identification; each packet of a super-packet takes one
  * @ect: requests are ECN-capable: their sender reacts to marks
  * @single: send single packets, see suspect.h; requests and answers
  * @watched: a super-packet is watched, see suspect.h; requests and answers
@@ -54,7 +53,6 @@ struct hroce_resend;
 struct hroce_path {
 	struct hroce_port *port;
 	struct hroce_path_key key;
-	atomic_t ip_id;
 	struct hroce_route_known __rcu *known;
 	struct hroce_path_queue *queue;
 	void (*wake)(struct hroce_path *path);
@@ -247,6 +245,28 @@ bool hroce_path_elides(const struct hroce_path *path,
  * Return: true if so; frames to this host have then been received.
  */
 bool hroce_path_is_idle(const struct hroce_path *path);
+
+/**
+ * hroce_path_take_ids - take consecutive IPv4 identifications
+ * @path: path that frames are charged to
+ * @nr: how many; each packet of a super-packet takes one
+ *
+ * They are kept with the charges, which each frame writes anyway: what
+ * receivers read of @path stays in the caches of all CPUs.
+ * Context: any.
+ * Return: the first one, in the lower 16 bits.
+ */
+int hroce_path_take_ids(struct hroce_path *path, int nr);
+
+/**
+ * hroce_path_return_ids - return unused ones, unless others were taken since
+ * @path: path
+ * @end: behind the last one that hroce_path_take_ids() returned
+ * @unused: the first that is not used
+ *
+ * Context: any.
+ */
+void hroce_path_return_ids(struct hroce_path *path, int end, int unused);
 
 /**
  * hroce_path_charge - account a frame until it is freed

@@ -307,8 +307,8 @@ static void tx_return_ids(struct hroce_tx *tx)
 	int reserved = tx_max_pkts(tx);
 
 	if (tx->nr_pkts != reserved)
-		atomic_cmpxchg(&tx->path->ip_id, tx->ip_id + reserved,
-			       tx->ip_id + tx->nr_pkts);
+		hroce_path_return_ids(tx->sender, tx->ip_id + reserved,
+				      tx->ip_id + tx->nr_pkts);
 }
 
 /* Send the open frame, with no region locked. */
@@ -405,7 +405,7 @@ static int tx_open(struct hroce_tx *tx)
 	tx->elide = tx_elides(tx);
 	tx->frame.list = tx->route.list;
 	tx->frame.sum = !tx->elide;
-	tx->ip_id = atomic_fetch_add(tx_max_pkts(tx), &tx->path->ip_id);
+	tx->ip_id = hroce_path_take_ids(tx->sender, tx_max_pkts(tx));
 	tx->nr_pkts = 0;
 	tx->payload = 0;
 	err = hroce_tx_frame_begin(&tx->frame,
