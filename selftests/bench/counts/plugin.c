@@ -19,13 +19,11 @@
  *
  * User space is one number: it is not what is measured.
  */
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "mark.h"
+#include "marks.h"
 #include "qemu_plugin.h"
 
 #define KERNEL_BASE	0xffff800000000000ull
@@ -149,24 +147,6 @@ static void end_window(unsigned int vcpu, void *data)
 	fflush(out);
 }
 
-static void look_for_mark(struct qemu_plugin_insn *insn)
-{
-	static const uint8_t opcode[] = { MARK_OPCODE };
-	const uint8_t *p = qemu_plugin_insn_data(insn);
-	uint32_t disp;
-
-	if (qemu_plugin_insn_size(insn) != MARK_LEN ||
-	    memcmp(p, opcode, sizeof(opcode)))
-		return;
-	memcpy(&disp, p + sizeof(opcode), sizeof(disp));
-	if (disp == MARK_BEGIN || disp == MARK_END)
-		qemu_plugin_register_vcpu_insn_exec_cb(insn,
-						       disp == MARK_BEGIN ?
-						       begin_window : end_window,
-						       QEMU_PLUGIN_CB_NO_REGS,
-						       NULL);
-}
-
 /* Have each execution add @by to @counter. */
 static void count_execs(struct qemu_plugin_tb *tb, uint64_t *counter,
 			uint64_t by)
@@ -189,7 +169,7 @@ static void translate(uint64_t id, struct qemu_plugin_tb *tb)
 	for (i = 0; i < b.nr_insns; i++) {
 		insn = qemu_plugin_tb_get_insn(tb, i);
 		if (user)
-			look_for_mark(insn);
+			call_at_marks(insn, begin_window, end_window);
 		else
 			look_at_insn(&b, qemu_plugin_insn_data(insn),
 				     qemu_plugin_insn_size(insn));
@@ -203,16 +183,9 @@ static void translate(uint64_t id, struct qemu_plugin_tb *tb)
 int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc,
 			char **argv)
 {
-	if (argc != 1 || strncmp(argv[0], "out=", 4)) {
-		fprintf(stderr, "plugin: out=FILE is missing\n");
+	out = open_output(argc, argv);
+	if (!out)
 		return -1;
-	}
-	out = fopen(argv[0] + 4, "w");
-	if (!out) {
-		fprintf(stderr, "plugin: %s: %s\n", argv[0] + 4,
-			strerror(errno));
-		return -1;
-	}
 	qemu_plugin_register_vcpu_tb_trans_cb(id, translate);
 	return 0;
 }
