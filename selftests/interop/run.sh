@@ -22,7 +22,7 @@ trap 'ip link del ia 2>/dev/null; cleanup' EXIT
 setup() {
 	modprobe -a rdma_ucm ib_uverbs rdma_rxe hroce || return
 	new_ns "$nsB" || return
-	ip link add ia mtu 4200 type veth peer name ib netns "$nsB" mtu 4200 || return
+	join_ends 4200 "" ia "$nsB" ib || return
 	ip link set ia up && ip address add 10.98.0.1/24 dev ia && ip address add fd98::1/64 dev ia nodad || return
 	address "$nsB" ib 2 98 || return
 	links+=(ira)

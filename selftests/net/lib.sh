@@ -6,6 +6,8 @@
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 # shellcheck source=selftests/lib/tap.sh
 . lib/tap.sh
+# shellcheck source=selftests/lib/way.sh
+. lib/way.sh
 
 build=${VT_BUILD:-$PWD/../build/selftests-verbs}
 export VT_BUILD=$build
@@ -23,6 +25,7 @@ cleanup() {
 		ip netns pids "$it" 2>/dev/null | xargs -r kill -9 2>/dev/null
 		ip netns del "$it" 2>/dev/null
 	done
+	unjoin
 	links=()
 	namespaces=()
 }
@@ -58,10 +61,11 @@ reaches() {
 	done
 }
 
-# Two namespaces, joined by a veth pair ea-eb of MTU $1; with link nla on ea and link nlb on eb unless $2 is "bare".
+# Two namespaces, with netdevs ea and eb of MTU $1 that are joined as HROCE_WAY says (lib/way.sh), by default by being a
+# veth pair; with link nla on ea and link nlb on eb unless $2 is "bare".
 two_ends() {
 	new_ns "$nsA" && new_ns "$nsB" || return
-	ip link add ea netns "$nsA" mtu "${1:-4200}" type veth peer name eb netns "$nsB" mtu "${1:-4200}" || return
+	join_ends "${1:-4200}" "$nsA" ea "$nsB" eb || return
 	address "$nsA" ea 1 && address "$nsB" eb 2 && reaches "$nsA" 10.90.0.2 fd90::2 || return
 	[ "${2:-}" = bare ] || { add_link "$nsA" nla ea && add_link "$nsB" nlb eb; }
 }

@@ -15,6 +15,8 @@
 #	|         fd88::1     |   MTU 4200   |         fd88::2     |
 #	+---------------------+              +---------------------+
 #
+# With HROCE_WAY=wire, frames pass two bridges in between; with HROCE_WAY=cards va and vb are cards (lib/way.sh).
+#
 # self: one link, vta, talks to itself.
 #
 # HROCE_TYPE=rxe tests rdma_rxe instead, with which the tests were developed; it knows only the initial namespace
@@ -23,6 +25,8 @@
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=selftests/lib/tap.sh
 . lib/tap.sh
+# shellcheck source=selftests/lib/way.sh
+. lib/way.sh
 
 build=${VT_BUILD:-$PWD/../build/selftests-verbs}
 read -ra programs <"$build/tests"
@@ -49,22 +53,14 @@ cleanup() {
 	ip link del va 2>/dev/null
 	ip netns del "$nsA" 2>/dev/null
 	ip netns del "$nsB" 2>/dev/null
+	unjoin
 	[ -z "$exporter" ] || rmmod hroce_exporter
 	[ -z "$pmem" ] || echo "$pmem" >/sys/bus/nd/drivers/dax_pmem/unbind
 }
 
-# usage: in_ns NAMESPACE COMMAND...; an empty name is where we are
-in_ns() {
-	local ns=$1
-
-	shift
-	if [ -n "$ns" ]; then ip netns exec "$ns" "$@"; else "$@"; fi
-}
-
 # usage: dress NAMESPACE DEVICE NUMBER
 dress() {
-	in_ns "$1" ip link set "$2" mtu 4200 &&
-		in_ns "$1" ip link set lo up &&
+	in_ns "$1" ip link set lo up &&
 		in_ns "$1" ip link set "$2" up &&
 		in_ns "$1" ip address add "10.88.0.$3/24" dev "$2" &&
 		in_ns "$1" ip address add "fd88::$3/64" dev "$2" nodad
@@ -85,15 +81,13 @@ real_wire() {
 
 add_links() {
 	modprobe -a rdma_ucm ib_uverbs || return
-	ip link add va type veth peer name vb || return
 	if [ "$mode" = wire ]; then
-		ip netns add "$nsA" && ip netns add "$nsB" &&
-			ip link set va netns "$nsA" && ip link set vb netns "$nsB" &&
+		ip netns add "$nsA" && ip netns add "$nsB" && join_ends 4200 "$nsA" va "$nsB" vb &&
 			dress "$nsA" va 1 && dress "$nsB" vb 2 && reaches_peer &&
 			in_ns "$nsA" rdma link add vta type "$type" netdev va &&
 			in_ns "$nsB" rdma link add vtb type "$type" netdev vb && real_wire vta && real_wire vtb
 	else
-		ip link set vb up && dress "" va 1 && rdma link add vta type "$type" netdev va
+		add_veth 4200 "" va "" vb && ip link set vb up && dress "" va 1 && rdma link add vta type "$type" netdev va
 	fi
 }
 

@@ -9,6 +9,7 @@
 
 set -eu
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../../lib/way.sh"
 chosen=,$1,
 IFS=, read -ra mtus <<<"$2"
 programs=$3
@@ -19,17 +20,6 @@ bytes=1048576
 # Names of topologies, and drivers. "plain" has nothing offloaded.
 cards=(e1000e vmxnet3 virtio plain)
 drivers=(e1000e vmxnet3 virtio_net virtio_net)
-
-# usage: find_netdev ADDRESS
-find_netdev() {
-	local file end=$((SECONDS + 20))
-
-	until file=$(grep -lx "$1" /sys/class/net/*/address); do
-		[ $SECONDS -lt $end ] || { echo "no netdev has the address $1" >&2; exit 1; }
-		sleep 0.1
-	done
-	basename "$(dirname "$file")"
-}
 
 # usage: wants SYSTEM
 wants() {
