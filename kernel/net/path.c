@@ -320,6 +320,11 @@ void hroce_path_await_refs(struct hroce_path *path)
 	smp_mb__after_atomic();
 }
 
+bool hroce_path_waits(const struct hroce_path *path)
+{
+	return path->queue && atomic_read(&path->queue->full);
+}
+
 void hroce_path_lost(struct hroce_path *path)
 {
 	struct hroce_path_queue *queue = path->queue;

@@ -105,6 +105,14 @@ void hroce_path_fini(struct hroce_path *path);
 bool hroce_path_full(struct hroce_path *path);
 
 /**
+ * hroce_path_waits - has the sender paused?
+ * @path: path
+ *
+ * Return: true between the hroce_path_full() that returned true and @path->wake.
+ */
+bool hroce_path_waits(const struct hroce_path *path);
+
+/**
  * hroce_path_lost - the requester retransmits
  * @path: path
  *

@@ -368,12 +368,6 @@ static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
 	return STEP_BURST;
 }
 
-/* One may always be sent: the limit was not 0 when the entry was taken. */
-static bool req_rd_is_full(const struct hrp_req *req)
-{
-	return req->nr_rd_atomic && req->nr_rd_atomic >= req->max_rd_atomic;
-}
-
 /*
  * Divide the rest of a READ into requests, so that a few of them fill the
  * congestion window. What may have to be requested again stays divided as it
@@ -503,17 +497,6 @@ static enum req_step req_single(struct hrp_qp *qp, struct hrp_wqe *w,
 	return STEP_BURST;
 }
 
-/*
- * An entry that cannot be executed completes after all earlier ones. So does
- * LOCAL_INV: a request that may have to be resent still needs the key (strong
- * ordering, IBTA 10.8.3.3).
- */
-static bool req_must_be_oldest(const struct hrp_wqe *w)
-{
-	return w->status != HROCE_WC_SUCCESS ||
-	       w->wqe.opcode == HROCE_WR_LOCAL_INV;
-}
-
 static enum req_step req_local(struct hrp_qp *qp, struct hrp_wqe *w)
 {
 	struct hrp_sq *sq = &qp->req.sq;
@@ -543,7 +526,7 @@ static enum req_step req_step(struct hrp_qp *qp, struct hrp_wqe *w,
 		hrp_req_fail(qp, w->status);
 		return STEP_STOP;
 	}
-	if (w->wqe.flags & HROCE_WRF_FENCE && !req->offset && req->nr_rd_atomic)
+	if (req_is_fenced(req, w))
 		return STEP_WAIT;
 
 	switch ((enum hroce_wr_op)w->wqe.opcode) {

@@ -135,4 +135,29 @@ static inline u32 req_read_window(const struct hrp_req *req)
 	return min(window_pkts + hrp_ahead_nr(req), req->window_pkts);
 }
 
+/* One may always be sent: the limit was not 0 when the entry was taken. */
+static inline bool req_rd_is_full(const struct hrp_req *req)
+{
+	return req->nr_rd_atomic && req->nr_rd_atomic >= req->max_rd_atomic;
+}
+
+/*
+ * An entry that cannot be executed completes after all earlier ones. So does
+ * LOCAL_INV: a request that may have to be resent still needs the key (strong
+ * ordering, IBTA 10.8.3.3).
+ */
+static inline bool req_must_be_oldest(const struct hrp_wqe *w)
+{
+	return w->status != HROCE_WC_SUCCESS ||
+	       w->wqe.opcode == HROCE_WR_LOCAL_INV;
+}
+
+/* @w is the next entry. */
+static inline bool req_is_fenced(const struct hrp_req *req,
+				 const struct hrp_wqe *w)
+{
+	return w->wqe.flags & HROCE_WRF_FENCE && !req->offset &&
+	       req->nr_rd_atomic;
+}
+
 #endif /* HRP_REQ_ROOM_H */

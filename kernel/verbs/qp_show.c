@@ -12,24 +12,19 @@
 #include "../datapath/qp.h"
 #include "../proto/cc.h"
 #include "../proto/keep.h"
-#include "../proto/pace.h"
 #include "../proto/psn.h"
 #include "../proto/rtt.h"
+#include "../proto/wait.h"
 #include "ops.h"
 
-static const char *waits_for(const struct hrp_req *req)
+/* The engine is told to wait while many frames of the path are queued below. */
+static const char *waits_for(const struct hroce_qp *qp)
 {
-	static const char *const names[] = {
-		[HRP_TIMER_OFF] = "nothing",
-		[HRP_TIMER_ACK] = "answer",
-		[HRP_TIMER_RNR] = "rnr",
-		[HRP_TIMER_ROOM] = "room",
-		[HRP_TIMER_MEM] = "memory",
-	};
+	enum hrp_wait wait = hrp_wait_for(&qp->proto);
 
-	if (req->pace && req->pace->ready_ns)
-		return "rate";
-	return names[req->timer];
+	return hrp_wait_name(wait != HRP_WAIT_NOTHING &&
+			     hroce_path_waits(&qp->path) ?
+			     HRP_WAIT_ROOM : wait);
 }
 
 static u32 ns_to_us(u64 ns)
@@ -61,17 +56,17 @@ static bool put_cc(struct sk_buff *msg, const struct hrp_qp *qp)
 		rdma_nl_put_driver_u32(msg, "rtt_min_us", base_us));
 }
 
-static bool put_req(struct sk_buff *msg, const struct hrp_qp *qp)
+static bool put_req(struct sk_buff *msg, const struct hroce_qp *qp)
 {
-	const struct hrp_req *req = &qp->req;
+	const struct hrp_req *req = &qp->proto.req;
 	u32 in_flight = hrp_psn_diff(req->psn_max, req->psn_una);
 
-	return put_times(msg, req) || put_cc(msg, qp) ||
+	return put_times(msg, req) || put_cc(msg, &qp->proto) ||
 	       rdma_nl_put_driver_u32(msg, "window_pkts", req->cwnd_pkts) ||
 	       rdma_nl_put_driver_u32(msg, "in_flight_pkts", in_flight) ||
 	       rdma_nl_put_driver_u32(msg, "peer_keeps", req->keeps) ||
 	       rdma_nl_put_driver_u32(msg, "recovers", req->recovering) ||
-	       rdma_nl_put_driver_string(msg, "waits_for", waits_for(req));
+	       rdma_nl_put_driver_string(msg, "waits_for", waits_for(qp));
 }
 
 static bool put_resp(struct sk_buff *msg, const struct hrp_resp *resp)
@@ -94,7 +89,7 @@ int hroce_qp_show(struct sk_buff *msg, struct ib_qp *ibqp)
 	if (!table)
 		return -EMSGSIZE;
 	hroce_qp_lock(qp);
-	full = (hrp_qp_sends(proto) && put_req(msg, proto)) ||
+	full = (hrp_qp_sends(proto) && put_req(msg, qp)) ||
 	       (hrp_qp_receives(proto) && put_resp(msg, &proto->resp));
 	hroce_qp_unlock(qp);
 	if (full) {
