@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Congestion notification packets, see cnp.h. */
+#include <linux/pkt_sched.h>
 #include <linux/timekeeping.h>
 #include "../core/stats.h"
 #include "../mem/iter.h"
+#include "../net/class.h"
 #include "../net/tx.h"
 #include "../proto/cc.h"
 #include "../trace/trace.h"
@@ -68,6 +70,8 @@ static int cnp_path(const struct hroce_qp *qp, struct hroce_path *path)
 
 	key.tclass = READ_ONCE(cnp->dscp) << 2;
 	key.sl = READ_ONCE(cnp->prio);
+	key.priority = hroce_class_priority(qp->path.port->dev, key.sl,
+					    TC_PRIO_MAX);
 	return hroce_path_init(path, qp->path.port, &key, false, GFP_ATOMIC);
 }
 

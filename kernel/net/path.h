@@ -20,7 +20,9 @@ struct sk_buff;
  * @sport: UDP source port
  * @tclass: TOS or traffic class; its ECN bits are not used
  * @hop_limit: TTL or hop limit; 0 means the default
- * @sl: service level, limited to those the owner may use; becomes skb->priority
+ * @sl: service level
+ * @priority: skb->priority, see hroce_class_priority()
+ * @static_rate: enum ib_rate; the owner of a requester obeys it
  */
 struct hroce_path_key {
 	struct in6_addr saddr;
@@ -30,6 +32,8 @@ struct hroce_path_key {
 	u8 tclass;
 	u8 hop_limit;
 	u8 sl;
+	u8 priority;
+	u8 static_rate;
 };
 
 struct hroce_resend;

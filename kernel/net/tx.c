@@ -296,7 +296,7 @@ static void tx_finish(struct hroce_tx *tx, struct sk_buff *skb)
 	hroce_headers_udp(&tx->hdr)->check = 0;
 
 	skb->protocol = tx->hdr.ipv6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP);
-	skb->priority = key->sl;
+	skb->priority = key->priority;
 	skb_set_hash(skb, hash_32(key->sport, 32), PKT_HASH_TYPE_L4);
 	hroce_path_charge(tx->sender, skb, tx->elide, !tx->keep_order);
 }

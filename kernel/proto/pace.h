@@ -35,6 +35,8 @@
  * @slack_ns: how late the owner's timer usually is; the default burst is longer
  *	by that time
  * @rate_kbps: rate in force, not 0
+ * @limit_kbps: the owner's: rate limit that was asked for; 0: none
+ * @limit_bytes: the owner's: longest burst that was asked for with it
  * @paid_bytes: cost of the last burst; 0 if it cannot be refunded
  */
 struct hrp_pace {
@@ -45,6 +47,8 @@ struct hrp_pace {
 	u64 ready_ns;
 	u64 slack_ns;
 	u32 rate_kbps;
+	u32 limit_kbps;
+	u32 limit_bytes;
 	u32 paid_bytes;
 };
 

@@ -8,6 +8,7 @@
 #include <linux/pkt_sched.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
+#include "../net/class.h"
 #include "ah.h"
 #include "device.h"
 #include "ops.h"
@@ -38,25 +39,30 @@ void hroce_ah_flush(void)
 }
 
 /* As with SO_PRIORITY, a higher priority requires CAP_NET_ADMIN. */
-static u8 ah_user_sl(struct ib_device *ibdev, u8 sl)
+static u8 ah_max_priority(const struct hroce_port *port, u8 sl, bool user)
 {
-	const struct net *net = to_hdev(ibdev)->port.net;
+	if (!user || (sl > TC_PRIO_INTERACTIVE &&
+		      ns_capable(port->net->user_ns, CAP_NET_ADMIN)))
+		return TC_PRIO_MAX;
+	return TC_PRIO_INTERACTIVE;
+}
 
-	if (sl > TC_PRIO_INTERACTIVE &&
-	    !ns_capable(net->user_ns, CAP_NET_ADMIN))
-		return TC_PRIO_INTERACTIVE;
-	return sl;
+static bool ah_rate_is_valid(u8 rate)
+{
+	return rate == IB_RATE_PORT_CURRENT || ib_rate_to_mbps(rate) > 0;
 }
 
 int hroce_ah_path_key(struct ib_device *ibdev, const struct rdma_ah_attr *attr,
 		      u16 sport, bool user, struct hroce_path_key *key)
 {
+	const struct hroce_port *port = &to_hdev(ibdev)->port;
 	const struct ib_global_route *grh;
 	const struct ib_gid_attr *sgid;
 
 	if (attr->type != RDMA_AH_ATTR_TYPE_ROCE ||
 	    rdma_ah_get_port_num(attr) != 1 ||
 	    rdma_ah_get_sl(attr) > MAX_SL ||
+	    !ah_rate_is_valid(rdma_ah_get_static_rate(attr)) ||
 	    !(rdma_ah_get_ah_flags(attr) & IB_AH_GRH))
 		return -EINVAL;
 	grh = rdma_ah_read_grh(attr);
@@ -71,7 +77,7 @@ int hroce_ah_path_key(struct ib_device *ibdev, const struct rdma_ah_attr *attr,
 	if (ipv6_addr_any(&key->daddr) ||
 	    ipv6_addr_v4mapped(&key->saddr) != ipv6_addr_v4mapped(&key->daddr))
 		return -EINVAL;
-	if (!hroce_port_has_addr(&to_hdev(ibdev)->port, &key->saddr))
+	if (!hroce_port_has_addr(port, &key->saddr))
 		return -EADDRNOTAVAIL;
 
 	/* UCX sets the 12 bits above the label; all drivers ignore them. */
@@ -87,8 +93,10 @@ int hroce_ah_path_key(struct ib_device *ibdev, const struct rdma_ah_attr *attr,
 	/* ibv_init_ah_from_wc() copies wc.sl, which is no priority. */
 	if (!(rdma_ah_get_sl(attr) & HROCE_SL_UDP))
 		key->sl = rdma_ah_get_sl(attr);
-	if (user)
-		key->sl = ah_user_sl(ibdev, key->sl);
+	key->priority = hroce_class_priority(port->dev, key->sl,
+					     ah_max_priority(port, key->sl,
+							     user));
+	key->static_rate = rdma_ah_get_static_rate(attr);
 	return 0;
 }
 
@@ -183,6 +191,7 @@ int hroce_ah_query(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 	attr->type = ibah->type;
 	rdma_ah_set_port_num(attr, 1);
 	rdma_ah_set_sl(attr, key->sl);
+	rdma_ah_set_static_rate(attr, key->static_rate);
 	rdma_ah_set_grh(attr, &dgid, key->flow_label, ibah->sgid_attr->index,
 			key->hop_limit, key->tclass);
 	return 0;

@@ -3,8 +3,10 @@
  * Attributes of the device and its port. Each is a constant or the current
  * state of the netdev. Only what works is advertised.
  */
+#include <linux/ethtool.h>
 #include <linux/if_vlan.h>
 #include <linux/inetdevice.h>
+#include <linux/rtnetlink.h>
 #include <net/addrconf.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
@@ -38,6 +40,32 @@ bool hroce_port_is_up(const struct hroce_dev *dev)
 enum ib_mtu hroce_port_mtu(const struct hroce_dev *dev)
 {
 	return netdev_mtu(dev->port.dev);
+}
+
+static u32 netdev_mbps(struct net_device *ndev)
+{
+	struct ethtool_link_ksettings settings;
+	int err;
+
+	rtnl_lock();
+	err = __ethtool_get_link_ksettings(ndev, &settings);
+	rtnl_unlock();
+	return err || !settings.base.speed ? SPEED_UNKNOWN :
+					     settings.base.speed;
+}
+
+/* Peers with old kernels ask for the rate of their own netdev. */
+u32 hroce_port_static_kbps(const struct hroce_dev *dev, enum ib_rate rate)
+{
+	u32 mbps;
+
+	if (rate == IB_RATE_PORT_CURRENT)
+		return 0;
+	mbps = ib_rate_to_mbps(rate);
+	if (mbps >= HROCE_MAX_RATE_KBPS / 1000 ||
+	    mbps >= netdev_mbps(dev->port.dev))
+		return 0;
+	return mbps * 1000;
 }
 
 /*

@@ -55,4 +55,15 @@ bool hroce_port_is_up(const struct hroce_dev *dev);
  */
 enum ib_mtu hroce_port_mtu(const struct hroce_dev *dev);
 
+/**
+ * hroce_port_static_kbps - the rate that a static rate asks for
+ * @dev: device
+ * @rate: enum ib_rate, valid
+ *
+ * Context: process, may sleep, RTNL not held.
+ * Return: 1000 bits per second, below HROCE_MAX_RATE_KBPS; 0 if there is
+ * nothing to obey: IB_RATE_PORT_CURRENT, or the netdev is not faster.
+ */
+u32 hroce_port_static_kbps(const struct hroce_dev *dev, enum ib_rate rate);
+
 #endif /* HROCE_VERBS_PORT_H */

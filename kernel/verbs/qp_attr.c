@@ -163,8 +163,7 @@ static void attr_query_av(const struct hroce_qp *qp, struct rdma_ah_attr *ah)
 			key->hop_limit, key->tclass);
 	rdma_ah_set_sl(ah, key->sl);
 	rdma_ah_set_port_num(ah, 1);
-	/* A static rate has no effect, see protocol.rst. */
-	rdma_ah_set_static_rate(ah, IB_RATE_PORT_CURRENT);
+	rdma_ah_set_static_rate(ah, key->static_rate);
 }
 
 static void attr_query_req(const struct hroce_qp *qp, struct ib_qp_attr *attr)
@@ -180,7 +179,7 @@ static void attr_query_req(const struct hroce_qp *qp, struct ib_qp_attr *attr)
 	attr->timeout = req->timeout;
 	attr->retry_cnt = req->retry_cnt;
 	attr->rnr_retry = req->rnr_retry;
-	attr->rate_limit = req->pace ? req->pace->rate_kbps : 0;
+	attr->rate_limit = req->pace ? req->pace->limit_kbps : 0;
 }
 
 static void attr_query_resp(const struct hroce_qp *qp, struct ib_qp_attr *attr)

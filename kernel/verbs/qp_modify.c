@@ -21,6 +21,7 @@
 #include "ah.h"
 #include "device.h"
 #include "ops.h"
+#include "port.h"
 #include "qp_attr.h"
 #include "ucontext.h"
 
@@ -34,7 +35,8 @@
  * @rd: new responder resources; afterwards the old ones, to be freed
  * @nr_rd: number of @rd
  * @pace: new pacing state; afterwards the unused one, to be freed
- * @max_burst_bytes: longest burst at the new rate; 0: the default
+ * @max_burst_bytes: longest burst at the new rate limit; 0: the default
+ * @static_kbps: static rate of the address vector; 0: none
  */
 struct qp_change {
 	const struct ib_qp_attr *attr;
@@ -46,6 +48,7 @@ struct qp_change {
 	u8 nr_rd;
 	struct hrp_pace *pace;
 	u32 max_burst_bytes;
+	u32 static_kbps;
 };
 
 static void qp_set_state(struct hroce_qp *qp, enum ib_qp_state state)
@@ -96,7 +99,8 @@ static int change_prepare_rd(struct hroce_qp *qp, struct qp_change *c)
 	return c->rd ? 0 : -ENOMEM;
 }
 
-static int change_prepare_pace(struct hroce_qp *qp, struct qp_change *c)
+static int change_check_limit(const struct hroce_qp *qp,
+			      const struct qp_change *c)
 {
 	u32 rate_kbps = c->attr->rate_limit;
 
@@ -109,7 +113,30 @@ static int change_prepare_pace(struct hroce_qp *qp, struct qp_change *c)
 		return c->max_burst_bytes ? -EINVAL : 0;
 	if (rate_kbps < HROCE_MIN_RATE_KBPS || rate_kbps > HROCE_MAX_RATE_KBPS)
 		return -EINVAL;
-	if (qp->proto.req.pace)
+	return 0;
+}
+
+/* Does the rate limit or the static rate begin, change or end? */
+static bool change_has_rate(const struct hroce_qp *qp,
+			    const struct qp_change *c)
+{
+	if (!hrp_qp_sends(&qp->proto))
+		return false;
+	return c->mask & IB_QP_RATE_LIMIT ||
+	       (c->from == IB_QPS_RTR && c->to == IB_QPS_RTS) ||
+	       (c->from == IB_QPS_SQD && c->mask & IB_QP_AV);
+}
+
+static int change_prepare_pace(struct hroce_qp *qp, struct qp_change *c)
+{
+	const struct hroce_path_key *key = c->mask & IB_QP_AV ? &c->key :
+								&qp->path.key;
+	bool limited = c->mask & IB_QP_RATE_LIMIT && c->attr->rate_limit;
+
+	if (!change_has_rate(qp, c))
+		return 0;
+	c->static_kbps = hroce_port_static_kbps(hqp_dev(qp), key->static_rate);
+	if (qp->proto.req.pace || (!limited && !c->static_kbps))
 		return 0;
 	c->pace = kzalloc(sizeof(*c->pace), GFP_KERNEL_ACCOUNT);
 	return c->pace ? 0 : -ENOMEM;
@@ -129,7 +156,7 @@ static int change_prepare(struct hroce_qp *qp, struct qp_change *c)
 	if (err)
 		return err;
 	if (c->mask & IB_QP_RATE_LIMIT) {
-		err = change_prepare_pace(qp, c);
+		err = change_check_limit(qp, c);
 		if (err)
 			return err;
 	}
@@ -138,9 +165,12 @@ static int change_prepare(struct hroce_qp *qp, struct qp_change *c)
 		if (err)
 			return err;
 	}
-	if (c->mask & IB_QP_MAX_DEST_RD_ATOMIC)
-		return change_prepare_rd(qp, c);
-	return 0;
+	if (c->mask & IB_QP_MAX_DEST_RD_ATOMIC) {
+		err = change_prepare_rd(qp, c);
+		if (err)
+			return err;
+	}
+	return change_prepare_pace(qp, c);
 }
 
 /* Both locks are held: effects of the transition on the engine. */
@@ -174,22 +204,37 @@ static void change_enter(struct hroce_qp *qp, const struct qp_change *c)
 	}
 }
 
-/* Both locks are held. A late timer must not lower the rate: see pace.h. */
+/*
+ * Both locks are held. The lower of rate limit and static rate is in force. A
+ * late timer must not lower the rate: see pace.h.
+ */
 static void change_rate(struct hroce_qp *qp, struct qp_change *c)
 {
+	struct hrp_pace *pace = qp->proto.req.pace;
 	u64 now_ns = ktime_get_ns();
+	u32 limit_bytes = 0;
+	u32 limit_kbps = 0;
 
-	if (!c->attr->rate_limit) {
+	if (c->mask & IB_QP_RATE_LIMIT) {
+		limit_kbps = c->attr->rate_limit;
+		limit_bytes = c->max_burst_bytes;
+	} else if (pace) {
+		limit_kbps = pace->limit_kbps;
+		limit_bytes = pace->limit_bytes;
+	}
+	if (!limit_kbps && !c->static_kbps) {
 		c->pace = hrp_pace_stop(&qp->proto);
 		return;
 	}
-	if (!qp->proto.req.pace) {
+	if (!pace) {
 		hrp_pace_start(&qp->proto, c->pace, now_ns,
 			       2 * hrtimer_resolution);
-		c->pace = NULL;
+		swap(pace, c->pace);
 	}
-	hrp_pace_set(&qp->proto, now_ns, c->attr->rate_limit,
-		     c->max_burst_bytes);
+	pace->limit_kbps = limit_kbps;
+	pace->limit_bytes = limit_bytes;
+	hrp_pace_set(&qp->proto, now_ns,
+		     min_not_zero(limit_kbps, c->static_kbps), limit_bytes);
 }
 
 /* Flush the requests posted before the error: they must not be sent later. */
@@ -222,7 +267,7 @@ static int change_commit(struct hroce_qp *qp, struct qp_change *c)
 	if (c->mask & IB_QP_AV && c->from == IB_QPS_INIT && qp->path_ok)
 		hroce_path_update(&qp->path, &c->key);
 	hroce_qp_set_attr(qp, c->attr, c->mask);
-	if (c->mask & IB_QP_RATE_LIMIT)
+	if (change_has_rate(qp, c))
 		change_rate(qp, c);
 	if (c->to != c->from) {
 		change_enter(qp, c);

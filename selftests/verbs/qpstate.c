@@ -520,28 +520,7 @@ static void comm_established(struct vt *t)
 	VT_OK(vt_async(&t->a, IBV_EVENT_COMM_EST) == r.qp, "other QP");
 }
 
-/* A static rate is taken, but is not in force, and a query does not claim it. */
-static void static_rate_is_not_in_force(struct vt *t)
-{
-	struct ibv_qp_init_attr init;
-	struct ibv_qp_attr a;
-	struct rig r;
-	int mask;
-
-	if (!vt_is_hroce(&t->a))
-		vt_skip("static rates of hroce alone");
-	r = rig_make(t, IBV_QPT_RC);
-	a = attr_for(t, &r, IBV_QPS_INIT, &mask);
-	VT_EQ(ibv_modify_qp(r.qp, &a, mask), 0);
-	a = attr_for(t, &r, IBV_QPS_RTR, &mask);
-	a.ah_attr.static_rate = IBV_RATE_2_5_GBPS;
-	VT_EQ(ibv_modify_qp(r.qp, &a, mask), 0);
-	VT_EQ(ibv_query_qp(r.qp, &a, IBV_QP_AV, &init), 0);
-	VT_EQ(a.ah_attr.static_rate, IBV_RATE_MAX);
-}
-
 static const struct vt_case cases[] = {
-	VT_CASE(static_rate_is_not_in_force),
 	VT_CASE_ARG("transitions_rc", transitions, IBV_QPT_RC),
 	VT_CASE_ARG("transitions_uc", transitions, IBV_QPT_UC),
 	VT_CASE_ARG("transitions_ud", transitions, IBV_QPT_UD),

@@ -360,6 +360,94 @@ static void from_the_beginning(struct vt *t)
 	      (unsigned long long)us);
 }
 
+/* What a transition of UC to RTR takes. */
+#define TO_RTR	(IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | \
+		 IBV_QP_DEST_QPN | IBV_QP_RQ_PSN)
+
+/* The rate of the address vector: @mask is TO_RTR, or IBV_QP_AV in SQD. */
+static void set_static(struct vt_pair *p, enum ibv_rate rate, int mask)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	if (!(mask & IBV_QP_STATE))
+		vt_to(p->qp[0], IBV_QPS_SQD);
+	VT_EQ(ibv_query_qp(p->qp[0], &attr, IBV_QP_AV, &init), 0);
+	attr.ah_attr.static_rate = rate;
+	if (mask & IBV_QP_STATE) {
+		vt_to(p->qp[0], IBV_QPS_RESET);
+		vt_to_init(p->end[0], p->qp[0], &p->opt);
+		attr.qp_state = IBV_QPS_RTR;
+	}
+	VT_EQ(ibv_modify_qp(p->qp[0], &attr, mask), 0);
+	attr.qp_state = IBV_QPS_RTS;
+	VT_EQ(ibv_modify_qp(p->qp[0], &attr, mask & IBV_QP_STATE ?
+			    IBV_QP_STATE | IBV_QP_SQ_PSN : IBV_QP_STATE), 0);
+	VT_EQ(ibv_query_qp(p->qp[0], &attr, IBV_QP_AV, &init), 0);
+	VT_EQ(attr.ah_attr.static_rate, rate);
+}
+
+/*
+ * 2.5 Gbit/s is the lowest static rate. Nothing is faster; a machine that is
+ * slower without a rate shows nothing.
+ */
+static void static_rate(struct vt *t)
+{
+	enum { MSG = 100000, NR = 800, MBPS = 2500 };
+	const uint64_t least_us = MSG * 8ull * NR / MBPS - BURST_US;
+	struct vt_opt o = { .type = IBV_QPT_UC };
+	struct vt_mem *s = vt_mem(&t->a, MSG, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, MSG, VT_ALL);
+	struct vt_pair *p = vt_pair(t, &o);
+	uint64_t free_us, us;
+
+	free_us = time_to_send(p, s, d, MSG, NR);
+	set_static(p, IBV_RATE_2_5_GBPS, t->arg);
+	us = time_to_send(p, s, d, MSG, NR);
+	vt_note("%llu us, without a rate %llu us, at least %llu",
+		(unsigned long long)us, (unsigned long long)free_us,
+		(unsigned long long)least_us);
+	VT_OK(us >= least_us, "%llu us", (unsigned long long)us);
+	/* The rate limit is another one, and the lower of the two holds. */
+	set_rate(p->qp[0], 500 * MBIT);
+	us = time_to_send(p, s, d, MSG, NR / 5);
+	VT_OK(us >= least_us, "%llu us", (unsigned long long)us);
+	set_rate(p->qp[0], 0);
+	us = time_to_send(p, s, d, MSG, NR);
+	VT_OK(us >= least_us, "%llu us", (unsigned long long)us);
+	if (free_us >= least_us)
+		vt_skip("this machine is slower");
+}
+
+/* The limit stays when the address vector changes. */
+static void limit_survives_address(struct vt *t)
+{
+	struct vt_mem *s = vt_mem(&t->a, 8, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 8, VT_ALL);
+	struct vt_pair *p = vt_pair(t, NULL);
+
+	set_rate(p->qp[0], CREEP);
+	set_static(p, IBV_RATE_2_5_GBPS, IBV_QP_AV);
+	write_id(p, 1, s, d);
+	vt_quiet(p->scq[0], 300);
+	set_static(p, IBV_RATE_MAX, IBV_QP_AV);
+	set_rate(p->qp[0], 0);
+	vt_expect(p->scq[0], 1, IBV_WC_SUCCESS);
+}
+
+static void static_rate_is_unknown(struct vt *t)
+{
+	struct ibv_ah_attr attr = {
+		.is_global = 1,
+		.port_num = VT_PORT,
+		.static_rate = 1,
+		.grh = { .dgid = t->b.gid, .sgid_index = t->a.gid_idx },
+	};
+
+	VT_OK(!ibv_create_ah(t->a.pd, &attr), "created");
+	VT_EQ(errno, EINVAL);
+}
+
 static const struct vt_case cases[] = {
 	VT_CASE(device_says_what_it_can),
 	VT_CASE_ARG("rc_20", rc_holds, 20),
@@ -391,6 +479,10 @@ static const struct vt_case cases[] = {
 	VT_CASE(values_out_of_range),
 	VT_CASE(states_without_rates),
 	VT_CASE(from_the_beginning),
+	VT_CASE_ARG("static_rate", static_rate, TO_RTR),
+	VT_CASE_ARG("static_rate_in_sqd", static_rate, IBV_QP_AV),
+	VT_CASE(limit_survives_address),
+	VT_CASE(static_rate_is_unknown),
 };
 
 VT_MAIN(cases)

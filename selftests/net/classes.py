@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Count the RoCEv2 frames that leave by a netdev, by opcode and class.
+
+usage: classes.py NETDEV READY
+
+Creates the file READY once it listens. On SIGTERM prints a line for each combination that was seen:
+
+    opcode=0x04 pcp=3 dscp=26 ecn=2 frames=12
+
+The opcode is that of the first packet in the frame. PCP is the priority in the VLAN tag, "-" without one.
+"""
+import collections
+import signal
+import socket
+import struct
+import sys
+
+ETH_P_ALL = 3
+ETH_P_8021Q = 0x8100
+PORT = 4791
+SOL_PACKET = 263
+PACKET_AUXDATA = 8
+TP_STATUS_VLAN_VALID = 0x10
+AUXDATA = struct.Struct("IIIHHHH")
+
+
+class Terminated(Exception):
+    """SIGTERM has come."""
+
+
+def terminate(*_):
+    raise Terminated
+
+
+def tag(frame, control):
+    """The TCI of a VLAN tag, which the socket gives aside or the frame contains, and the frame without it."""
+    for level, kind, data in control:
+        if (level, kind) == (SOL_PACKET, PACKET_AUXDATA):
+            status, _, _, _, _, tci, _ = AUXDATA.unpack(data[:AUXDATA.size])
+            if status & TP_STATUS_VLAN_VALID:
+                return tci, frame
+    if struct.unpack(">H", frame[12:14])[0] == ETH_P_8021Q:
+        return struct.unpack(">H", frame[14:16])[0], frame[:12] + frame[16:]
+    return None, frame
+
+
+def look(frame, control):
+    """(opcode, PCP, DSCP, ECN) of a frame; None unless it is RoCEv2."""
+    tci, frame = tag(frame, control)
+    kind, ip = frame[12:14], frame[14:]
+    if kind == b"\x08\x00" and ip[9] == socket.IPPROTO_UDP:
+        tos, udp = ip[1], ip[(ip[0] & 15) * 4:]
+    elif kind == b"\x86\xdd" and ip[6] == socket.IPPROTO_UDP:
+        tos, udp = (ip[0] << 4 | ip[1] >> 4) & 0xff, ip[40:]
+    else:
+        return None
+    if struct.unpack(">H", udp[2:4])[0] != PORT:
+        return None
+    return udp[8], "-" if tci is None else tci >> 13, tos >> 2, tos & 3
+
+
+def main():
+    device, ready = sys.argv[1:]
+    seen = collections.Counter()
+    signal.signal(signal.SIGTERM, terminate)
+    try:
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as taps:
+            taps.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
+            taps.bind((device, ETH_P_ALL))
+            with open(ready, "w", encoding="ascii"):
+                pass
+            while True:
+                frame, control, _, address = taps.recvmsg(128, socket.CMSG_SPACE(AUXDATA.size))
+                if address[2] == socket.PACKET_OUTGOING:
+                    seen[look(frame, control)] += 1
+    except Terminated:
+        pass
+    del seen[None]
+    for (opcode, pcp, dscp, ecn), frames in sorted(seen.items(), key=str):
+        print(f"opcode={opcode:#04x} pcp={pcp} dscp={dscp} ecn={ecn} frames={frames}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,194 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The class of frames, as a switch sees it: the priority in the VLAN tag (PCP) and the DSCP, of requests and of what is
+# sent in answer. The VLAN devices translate socket priorities by a map that is not the identity.
+#
+#	namespace A: nlva on ea.7 on ea <----- veth -----> namespace B: nlvb on eb.7 on eb
+
+. "$(dirname "$0")/lib.sh"
+
+# Priority 2 is that of a TOS of 104, DSCP 26. No priority becomes 2.
+map=(0:0 1:7 2:3 3:5 4:6 5:4 6:1)
+out=/tmp/classes-$id
+
+# Opcodes of requests, and of answers.
+rc_send='0x0[0-5]' uc_send='0x2[0-5]' ud_send=0x64 read_response='0x0[def]|0x10' ack=0x11 cnp=0x81
+
+topology() {
+	two_ends 4200 bare || return
+	for end in A B; do
+		local ns=ns$end dev=eb
+		[ $end = B ] || dev=ea
+		ip -n "${!ns}" link add link $dev name $dev.7 type vlan id 7 egress-qos-map "${map[@]}" || return
+	done
+	address "$nsA" ea.7 1 91 && address "$nsB" eb.7 2 91 && add_link "$nsA" nlva ea.7 && add_link "$nsB" nlvb eb.7 &&
+		reaches "$nsA" 10.91.0.2 fd91::2
+}
+
+index() { ibv_devinfo -v -d "$1" | sed -n "s/.*GID\[ *\([0-9]*\)\].*$2,.*/\1/p" | head -1; }
+
+# usage: listen NAMESPACE NETDEV; hush NAMESPACE NETDEV: count what leaves by it in between, in $out-NETDEV
+listen() {
+	rm -f "$out-$2.ready"
+	ip netns exec "$1" net/classes.py "$2" "$out-$2.ready" >"$out-$2" 2>&1 &
+	listeners+=($!)
+	wait_for 20 [ -e "$out-$2.ready" ]
+}
+listening() {
+	local status=0
+
+	listeners=()
+	listen "$nsA" ea && listen "$nsB" eb || status=1
+	[ "$status" != 0 ] || "$@" || status=$?
+	kill "${listeners[@]}" && wait "${listeners[@]}"
+	head -n 40 "$out-ea" "$out-eb"
+	return "$status"
+}
+
+# usage: left NETDEV OPCODES CLASS: frames with these opcodes have left by it, all of them in that class, a pattern of
+# "pcp=P dscp=D ecn=E"
+left() {
+	local frames
+
+	frames=$(grep -E "^opcode=($2) " "$out-$1") || { echo "$1: no $2"; return 1; }
+	! grep -vE "^opcode=[^ ]* $3 " <<<"$frames" || { echo "$1: expected $2 as $3"; return 1; }
+}
+
+# usage: pair PROGRAM OPTIONS [-- OPTIONS-OF-B]: a program of perftest between nlva and nlvb, or $to
+pair() {
+	local program=$1 a=() b to=${to:-nlvb} pid status=0
+
+	shift
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do a+=("$1") && shift; done
+	[ $# -gt 0 ] && shift && b=("$@") || b=("${a[@]}")
+	ip netns exec "$nsB" timeout 100 nice -n 19 "$program" -F -n 20 -d "$to" "${b[@]}" >"$out-server" 2>&1 &
+	pid=$!
+	wait_for 60 server_listens || { kill $pid; wait $pid; cat "$out-server"; return 1; }
+	ip netns exec "$nsA" "${as[@]}" timeout 60 nice -n 19 "$program" -F -n 20 -d "${from:-nlva}" "${a[@]}" 10.91.0.2 ||
+		status=$?
+	[ $status = 0 ] || kill $pid
+	wait $pid || { cat "$out-server"; return 1; }
+	return $status
+}
+as=()
+server_listens() { ip netns exec "$nsB" ss -ltn | grep -q :18515 || rdma resource show cm_id | grep -q LISTEN; }
+
+# usage: verbs PROGRAM OPTIONS [-- OPTIONS-OF-B]: without rdma_cm, from and to addresses that begin with $prefix
+verbs() {
+	local a b
+
+	a=$(index nlva "${prefix:-::ffff:10.91.0.}1") b=$(index nlvb "${prefix:-::ffff:10.91.0.}2")
+	[ "$a" = "$b" ] || { echo "the GIDs have indices '$a' and '$b'"; return 1; }
+	listening pair "$1" -x "$a" "${@:2}"
+}
+
+rc() {
+	verbs ib_send_lat --sl 3 --tclass 107 && left ea "$rc_send" "pcp=3 dscp=26 ecn=2" &&
+		left eb "$rc_send" "pcp=3 dscp=26 ecn=2"
+}
+rc_ipv6() { prefix=fd91:: rc; }
+uc() { verbs ib_send_lat -c UC --sl 5 --tclass 107 && left ea "$uc_send" "pcp=5 dscp=26 ecn=0"; }
+ud() { verbs ib_send_lat -c UD --sl 6 --tclass 105 && left ea "$ud_send" "pcp=6 dscp=26 ecn=0"; }
+
+# What answers has the class of the responder's own address vector.
+answers() {
+	verbs ib_read_lat --sl 3 --tclass 104 && left ea 0x0c "pcp=3 dscp=26 ecn=2" &&
+		left eb "$read_response" "pcp=3 dscp=26 ecn=0" || return
+	verbs ib_write_bw -s 8 --sl 3 --tclass 104 && left ea '0x0[6-9ab]' "pcp=3 dscp=26 ecn=2" &&
+		left eb "$ack" "pcp=3 dscp=26 ecn=0"
+}
+answers_of_other_class() {
+	local x
+
+	x=$(index nlvb ::ffff:10.91.0.2)
+	verbs ib_read_lat --sl 3 --tclass 104 -- -x "$x" --sl 5 --tclass 40 && left ea 0x0c "pcp=3 dscp=26 ecn=2" &&
+		left eb "$read_response" "pcp=5 dscp=10 ecn=0"
+}
+
+# A service level that the map does not know is the priority that it translates.
+not_in_map() { verbs ib_send_lat --sl 2 && left ea "$rc_send" "pcp=3 dscp=0 ecn=2"; }
+
+# The map of the administrator makes 7 of a low priority, which takes no capability.
+unprivileged() {
+	local as=(setpriv --bounding-set=-net_admin --inh-caps=-net_admin)
+
+	verbs ib_send_lat --sl 7 && left ea "$rc_send" "pcp=7 dscp=0 ecn=2"
+}
+
+# usage: sent NAMESPACE NETDEV PRIORITY: packets, by the class of qdisc prio that it has
+sent() {
+	tc -n "$1" -s class show dev "$2" | grep -A 1 "class prio 1:$(printf %x $(($3 + 1))) " |
+		sed -n 's/.* \([0-9]*\) pkt .*/\1/p'
+}
+qdisc() {
+	tc -n "$nsA" qdisc add dev ea root handle 1: prio bands 16 priomap 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 &&
+		tc -n "$nsB" qdisc add dev eb root handle 1: prio bands 16 priomap 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 &&
+		verbs ib_write_bw -s 8 --sl 3 || return
+	tc -n "$nsA" -s class show dev ea
+	[ "$(sent "$nsA" ea 2)" -ge 20 ] && [ "$(sent "$nsB" eb 2)" -ge 1 ] && [ "$(sent "$nsA" ea 3)" = 0 ] || return
+	tc -n "$nsA" qdisc del dev ea root && tc -n "$nsB" qdisc del dev eb root
+}
+
+# The TOS of connections by rdma_cm, set for all of a link. Both ends have its class.
+rping() {
+	local status=0
+
+	ip netns exec "$nsB" timeout 40 rping -s -a 10.91.0.2 -C 5 -V &
+	wait_for 10 server_listens || return
+	ip netns exec "$nsA" timeout 30 rping -c -a 10.91.0.2 -C 5 -V || status=$?
+	wait $! && return $status
+}
+default_tos() {
+	local dir=/sys/kernel/config/rdma_cm/nlva status
+
+	[ -d "${dir%/*}" ] || mount -t configfs configfs /sys/kernel/config
+	mkdir "$dir" && echo 104 >"$dir/ports/1/default_roce_tos" || return
+	listening rping
+	status=$?
+	rmdir "$dir"
+	[ $status = 0 ] && left ea "$rc_send" "pcp=3 dscp=26 ecn=2" && left ea "$read_response" "pcp=3 dscp=26 ecn=0" &&
+		left eb 0x0c "pcp=3 dscp=26 ecn=2"
+}
+
+# Congestion notification packets have a class of their own, whatever that of the packets.
+notifications() {
+	ip netns exec "$nsA" nft -f - <<-NFT || return
+	table inet t {
+		chain c {
+			type filter hook postrouting priority 0; policy accept;
+			meta nfproto ipv4 udp dport 4791 ip ecn set ce
+		}
+	}
+	NFT
+	verbs ib_send_lat --sl 3 --tclass 104 && left eb "$cnp" "pcp=6 dscp=48 ecn=2" || return
+	knob nlvb np_cnp_prio 5 && knob nlvb np_cnp_dscp 46 &&
+		verbs ib_send_lat --sl 3 --tclass 104 && left eb "$cnp" "pcp=5 dscp=46 ecn=2" || return
+	ip netns exec "$nsA" nft flush ruleset
+}
+
+# The VLAN device is not that of the link, but below it.
+above_vlan() {
+	ip -n "$nsA" link add mva link ea.7 type macvlan mode bridge && address "$nsA" mva 3 91 &&
+		add_link "$nsA" nlma mva || return
+	listening from_above && left ea "$rc_send" "pcp=3 dscp=26 ecn=2"
+}
+from_above() {
+	from=nlma pair ib_send_lat -x "$(index nlma ::ffff:10.91.0.3)" --sl 3 --tclass 104 -- \
+		-x "$(index nlvb ::ffff:10.91.0.2)" --sl 3 --tclass 104
+}
+
+topology || { tap_case classes.topology false; tap_done; exit 1; }
+tap_case classes.rc rc
+tap_case classes.rc_ipv6 rc_ipv6
+tap_case classes.uc uc
+tap_case classes.ud ud
+tap_case classes.answers answers
+tap_case classes.answers_of_other_class answers_of_other_class
+tap_case classes.not_in_map not_in_map
+tap_case classes.unprivileged unprivileged
+tap_case classes.qdisc qdisc
+tap_case classes.default_tos default_tos
+tap_case classes.notifications notifications
+tap_case classes.above_vlan above_vlan
+tap_done
