@@ -81,8 +81,9 @@ struct hrp_kept *hrp_ahead_next(struct hrp_qp *qp);
  * @req: requester; an earlier answer is missing
  * @psn: in flight
  *
- * Not if requests are being sent again: their answers come, too. Context: send
- * lock held.
+ * Context: send lock held.
+ * Return: true; false if it is too far ahead, or if requests are being sent
+ * again: then their answers come, too.
  */
 bool hrp_ahead_fits(const struct hrp_req *req, u32 psn);
 

@@ -636,9 +636,9 @@ static bool req_resend(struct hrp_qp *qp, struct hrp_burst *b)
 			break;
 	}
 	offset = (psn - w->first_psn) & HRP_PSN_MASK;
-	n = min((u32)req->rtx_pkts, w->nr_pkts - offset);
+	n = min_t(u32, req->rtx_pkts, w->nr_pkts - offset);
 	if (!hrp_wqe_is_answered(w)) {
-		n = min(n, (u32)req->burst_pkts);
+		n = min_t(u32, n, req->burst_pkts);
 		req_set_data(qp, w, b, psn, offset, n);
 		b->copy = 1;
 		b->ackreq_last = 1;
