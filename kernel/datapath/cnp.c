@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Congestion notification packets, see cnp.h. */
+#include <linux/hrtimer.h>
 #include <linux/pkt_sched.h>
+#include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include "../core/stats.h"
 #include "../mem/iter.h"
 #include "../net/class.h"
 #include "../net/tx.h"
 #include "../proto/cc.h"
+#include "../proto/pace.h"
 #include "../trace/trace.h"
 #include "cnp.h"
 #include "qp.h"
@@ -129,28 +132,54 @@ void hroce_cnp_send(struct hroce_qp *qp)
 	cnp_transmit(qp, &path, &b);
 }
 
-/* Does the control of this queue pair react to CNPs? */
+/*
+ * Does the control of this queue pair react to CNPs? Packets of UC have a rate,
+ * but no window.
+ */
 static bool cnp_reacts(const struct hroce_qp *qp)
 {
-	return hrp_qp_is_reliable(&qp->proto) && hrp_qp_sends(&qp->proto) &&
-	       hrp_cc_of(qp->proto.req.cc)->cnp &&
-	       READ_ONCE(hqp_dev(qp)->cnp.obey);
+	const struct hrp_cc_ops *ops;
+
+	if (qp->proto.type == HRP_TYPE_UD || !hrp_qp_sends(&qp->proto) ||
+	    !READ_ONCE(hqp_dev(qp)->cnp.obey))
+		return false;
+	ops = hrp_cc_of(qp->proto.req.cc);
+	return ops->slow || (ops->cnp && hrp_qp_is_reliable(&qp->proto));
 }
 
 void hroce_cnp_choose(struct hroce_qp *qp)
 {
+	bool reacts = cnp_reacts(qp);
+
 	lockdep_assert_held(&qp->send.lock);
-	WRITE_ONCE(qp->path.ect, cnp_reacts(qp));
+	WRITE_ONCE(qp->path.ect[!hrp_qp_is_reliable(&qp->proto)], reacts);
+}
+
+/* Without memory, the window shrinks instead, which costs nothing. */
+static void cnp_add_pace(struct hroce_qp *qp, u64 now_ns)
+{
+	struct hrp_pace *pace;
+
+	pace = kmalloc(sizeof(*pace), GFP_NOWAIT | __GFP_NOWARN |
+				      __GFP_NOMEMALLOC);
+	if (pace)
+		hrp_pace_start(&qp->proto, pace, &hqp_dev(qp)->rp, now_ns,
+			       2 * hrtimer_resolution);
 }
 
 bool hroce_cnp_obey(struct hroce_qp *qp)
 {
+	u64 now_ns = ktime_get_ns();
 	bool obeyed;
 
 	spin_lock(&qp->send.lock);
 	obeyed = !qp->dead && cnp_reacts(qp);
-	if (obeyed)
-		hrp_cc_cnp(&qp->proto);
+	if (obeyed) {
+		if (hrp_cc_wants_pace(&qp->proto))
+			cnp_add_pace(qp, now_ns);
+		hrp_cc_notified(&qp->proto, now_ns);
+		trace_hroce_cnp(&qp->proto);
+	}
 	spin_unlock(&qp->send.lock);
 	return obeyed;
 }

@@ -78,6 +78,9 @@ void hroce_cnp_choose(struct hroce_qp *qp);
  * hroce_cnp_obey - the peer has sent a CNP
  * @qp: queue pair that it is for
  *
+ * The first one allocates memory for a rate, if the control limits that;
+ * hroce_qp_run_pending() frees it when the limit has ended.
+ *
  * Context: softirq or BH disabled, no lock.
  * Return: false if nothing reacts to it.
  */

@@ -9,6 +9,7 @@
 #include "../core/lookup.h"
 #include "../mem/mkeys.h"
 #include "../net/port.h"
+#include "../proto/cc_dcqcn.h"
 #include "cnp.h"
 #include "mcast.h"
 #include "poller.h"
@@ -48,6 +49,7 @@
  * @keep_work: gives them up when they take all of @keep_mb
  * @keep_room_at: time from which on it may run again, in jiffies
  * @cnp: congestion notification packets
+ * @rp: how rates react to them
  * @hand_over: processes that poll on one CPU hand it over, see handover.h
  * @sack: selective acknowledgements are asked for and given, see proto/sack.h
  * @busy_poll: processes that poll an empty CQ poll the netdev, see busy.h
@@ -75,6 +77,7 @@ struct hroce_dev {
 	struct work_struct keep_work;
 	unsigned long keep_room_at;
 	struct hroce_cnp cnp;
+	struct hrp_rp rp;
 	bool hand_over;
 	bool sack;
 	bool busy_poll;

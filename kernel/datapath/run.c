@@ -4,7 +4,9 @@
  * lock is held, errors, and stopping.
  */
 #include <linux/rcupdate.h>
+#include <linux/slab.h>
 #include "../core/epoch.h"
+#include "../proto/pace.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
 #include "../trace/trace.h"
@@ -77,15 +79,29 @@ static bool qp_take_pending(struct hroce_qp *qp, unsigned int bit)
 	       test_and_clear_bit(bit, &qp->proto.pending);
 }
 
-#define PENDING_TRACES	(BIT(HRP_PENDING_RETRANSMIT) | \
-			 BIT(HRP_PENDING_RECOVERED))
+/* The limit of the rate has ended, unless there is another one by now. */
+static void qp_unpace(struct hroce_qp *qp)
+{
+	struct hrp_pace *pace = NULL;
 
-static noinline void qp_trace_losses(struct hroce_qp *qp)
+	spin_lock(&qp->send.lock);
+	if (!hrp_pace_is_on(&qp->proto.req))
+		pace = hrp_pace_stop(&qp->proto);
+	spin_unlock(&qp->send.lock);
+	kfree(pace);
+}
+
+#define PENDING_RARE	(BIT(HRP_PENDING_RETRANSMIT) | \
+			 BIT(HRP_PENDING_RECOVERED) | BIT(HRP_PENDING_UNPACED))
+
+static noinline void qp_do_rare(struct hroce_qp *qp)
 {
 	if (qp_take_pending(qp, HRP_PENDING_RETRANSMIT))
 		trace_hroce_retransmit(&qp->proto);
 	if (qp_take_pending(qp, HRP_PENDING_RECOVERED))
 		trace_hroce_recovered(&qp->proto);
+	if (qp_take_pending(qp, HRP_PENDING_UNPACED))
+		qp_unpace(qp);
 }
 
 void hroce_qp_run_pending_bh(struct hroce_qp *qp)
@@ -97,8 +113,8 @@ void hroce_qp_run_pending_bh(struct hroce_qp *qp)
 	if (!qp_has_work(qp))
 		return;
 	for (;;) {
-		if (unlikely(READ_ONCE(qp->proto.pending) & PENDING_TRACES))
-			qp_trace_losses(qp);
+		if (unlikely(READ_ONCE(qp->proto.pending) & PENDING_RARE))
+			qp_do_rare(qp);
 		if (qp_take_pending(qp, HRP_PENDING_ERROR))
 			qp_set_error(qp);
 		if (qp_take_pending(qp, HROCE_PENDING_RECV_RUN))

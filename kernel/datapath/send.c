@@ -35,7 +35,7 @@ static void send_is_local(struct hroce_qp *qp)
 	struct hrp_req *req = &qp->proto.req;
 
 	lockdep_assert_held(&qp->send.lock);
-	if (req->cc == HRP_CC_NONE || !hrp_qp_is_reliable(&qp->proto))
+	if (req->cc == HRP_CC_NONE || qp->proto.type == HRP_TYPE_UD)
 		return;
 	hrp_cc_release(&qp->proto);
 	hroce_cnp_choose(qp);

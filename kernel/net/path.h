@@ -44,7 +44,8 @@ struct hroce_resend;
  * @key: addresses and header fields
  * @known: the route that was looked up last, or NULL; one for all CPUs, RCU
  * @cached: keep the route in @known; else look it up for each frame
- * @ect: requests are ECN-capable: their sender reacts to marks
+ * @ect: what is sent is ECN-capable: its sender reacts to marks; requests that
+ *	are sent again if need be, and the rest
  * @single: send single packets, see suspect.h; requests and answers
  * @watched: a super-packet is watched, see suspect.h; requests and answers
  * @queue: accounts queued frames, which refer to it and may outlive the path;
@@ -61,7 +62,7 @@ struct hroce_path {
 	struct hroce_path_queue *queue;
 	void (*wake)(struct hroce_path *path);
 	bool cached;
-	bool ect;
+	bool ect[2];
 	bool single[2];
 	bool watched[2];
 };

@@ -500,7 +500,7 @@ int hroce_tx_aim(struct hroce_tx *tx, struct hroce_path *path)
 		tx->route.gso = false;
 	tx->icrc.udp_len = 0;
 	hroce_headers_init(&tx->hdr, &path->key);
-	if (tx->keep_order && READ_ONCE(path->ect))
+	if (READ_ONCE(path->ect[!tx->keep_order]))
 		hroce_headers_set_ect(&tx->hdr);
 	return 0;
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Congestion control: the table of controls, see cc.h. */
 #include "cc.h"
+#include "pace.h"
 
 const struct hrp_cc_ops *hrp_cc_of(u8 cc)
 {
 	static const struct hrp_cc_ops *const table[] = {
 		[HRP_CC_NONE] = &hrp_cc_none,
 		[HRP_CC_DELAY] = &hrp_cc_delay,
+		[HRP_CC_DCQCN] = &hrp_cc_dcqcn,
 	};
 
 	return table[cc];
@@ -24,6 +26,7 @@ void hrp_cc_start(struct hrp_qp *qp)
 	req->cc_told = 0;
 	req->cwnd_rest = 0;
 	req->sparse = 0;
+	hrp_pace_release(qp);
 	ops->start(qp);
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Congestion control: how many packets may be in flight.
+ * Congestion control: how many packets may be in flight, and at which rate.
  *
  * A control sets hrp_req.cwnd_pkts from what a requester sees: packets that are
  * acknowledged, round-trip times, gaps. It has no timer and no clock, and keeps
- * its state in the queue pair. Whatever the control, hrp_req_shrink() makes the
- * window smaller when packets were lost and have to be sent again.
+ * its state in the queue pair, but that of a rate, which few have, in its bucket
+ * (pace.h). Whatever the control, hrp_req_shrink() makes the window smaller when
+ * packets were lost and have to be sent again.
  */
 #ifndef HRP_CC_H
 #define HRP_CC_H
@@ -25,6 +26,8 @@
  *	resent, and the answer may be that to an earlier copy. May be NULL
  * @cnp: the peer has sent a congestion notification packet (A17.9.3); NULL: the
  *	control does not react
+ * @slow: the same, at @now_ns, if hrp_req.pace is not NULL: the control limits
+ *	the rate. NULL: it only has a window
  * @near_pkts: gaps that are nearer to each other than so many packets are a
  *	sign of congestion; those twice as far apart are not
  *
@@ -36,11 +39,13 @@ struct hrp_cc_ops {
 	void (*acked)(struct hrp_req *req, u32 nr_pkts);
 	void (*measured)(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns);
 	void (*cnp)(struct hrp_req *req);
+	void (*slow)(struct hrp_qp *qp, u64 now_ns);
 	u32 (*near_pkts)(const struct hrp_req *req);
 };
 
 extern const struct hrp_cc_ops hrp_cc_none;
 extern const struct hrp_cc_ops hrp_cc_delay;
+extern const struct hrp_cc_ops hrp_cc_dcqcn;
 
 /**
  * hrp_cc_of - the operations of a control
@@ -90,10 +95,37 @@ static inline void hrp_cc_measured(struct hrp_qp *qp, u32 rtt, bool first,
 		hrp_cc_of(qp->req.cc)->measured(qp, rtt, first, now_ns);
 }
 
-/* A CNP has come, and the control reacts to it. Context: send lock held. */
+/* A CNP has come: shrink the window. Context: send lock held. */
 static inline void hrp_cc_cnp(struct hrp_qp *qp)
 {
 	hrp_cc_of(qp->req.cc)->cnp(&qp->req);
+}
+
+/*
+ * Is a bucket needed before the first CNP, see hrp_pace_start()? Context: send
+ * lock held.
+ */
+static inline bool hrp_cc_wants_pace(const struct hrp_qp *qp)
+{
+	return hrp_cc_of(qp->req.cc)->slow && !qp->req.pace;
+}
+
+/**
+ * hrp_cc_notified - a CNP has come, and the control reacts to it
+ * @qp: queue pair
+ * @now_ns: current time
+ *
+ * A control that limits the rate shrinks the window if there is no bucket.
+ * Context: send lock held.
+ */
+static inline void hrp_cc_notified(struct hrp_qp *qp, u64 now_ns)
+{
+	const struct hrp_cc_ops *ops = hrp_cc_of(qp->req.cc);
+
+	if (ops->slow && qp->req.pace)
+		ops->slow(qp, now_ns);
+	else
+		ops->cnp(&qp->req);
 }
 
 #endif /* HRP_CC_H */

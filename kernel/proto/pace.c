@@ -48,20 +48,48 @@ u32 hrp_pace_max_cost(u32 mtu)
 	return LOWER_BYTES + HRW_MAX_HDR_LEN + mtu + HRW_ICRC_LEN;
 }
 
-/* Add the credit earned up to @now_ns. */
-static void pace_earn(struct hrp_pace *pace, u64 now_ns)
+/* Are bursts short? */
+static bool pace_is_short(const struct hrp_pace *pace)
+{
+	return !pace->limit_kbps;
+}
+
+/* Credit that a wait may earn, however late the timer is. */
+static u64 pace_late_credit(const struct hrp_pace *pace)
+{
+	if (!pace_is_short(pace))
+		return pace->max_credit;
+	return max((HRP_PACE_BURST_NS + pace->slack_ns) * pace->rate_kbps,
+		   pace->max_credit);
+}
+
+/* Add the credit earned up to @now_ns, but not beyond @max_credit. */
+static void pace_earn(struct hrp_pace *pace, u64 now_ns, u64 max_credit)
 {
 	u64 elapsed_ns = now_ns - pace->seen_ns;
+	u64 credit = max_credit;
 
 	/* Another context may have passed a later time. */
 	if (now_ns <= pace->seen_ns)
 		return;
 	pace->seen_ns = now_ns;
-	if (elapsed_ns >= pace->fill_ns)
-		pace->credit = pace->max_credit;
-	else
-		pace->credit = min(pace->max_credit, pace->credit +
-				   elapsed_ns * pace->rate_kbps);
+	if (elapsed_ns < pace->fill_ns + HRP_PACE_BURST_NS + pace->slack_ns)
+		credit = min(credit, pace->credit + elapsed_ns * pace->rate_kbps);
+	pace->credit = max(pace->credit, credit);
+}
+
+/* The rate may rise during the wait. */
+static u64 pace_wait_ns(const struct hrp_pace *pace, u64 wait_ns)
+{
+	u64 next_ns;
+
+	if (!pace_is_short(pace))
+		return max(wait_ns, min_t(u64, HRP_PACE_WAIT_NS,
+					  pace->fill_ns / 2));
+	next_ns = hrp_dcqcn_next_ns(&pace->dcqcn);
+	if (next_ns > pace->seen_ns)
+		wait_ns = min(wait_ns, next_ns - pace->seen_ns);
+	return max_t(u64, wait_ns, HRP_PACE_SHORT_NS);
 }
 
 /* Packets of @pkt_credit that may go now, at most @max; 0: see @ready_ns. */
@@ -73,17 +101,34 @@ static u32 pace_room(struct hrp_pace *pace, u64 now_ns, u64 pkt_credit,
 	if (now_ns < pace->ready_ns)
 		return 0;
 	pace->ready_ns = 0;
-	pace_earn(pace, now_ns);
+	pace_earn(pace, now_ns, pace->waited ? pace_late_credit(pace) :
+					       pace->max_credit);
+	pace->waited = false;
 	if (pace->credit >= max * pkt_credit)
 		return max;
 	if (pace->credit >= pkt_credit)
 		return div64_u64(pace->credit, pkt_credit);
 	wait_ns = div_u64(pkt_credit - pace->credit + pace->rate_kbps - 1,
 			  pace->rate_kbps);
-	wait_ns = max(wait_ns, min_t(u64, HRP_PACE_WAIT_NS,
-				     pace->fill_ns / 2));
-	pace->ready_ns = pace->seen_ns + wait_ns;
+	pace->ready_ns = pace->seen_ns + pace_wait_ns(pace, wait_ns);
+	pace->waited = true;
 	return 0;
+}
+
+/*
+ * Ask for an acknowledgement of all packets sent so far before a wait that may
+ * be longer than the local ACK timeout? Short waits are not, so enough packets
+ * have to be sent before.
+ */
+static bool pace_must_ask(const struct hrp_qp *qp, u64 pkt_credit)
+{
+	const struct hrp_pace *pace = qp->req.pace;
+
+	if (pace->credit >= pkt_credit || !hrp_qp_is_reliable(qp))
+		return false;
+	return !pace_is_short(pace) ||
+	       (qp->req.unasked_pkts + 1) * pkt_credit >=
+	       (u64)HRP_PACE_WAIT_NS * pace->rate_kbps;
 }
 
 enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
@@ -96,6 +141,11 @@ enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 
 	if (!pace)
 		return HRP_NEXT_IDLE;
+	if (pace->control_kbps)
+		hrp_pace_control(qp, now_ns,
+				 hrp_dcqcn_rate(&pace->dcqcn, now_ns));
+	if (!req->gated)
+		return hrp_req_next(qp, now_ns, b);
 	pkt_credit = hrp_pace_max_cost(hrp_qp_mtu(qp)) * BYTE_CREDIT;
 	/*
 	 * Call hrp_req_next() with a burst limited by the credit. Without
@@ -110,12 +160,9 @@ enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 		return ret;
 	pace->paid_bytes = hrp_pace_cost(b);
 	pace->credit -= pace->paid_bytes * BYTE_CREDIT;
-	/*
-	 * The requester will pause, perhaps longer than the local ACK timeout:
-	 * request an acknowledgement of all packets sent so far.
-	 */
-	if (pace->credit < pkt_credit && hrp_qp_is_reliable(qp) &&
-	    !(b->first.info & HRP_OI_SACK)) {
+	if (pace->control_kbps)
+		hrp_dcqcn_sent(&pace->dcqcn, pace->paid_bytes);
+	if (pace_must_ask(qp, pkt_credit) && !(b->first.info & HRP_OI_SACK)) {
 		b->ackreq_last = 1;
 		req->unasked_pkts = 0;
 		hrp_sq_wqe(&req->sq, req->burst_idx)->unasked = false;
@@ -137,33 +184,80 @@ void hrp_pace_give_back(struct hrp_qp *qp, const struct hrp_burst *b,
 	pace->paid_bytes = 0;
 }
 
-void hrp_pace_start(struct hrp_qp *qp, struct hrp_pace *pace, u64 now_ns,
-		    u64 slack_ns)
+void hrp_pace_start(struct hrp_qp *qp, struct hrp_pace *pace,
+		    const struct hrp_rp *rp, u64 now_ns, u64 slack_ns)
 {
 	*pace = (struct hrp_pace) {
 		.seen_ns = now_ns,
 		.slack_ns = slack_ns,
+		.dcqcn.rp = rp,
 	};
 	qp->req.pace = pace;
-	qp->req.gated = 1;
+}
+
+/* A limit has changed. */
+static void pace_apply(struct hrp_qp *qp)
+{
+	u64 pkt_credit = hrp_pace_max_cost(hrp_qp_mtu(qp)) * BYTE_CREDIT;
+	struct hrp_pace *pace = qp->req.pace;
+	u32 rate_kbps = min_not_zero(pace->limit_kbps, pace->control_kbps);
+
+	pace->rate_kbps = rate_kbps;
+	qp->req.gated = rate_kbps || !hrp_qp_sends(qp);
+	if (!rate_kbps) {
+		pace->credit = 0;
+		pace->max_credit = 0;
+		pace->ready_ns = 0;
+		hrp_set_pending(qp, HRP_PENDING_UNPACED);
+		return;
+	}
+	if (pace_is_short(pace))
+		pace->max_credit = max((u64)HRP_PACE_SHORT_NS * rate_kbps,
+				       pkt_credit);
+	else if (pace->limit_bytes)
+		pace->max_credit = max(pace->limit_bytes * BYTE_CREDIT,
+				       pkt_credit);
+	else
+		pace->max_credit = max((HRP_PACE_BURST_NS + pace->slack_ns) *
+				       rate_kbps, 2 * pkt_credit);
+	pace->fill_ns = div_u64(pace->max_credit + rate_kbps - 1, rate_kbps);
+	pace->credit = min(pace->credit, pace_late_credit(pace));
 }
 
 void hrp_pace_set(struct hrp_qp *qp, u64 now_ns, u32 rate_kbps,
 		  u32 burst_bytes)
 {
-	u64 pkt_credit = hrp_pace_max_cost(hrp_qp_mtu(qp)) * BYTE_CREDIT;
 	struct hrp_pace *pace = qp->req.pace;
 
-	pace_earn(pace, now_ns);
-	pace->rate_kbps = rate_kbps;
-	if (burst_bytes)
-		pace->max_credit = max(burst_bytes * BYTE_CREDIT, pkt_credit);
-	else
-		pace->max_credit = max((HRP_PACE_BURST_NS + pace->slack_ns) *
-				       rate_kbps, 2 * pkt_credit);
-	pace->fill_ns = div_u64(pace->max_credit + rate_kbps - 1, rate_kbps);
-	pace->credit = min(pace->credit, pace->max_credit);
+	pace_earn(pace, now_ns, pace->max_credit);
+	pace->limit_kbps = rate_kbps;
+	pace->limit_bytes = burst_bytes;
+	pace_apply(qp);
 	pace->ready_ns = 0;
+}
+
+void hrp_pace_control(struct hrp_qp *qp, u64 now_ns, u32 rate_kbps)
+{
+	struct hrp_pace *pace = qp->req.pace;
+
+	if (rate_kbps == pace->control_kbps)
+		return;
+	/* The wait, which is not over, goes on earning. */
+	pace_earn(pace, now_ns, pace->waited ? pace_late_credit(pace) :
+					       pace->max_credit);
+	pace->control_kbps = rate_kbps;
+	pace_apply(qp);
+}
+
+void hrp_pace_release(struct hrp_qp *qp)
+{
+	struct hrp_pace *pace = qp->req.pace;
+
+	if (!pace || !pace->control_kbps)
+		return;
+	pace->control_kbps = 0;
+	pace->dcqcn.rate_kbps = 0;
+	pace_apply(qp);
 }
 
 struct hrp_pace *hrp_pace_stop(struct hrp_qp *qp)

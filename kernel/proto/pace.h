@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pacing: limit the rate of a requester.
+ * Pacing: limit the rate of a requester, as the program asks for, as congestion
+ * control does, or to the lower of both.
  *
  * Credit accrues in a bucket at the rate, up to the longest burst; each packet,
  * resent or not, takes its length from it. A packet is sent only when there is
@@ -16,14 +17,22 @@
 
 #include <linux/types.h>
 #include "burst.h"
+#include "cc_dcqcn.h"
 #include "req.h"
 
 /*
- * Default burst, in time. A wait lasts for a part of it: the timer does not
- * fire for each packet, and a late timer loses no credit.
+ * Default burst at the rate of a program, in time. A wait lasts for a part of
+ * it: the timer does not fire for each packet, and a late timer loses no credit.
  */
 #define HRP_PACE_BURST_NS	1000000u
 #define HRP_PACE_WAIT_NS	500000u
+
+/*
+ * Burst and wait at the rate of a control, in time: what leaves at once waits in
+ * the queue that is to become short. A timer that is late may make a burst as
+ * long as that of a program.
+ */
+#define HRP_PACE_SHORT_NS	50000u
 
 /**
  * struct hrp_pace - bucket of one requester; guarded by the send lock
@@ -34,10 +43,15 @@
  * @ready_ns: end of the current wait; 0 if the requester does not wait
  * @slack_ns: how late the owner's timer usually is; the default burst is longer
  *	by that time
- * @rate_kbps: rate in force, not 0
- * @limit_kbps: the owner's: rate limit that was asked for; 0: none
- * @limit_bytes: the owner's: longest burst that was asked for with it
+ * @rate_kbps: rate in force, the lower one of those below; 0: not limited
  * @paid_bytes: cost of the last burst; 0 if it cannot be refunded
+ * @asked_kbps: the owner's: rate limit that the program has set; 0: none
+ * @asked_bytes: the owner's: longest burst that it has set with it
+ * @limit_kbps: the lower one of @asked_kbps and the static rate; 0: none
+ * @limit_bytes: longest burst; 0: the default
+ * @control_kbps: rate of the control; 0: none
+ * @waited: the requester waits, or has waited and not looked for credit since
+ * @dcqcn: state of the control
  */
 struct hrp_pace {
 	u64 credit;
@@ -47,30 +61,42 @@ struct hrp_pace {
 	u64 ready_ns;
 	u64 slack_ns;
 	u32 rate_kbps;
+	u32 paid_bytes;
+	u32 asked_kbps;
+	u32 asked_bytes;
 	u32 limit_kbps;
 	u32 limit_bytes;
-	u32 paid_bytes;
+	u32 control_kbps;
+	bool waited;
+	struct hrp_dcqcn dcqcn;
 };
 
+/* Is the rate limited? Context: send lock held. */
+static inline bool hrp_pace_is_on(const struct hrp_req *req)
+{
+	return req->pace && req->pace->rate_kbps;
+}
+
 /**
- * hrp_pace_start - begin to pace a requester
- * @qp: queue pair with a requester that is not paced
+ * hrp_pace_start - give a requester memory for a rate
+ * @qp: queue pair with a requester that has none
  * @pace: memory for it, owned by the caller
+ * @rp: parameters of its control; not freed before @pace
  * @now_ns: current time
  * @slack_ns: how late the owner's timer usually is
  *
- * Call hrp_pace_set() before dropping the lock. The bucket is empty: a
- * requester that sent without limit until now gets no burst.
+ * The bucket is empty: a requester that sent without limit until now gets no
+ * burst. There is no limit before hrp_pace_set() or hrp_cc_notified().
  * Context: send lock held.
  */
-void hrp_pace_start(struct hrp_qp *qp, struct hrp_pace *pace, u64 now_ns,
-		    u64 slack_ns);
+void hrp_pace_start(struct hrp_qp *qp, struct hrp_pace *pace,
+		    const struct hrp_rp *rp, u64 now_ns, u64 slack_ns);
 
 /**
- * hrp_pace_set - change the rate
- * @qp: queue pair that is paced; its path MTU is set
+ * hrp_pace_set - change the rate of the program
+ * @qp: queue pair with memory for a rate; its path MTU is set
  * @now_ns: current time
- * @rate_kbps: 1000 bits per second, not 0
+ * @rate_kbps: 1000 bits per second; 0: no limit
  * @burst_bytes: longest burst; 0: HRP_PACE_BURST_NS at this rate. At least one
  *	packet can always be sent
  *
@@ -82,11 +108,31 @@ void hrp_pace_set(struct hrp_qp *qp, u64 now_ns, u32 rate_kbps,
 		  u32 burst_bytes);
 
 /**
- * hrp_pace_stop - stop pacing a requester
+ * hrp_pace_control - change the rate of the control
+ * @qp: queue pair with memory for a rate; its path MTU is set
+ * @now_ns: current time
+ * @rate_kbps: 1000 bits per second; 0: no limit
+ *
+ * Without a limit of the program, bursts last for HRP_PACE_SHORT_NS. A wait is
+ * neither begun nor ended. If no limit is left, sets HRP_PENDING_UNPACED.
+ * Context: send lock held.
+ */
+void hrp_pace_control(struct hrp_qp *qp, u64 now_ns, u32 rate_kbps);
+
+/**
+ * hrp_pace_release - the control ends
+ * @qp: queue pair, with memory for a rate or not
+ *
+ * Context: send lock held.
+ */
+void hrp_pace_release(struct hrp_qp *qp);
+
+/**
+ * hrp_pace_stop - end all limits and give the memory back
  * @qp: queue pair
  *
  * Call hrp_req_next() afterwards. Context: send lock held.
- * Return: the memory given to hrp_pace_start(); NULL if it was not paced.
+ * Return: the memory given to hrp_pace_start(); NULL if there is none.
  */
 struct hrp_pace *hrp_pace_stop(struct hrp_qp *qp);
 

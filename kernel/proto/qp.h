@@ -56,6 +56,8 @@ enum hrp_pending {
 	HRP_PENDING_RETRANSMIT,
 	/* What was lost has arrived. */
 	HRP_PENDING_RECOVERED,
+	/* The memory given to hrp_pace_start() is not needed any more. */
+	HRP_PENDING_UNPACED,
 	/*
 	 * The responder holds an ACK, see hrp_resp_is_held(). Not an event: the
 	 * engine clears it, too.
@@ -101,11 +103,9 @@ enum hrp_timer {
 enum hrp_cc {
 	HRP_CC_NONE,	/* losses */
 	HRP_CC_DELAY,	/* losses and measured delay */
+	HRP_CC_DCQCN,	/* losses; marks limit the rate */
 	HRP_CC_NR,
 };
-
-/* hrp_req.cc has one bit. */
-static_assert(HRP_CC_NR <= 2);
 
 /**
  * struct hrp_req - requester and completer; guarded by the send lock
@@ -123,7 +123,8 @@ static_assert(HRP_CC_NR <= 2);
  * @burst_pkts: most packets that one hrp_req_next() returns; 0: process only
  *	entries that send no packet
  * @burst_idx: entry that the last burst belongs to
- * @unasked_pkts: packets sent since the last request for an acknowledgement
+ * @unasked_pkts: packets sent since the last request for an acknowledgement,
+ *	fewer than REQ_ASK_PKTS
  * @rd_pkts: PSNs in [@psn_una, @psn) taken by responses to READs and atomics
  * @restart_psn: PSN of the last request that resumed a partly answered READ
  * @nr_rd_atomic: READs, atomics, ATOMIC WRITEs and FLUSHes in [@psn_una, @psn),
@@ -159,10 +160,10 @@ static_assert(HRP_CC_NR <= 2);
  * @drained_event: raise SQ_DRAINED once nothing is in flight (state SQD)
  * @mem_oldest: HRP_TIMER_MEM: if set, the response to the oldest entry could
  *	not be placed; otherwise the last burst could not be read
- * @gated: hrp_req_next() takes its slow path: there is no requester, or it is
- *	paced
+ * @gated: hrp_req_next() takes its slow path: there is no requester, or its rate
+ *	is limited
  * @refused: the local stack has refused a frame since the last progress
- * @cc: enum hrp_cc: what controls @cwnd_pkts
+ * @cc: enum hrp_cc: what controls @cwnd_pkts and the rate
  * @cc_times: the control judges by round-trip times, otherwise by acknowledged
  *	packets
  * @cc_start: the window grows fast, as its limit has not been found yet
@@ -180,7 +181,7 @@ static_assert(HRP_CC_NR <= 2);
  * @mark_psn: see @timing and @recovering
  * @rtx_psn: next packet to resend apart from those at @psn
  * @rtx_pkts: how many
- * @pace: pacing state; NULL if the requester is not paced
+ * @pace: state of a rate, see pace.h; NULL if there is none
  * @sack: which packets the peer keeps, see sack.h; NULL until it tells
  */
 struct hrp_req {
@@ -212,12 +213,12 @@ struct hrp_req {
 	u32 cc_told:1;
 	u32 lost_at:24;
 	u32 timer:3;
-	u32 cc:1;
 	u32 cc_times:1;
 	u32 cc_start:1;
 	u32 cc_over:1;
 	u32 cc_queued:1;
-	u16 unasked_pkts;
+	u8 unasked_pkts;
+	u8 cc;
 	u8 burst_pkts;
 	u8 nr_rd_atomic;
 	u8 timeout:5;

@@ -89,7 +89,7 @@ void hrp_req_reset(struct hrp_qp *qp)
 {
 	if (hrp_qp_sends(qp))
 		hrp_sq_reset(&qp->req.sq);
-	qp->req.gated = !hrp_qp_sends(qp) || qp->req.pace;
+	qp->req.gated = !hrp_qp_sends(qp) || hrp_pace_is_on(&qp->req);
 	hrp_req_start(qp, 0);
 }
 
@@ -240,17 +240,15 @@ static void req_ask_ack(struct hrp_qp *qp, struct hrp_wqe *w,
 			struct hrp_burst *b, bool end, bool must)
 {
 	struct hrp_req *req = &qp->req;
+	u32 unasked = req->unasked_pkts + b->nr_pkts;
 	bool ask;
 
-	req->unasked_pkts += b->nr_pkts;
-	ask = must || req->unasked_pkts >= req_ask_pkts(req);
+	ask = must || unasked >= req_ask_pkts(req);
 	if (!ask && end)
-		ask = req->unasked_pkts >= req->burst_pkts ||
-		      !req_is_followed(qp);
+		ask = unasked >= req->burst_pkts || !req_is_followed(qp);
 	w->unasked = end && !ask;
 	b->ackreq_last = ask;
-	if (ask)
-		req->unasked_pkts = 0;
+	req->unasked_pkts = ask ? 0 : unasked;
 }
 
 /*

@@ -13,6 +13,7 @@
 #include <rdma/hroce-abi.h>
 #include "../core/drop.h"
 #include "../proto/burst.h"
+#include "../proto/pace.h"
 #include "../proto/pkt.h"
 #include "../proto/qp.h"
 
@@ -168,6 +169,24 @@ DEFINE_EVENT(hroce_req_class, hroce_retransmit,
 /* All that was in flight when the first loss was noticed has arrived. */
 DEFINE_EVENT(hroce_req_class, hroce_recovered,
 	     TP_PROTO(const struct hrp_qp *qp), TP_ARGS(qp));
+
+/* The peer has told of congestion; what its control allows from now on. */
+TRACE_EVENT(hroce_cnp,
+	TP_PROTO(const struct hrp_qp *qp),
+	TP_ARGS(qp),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u32, cwnd_pkts)
+		__field(u32, rate_kbps)
+	),
+	TP_fast_assign(
+		__entry->qpn = qp->qpn;
+		__entry->cwnd_pkts = qp->req.cwnd_pkts;
+		__entry->rate_kbps = qp->req.pace ? qp->req.pace->rate_kbps : 0;
+	),
+	TP_printk("qpn=%u window=%u rate=%ukbps", __entry->qpn,
+		  __entry->cwnd_pkts, __entry->rate_kbps)
+);
 
 TRACE_EVENT(hroce_complete,
 	TP_PROTO(const struct hroce_cqe *cqe),

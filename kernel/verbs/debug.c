@@ -12,6 +12,7 @@
 #include "../net/crc.h"
 #include "../proto/cc.h"
 #include "debug.h"
+#include "debug_knob.h"
 #include "device.h"
 
 static struct dentry *debug_root;
@@ -83,33 +84,11 @@ static const struct file_operations gso_fops = {
 	.llseek = default_llseek,
 };
 
-/* A number of a link, @field of struct hroce_dev, from 0 to @max. */
-#define KNOB(name, field, max)						\
-static int name##_get(void *data, u64 *val)				\
-{									\
-	const struct hroce_dev *dev = data;				\
-									\
-	*val = READ_ONCE(dev->field);					\
-	return 0;							\
-}									\
-									\
-static int name##_set(void *data, u64 val)				\
-{									\
-	struct hroce_dev *dev = data;					\
-									\
-	if (val > (max))						\
-		return -EINVAL;						\
-	WRITE_ONCE(dev->field, val);					\
-	return 0;							\
-}									\
-									\
-DEFINE_DEBUGFS_ATTRIBUTE(name##_fops, name##_get, name##_set, "%llu\n")
-
-KNOB(ack_delay_us, ack_delay_us, HROCE_ACK_DELAY_MAX_US);
-KNOB(keep_mb, keep_mb, HROCE_KEEP_MAX_MB);
-KNOB(np_cnp_dscp, cnp.dscp, HROCE_CNP_DSCP_MAX);
-KNOB(np_cnp_prio, cnp.prio, HROCE_CNP_PRIO_MAX);
-KNOB(np_min_time_between_cnps, cnp.min_us, HROCE_CNP_MAX_US);
+HROCE_KNOB(ack_delay_us, ack_delay_us, 0, HROCE_ACK_DELAY_MAX_US);
+HROCE_KNOB(keep_mb, keep_mb, 0, HROCE_KEEP_MAX_MB);
+HROCE_KNOB(np_cnp_dscp, cnp.dscp, 0, HROCE_CNP_DSCP_MAX);
+HROCE_KNOB(np_cnp_prio, cnp.prio, 0, HROCE_CNP_PRIO_MAX);
+HROCE_KNOB(np_min_time_between_cnps, cnp.min_us, 0, HROCE_CNP_MAX_US);
 
 static int kept_bytes_get(void *data, u64 *val)
 {
@@ -242,6 +221,7 @@ int hroce_debug_add(struct ib_device *ibdev)
 				   &np_cnp_prio_fops);
 	debugfs_create_file_unsafe("np_min_time_between_cnps", 0600, dir, dev,
 				   &np_min_time_between_cnps_fops);
+	hroce_debug_add_rp(dev, dir);
 	debugfs_create_file_unsafe("ack_delay_us", 0600, dir, dev,
 				   &ack_delay_us_fops);
 	debugfs_create_file_unsafe("keep_mb", 0600, dir, dev, &keep_mb_fops);

@@ -6,6 +6,7 @@
 #ifndef HROCE_DEBUG_H
 #define HROCE_DEBUG_H
 
+struct dentry;
 struct hroce_dev;
 struct ib_device;
 
@@ -26,6 +27,15 @@ void hroce_debug_exit(void);
  * Return: 0.
  */
 int hroce_debug_add(struct ib_device *ibdev);
+
+/**
+ * hroce_debug_add_rp - create the files of the parameters of DCQCN
+ * @dev: device
+ * @dir: its directory
+ *
+ * Context: process, may sleep.
+ */
+void hroce_debug_add_rp(struct hroce_dev *dev, struct dentry *dir);
 
 /* Counterpart of hroce_debug_add(); does nothing without it. */
 void hroce_debug_del(struct hroce_dev *dev);

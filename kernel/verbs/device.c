@@ -177,6 +177,7 @@ static void ibdev_setup(struct hroce_ibdev *ibdev)
 	dev->sack = true;
 	dev->cc = HRP_CC_DELAY;
 	hroce_cnp_init(&dev->cnp);
+	hrp_rp_init(&dev->rp);
 	dev->hand_over = true;
 	hroce_poller_init(&dev->poller);
 	hroce_hide_init(&dev->qpn_hide);

@@ -202,10 +202,21 @@ void hroce_port_describe(struct ib_device *ibdev,
 	}
 }
 
+/* The line rate for congestion control. */
+static u32 port_kbps(const struct hroce_dev *dev)
+{
+	u32 mbps = netdev_mbps(dev->port.dev);
+
+	return mbps < U32_MAX / 1000 ? mbps * 1000 : HRP_RP_LINE_KBPS;
+}
+
 int hroce_port_query(struct ib_device *ibdev, u32 port_num,
 		     struct ib_port_attr *attr)
 {
-	hroce_port_describe(ibdev, to_hdev(ibdev)->port.dev, attr);
+	struct hroce_dev *dev = to_hdev(ibdev);
+
+	hroce_port_describe(ibdev, dev->port.dev, attr);
+	WRITE_ONCE(dev->rp.line_kbps, port_kbps(dev));
 	attr->gid_tbl_len = HROCE_GID_TABLE_LEN;
 	attr->ip_gids = true;
 	attr->port_cap_flags = IB_PORT_CM_SUP;

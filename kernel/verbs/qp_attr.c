@@ -179,7 +179,7 @@ static void attr_query_req(const struct hroce_qp *qp, struct ib_qp_attr *attr)
 	attr->timeout = req->timeout;
 	attr->retry_cnt = req->retry_cnt;
 	attr->rnr_retry = req->rnr_retry;
-	attr->rate_limit = req->pace ? req->pace->limit_kbps : 0;
+	attr->rate_limit = req->pace ? req->pace->asked_kbps : 0;
 }
 
 static void attr_query_resp(const struct hroce_qp *qp, struct ib_qp_attr *attr)

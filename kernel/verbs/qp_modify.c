@@ -34,7 +34,7 @@
  * @key: new address vector, if IB_QP_AV is set
  * @rd: new responder resources; afterwards the old ones, to be freed
  * @nr_rd: number of @rd
- * @pace: new pacing state; afterwards the unused one, to be freed
+ * @pace: memory for a rate; afterwards not used, to be freed
  * @max_burst_bytes: longest burst at the new rate limit; 0: the default
  * @static_kbps: static rate of the address vector; 0: none
  */
@@ -136,8 +136,9 @@ static int change_prepare_pace(struct hroce_qp *qp, struct qp_change *c)
 	if (!change_has_rate(qp, c))
 		return 0;
 	c->static_kbps = hroce_port_static_kbps(hqp_dev(qp), key->static_rate);
-	if (qp->proto.req.pace || (!limited && !c->static_kbps))
+	if (!limited && !c->static_kbps)
 		return 0;
+	/* That of the control may be freed before the change. */
 	c->pace = kzalloc(sizeof(*c->pace), GFP_KERNEL_ACCOUNT);
 	return c->pace ? 0 : -ENOMEM;
 }
@@ -212,29 +213,28 @@ static void change_rate(struct hroce_qp *qp, struct qp_change *c)
 {
 	struct hrp_pace *pace = qp->proto.req.pace;
 	u64 now_ns = ktime_get_ns();
-	u32 limit_bytes = 0;
-	u32 limit_kbps = 0;
+	u32 asked_bytes = 0;
+	u32 asked_kbps = 0;
+	u32 limit_kbps;
 
 	if (c->mask & IB_QP_RATE_LIMIT) {
-		limit_kbps = c->attr->rate_limit;
-		limit_bytes = c->max_burst_bytes;
+		asked_kbps = c->attr->rate_limit;
+		asked_bytes = c->max_burst_bytes;
 	} else if (pace) {
-		limit_kbps = pace->limit_kbps;
-		limit_bytes = pace->limit_bytes;
+		asked_kbps = pace->asked_kbps;
+		asked_bytes = pace->asked_bytes;
 	}
-	if (!limit_kbps && !c->static_kbps) {
-		c->pace = hrp_pace_stop(&qp->proto);
-		return;
-	}
+	limit_kbps = min_not_zero(asked_kbps, c->static_kbps);
 	if (!pace) {
-		hrp_pace_start(&qp->proto, c->pace, now_ns,
+		if (!limit_kbps)
+			return;
+		hrp_pace_start(&qp->proto, c->pace, &hqp_dev(qp)->rp, now_ns,
 			       2 * hrtimer_resolution);
 		swap(pace, c->pace);
 	}
-	pace->limit_kbps = limit_kbps;
-	pace->limit_bytes = limit_bytes;
-	hrp_pace_set(&qp->proto, now_ns,
-		     min_not_zero(limit_kbps, c->static_kbps), limit_bytes);
+	pace->asked_kbps = asked_kbps;
+	pace->asked_bytes = asked_bytes;
+	hrp_pace_set(&qp->proto, now_ns, limit_kbps, asked_bytes);
 }
 
 /* Flush the requests posted before the error: they must not be sent later. */

@@ -12,6 +12,7 @@
 #include "../datapath/qp.h"
 #include "../proto/cc.h"
 #include "../proto/keep.h"
+#include "../proto/pace.h"
 #include "../proto/psn.h"
 #include "../proto/rtt.h"
 #include "../proto/wait.h"
@@ -48,12 +49,16 @@ static bool put_times(struct sk_buff *msg, const struct hrp_req *req)
 /* Congestion control */
 static bool put_cc(struct sk_buff *msg, const struct hrp_qp *qp)
 {
+	const struct hrp_pace *pace = qp->req.pace;
 	u32 base_us = ns_to_us((u64)qp->base << 10);
 
 	return rdma_nl_put_driver_string(msg, "cc",
 					 hrp_cc_of(qp->req.cc)->name) ||
 	       (qp->base != HRP_BASE_MAX &&
-		rdma_nl_put_driver_u32(msg, "rtt_min_us", base_us));
+		rdma_nl_put_driver_u32(msg, "rtt_min_us", base_us)) ||
+	       (pace && pace->control_kbps &&
+		rdma_nl_put_driver_u32(msg, "cc_rate_kbps",
+				       pace->control_kbps));
 }
 
 static bool put_req(struct sk_buff *msg, const struct hroce_qp *qp)
@@ -75,22 +80,30 @@ static bool put_resp(struct sk_buff *msg, const struct hrp_resp *resp)
 				      resp->kept ? resp->keep->nr : 0);
 }
 
-/* UC and UD have nothing to show. */
+static bool put_qp(struct sk_buff *msg, const struct hroce_qp *qp)
+{
+	const struct hrp_qp *proto = &qp->proto;
+
+	if (!hrp_qp_is_reliable(proto))
+		return put_cc(msg, proto);
+	return (hrp_qp_sends(proto) && put_req(msg, qp)) ||
+	       (hrp_qp_receives(proto) && put_resp(msg, &proto->resp));
+}
+
+/* UD has nothing to show, UC only its congestion control. */
 int hroce_qp_show(struct sk_buff *msg, struct ib_qp *ibqp)
 {
 	struct hroce_qp *qp = to_hqp(ibqp);
-	const struct hrp_qp *proto = &qp->proto;
 	struct nlattr *table;
 	bool full;
 
-	if (!hrp_qp_is_reliable(proto))
+	if (qp->proto.type == HRP_TYPE_UD)
 		return 0;
 	table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 	if (!table)
 		return -EMSGSIZE;
 	hroce_qp_lock(qp);
-	full = (hrp_qp_sends(proto) && put_req(msg, qp)) ||
-	       (hrp_qp_receives(proto) && put_resp(msg, &proto->resp));
+	full = put_qp(msg, qp);
 	hroce_qp_unlock(qp);
 	if (full) {
 		nla_nest_cancel(msg, table);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "proto/cc.h"
 #include "proto/hold.h"
 #include "proto/sack.h"
 #include "fuzz_engine.h"
@@ -112,12 +113,17 @@ static void check_state(void)
 	fuzz_demand(!resp->kept || resp->keep->nr <= HRP_KEEP_PKTS);
 	fuzz_demand(resp->hold_max && resp->hold_max <= HRP_HOLD_MAX);
 	fuzz_demand(!resp->held == !(fuzz.qp.pending & BIT(HRP_PENDING_HELD)));
-	fuzz_demand(!req->pace || req->pace->credit <= req->pace->max_credit);
-	fuzz_demand(req->gated == (!hrp_qp_sends(&fuzz.qp) || req->pace));
+	fuzz_demand(!req->pace || !req->pace->limit_kbps ||
+		    req->pace->credit <= req->pace->max_credit);
+	fuzz_demand(req->gated == (!hrp_qp_sends(&fuzz.qp) ||
+				   hrp_pace_is_on(req)));
 	fuzz_demand(!resp->have_rwqe || resp->in_msg != HRP_OI_SEND ||
 		    resp->offset <= resp->rwqe->length);
 	fuzz_demand(resp->in_msg != HRP_OI_WRITE ||
 		    resp->offset <= resp->write_len);
+	if (test_and_clear_bit(HRP_PENDING_UNPACED, &fuzz.qp.pending) &&
+	    !hrp_pace_is_on(req))
+		hrp_pace_stop(&fuzz.qp);
 	if (test_and_clear_bit(HRP_PENDING_ERROR, &fuzz.qp.pending))
 		fuzz_demand(fuzz.qp.state == HRP_ERR ||
 			    fuzz.qp.state == HRP_SQE);
@@ -459,6 +465,13 @@ static void op_memory(void)
 	}
 }
 
+static void pace_start(u8 how)
+{
+	if (!fuzz.qp.req.pace)
+		hrp_pace_start(&fuzz.qp, &fuzz.pace, &fuzz.rp, fuzz.now_ns,
+			       how * 1000);
+}
+
 /* Paced, at another rate, or no more. */
 static void set_rate(void)
 {
@@ -466,13 +479,24 @@ static void set_rate(void)
 
 	if (!hrp_qp_sends(&fuzz.qp))
 		return;
-	if (!fuzz.qp.req.pace)
-		hrp_pace_start(&fuzz.qp, &fuzz.pace, fuzz.now_ns, how * 1000);
+	pace_start(how);
 	hrp_pace_set(&fuzz.qp, fuzz.now_ns, 8u << how % 28,
 		     how & 0x40 ? take(4) : 0);
 	if (how & 0x80)
 		fuzz_demand(hrp_pace_stop(&fuzz.qp) == &fuzz.pace);
 	op_kick();
+}
+
+/* The peer may send CNPs at any time. */
+static void take_cnp(void)
+{
+	u8 how = take(1);
+
+	if (!hrp_qp_sends(&fuzz.qp) || !hrp_cc_of(fuzz.qp.req.cc)->cnp)
+		return;
+	if (hrp_cc_wants_pace(&fuzz.qp) && how & 1)
+		pace_start(how);
+	hrp_cc_notified(&fuzz.qp, fuzz.now_ns);
 }
 
 static void op_modify(void)
@@ -493,6 +517,9 @@ static void op_modify(void)
 		break;
 	case 3:
 		set_rate();
+		break;
+	case 4:
+		take_cnp();
 		break;
 	default:
 		flush();

@@ -23,6 +23,7 @@
  * @qp: queue pair
  * @burst: burst on its way, if nr_pkts is not 0
  * @pace: for the queue pair while it has a rate
+ * @rp: parameters of its control
  * @data: rest of the input
  * @len: bytes of it
  * @now_ns: time
@@ -37,6 +38,7 @@ struct fuzz {
 	struct hrp_qp qp;
 	struct hrp_burst burst;
 	struct hrp_pace pace;
+	struct hrp_rp rp;
 	const u8 *data;
 	size_t len;
 	u64 now_ns;

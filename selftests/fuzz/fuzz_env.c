@@ -45,6 +45,7 @@ void fuzz_setup(u8 kind, u8 size)
 	sq->ring = calloc(sq->nr_entries, sq->stride);
 	sq->copies = calloc(sq->nr_entries, sq->copy_stride);
 	qp->req.window_pkts = 8 + size % 7 * 8;
+	hrp_rp_init(&fuzz.rp);
 	qp->req.cc = size / 7 % HRP_CC_NR;
 	qp->req.burst_pkts = 1 + size % 16;
 	qp->req.max_rd_atomic = size % 3 * 2;

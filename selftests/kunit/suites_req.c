@@ -13,11 +13,12 @@ SUITE(hole);
 SUITE(sack);
 SUITE(ahead);
 SUITE(delay);
+SUITE(dcqcn);
 SUITE(wait);
 SUITE(pkt);
 SUITE(cause);
 
 kunit_test_suites(&sq_suite, &req_suite, &comp_suite, &masked_suite,
 		  &pace_suite, &cwnd_suite, &rtt_suite, &hole_suite,
-		  &sack_suite, &ahead_suite, &delay_suite, &wait_suite, &pkt_suite,
-		  &cause_suite);
+		  &sack_suite, &ahead_suite, &delay_suite, &dcqcn_suite,
+		  &wait_suite, &pkt_suite, &cause_suite);

@@ -93,6 +93,17 @@ capable_no_more() {
 	knob nla cc delay && knob nlb cc delay
 }
 
+# usage: slowed TYPE: its requests are ECN-capable, and CNPs limit their rate
+slowed() {
+	local handled
+
+	knob nla cc dcqcn && knob nlb cc dcqcn && capable 1 -t "$1" || return
+	handled=$(counter nla rp_cnp_handled)
+	path_marks "$nsA" && traffic -n 300 -t "$1" && grows nla rp_cnp_handled "$handled" 1 || return
+	ip netns exec "$nsA" nft flush ruleset
+	knob nla cc delay && knob nlb cc delay
+}
+
 # The path marks instead of dropping. Who is told makes its window smaller.
 marks_instead_of_losses() {
 	local handled marked
@@ -124,5 +135,7 @@ tap_case ecn.requests_capable capable 1
 tap_case ecn.datagrams_not_capable capable 0 -t ud
 tap_case ecn.unreliable_not_capable capable 0 -t uc
 tap_case ecn.capable_no_more capable_no_more
+tap_case ecn.reliable_slowed slowed rc
+tap_case ecn.unreliable_slowed slowed uc
 tap_case ecn.marks_instead_of_losses marks_instead_of_losses
 tap_done

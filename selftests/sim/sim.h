@@ -64,6 +64,9 @@ struct sim_opts {
 	bool keeps;		/* some requests must be kept, not in vain */
 	bool sacks;		/* some peers must tell what they keep */
 	bool paced;		/* requesters have rates, which change */
+	u32 mark_us;		/* frames that wait longer are marked */
+	u32 max_late;		/* per cent of round trips that find a queue */
+	bool dcqcn;		/* all have that control */
 	bool srq;
 	bool big_read;		/* mostly READs, many packets each */
 	bool kill_one;		/* one side goes to ERR on the way */
@@ -212,9 +215,12 @@ struct sim_qp {
 	u8 *resp_bytes;
 	u32 refused_psn;	/* where the frame began that req_burst goes to */
 	u64 timer_ns;		/* when the timer event planned last fires */
-	/* Pacing, and another bucket that only fills with what is sent. */
+	u64 cnp_ns;		/* when the last CNP was sent; 0: none was */
+	/* Rate of the program, and another bucket that only fills with what is sent. */
 	struct hrp_pace *pace;
 	u64 paced_ns;
+	u32 paced_kbps;
+	double paced_max;
 	double paced_bytes;
 };
 
@@ -228,6 +234,7 @@ struct sim_event {
 struct sim {
 	struct sim_opts opts;
 	struct sim_rng rng;
+	struct hrp_rp rp;
 	u64 now_ns;
 	u64 done_ns;		/* when all work was done */
 	u64 order;
@@ -240,6 +247,7 @@ struct sim {
 	u64 link_free_ns[2];
 	u64 nr_frames;
 	u64 nr_sent;
+	u64 nr_cnps;
 	bool stopped;		/* all work is done: let everything run dry */
 	struct hroce_stats counts;
 };
@@ -303,6 +311,8 @@ void sim_qp_kick(struct sim_qp *qp);
 void sim_qp_error(struct sim_qp *qp);
 void sim_qp_receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 		    bool damaged);
+/* A marked frame of the peer has arrived. */
+void sim_qp_marked(struct sim_qp *qp);
 struct sim_rq *sim_rq_new(struct sim_node *node, u32 room);
 /* The queue that receive entries come from, and go back to. */
 struct sim_rq *sim_qp_rq(const struct sim_qp *qp);

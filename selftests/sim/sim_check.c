@@ -383,6 +383,27 @@ static void check_keeps(struct sim *sim)
 		       v[HROCE_EV_KEPT_DROPPED] || sim->opts.kill_both);
 }
 
+/* Do marks keep the queue short? Most round trips are as if there were none. */
+static void check_marks(struct sim *sim)
+{
+	u64 all = 0, late = 0;
+	u32 i;
+
+	for (i = HROCE_EV_RTT_64US; i <= HROCE_EV_RTT_MORE; i++) {
+		all += sim->counts.v[i];
+		if (i > HROCE_EV_RTT_64US)
+			late += sim->counts.v[i];
+	}
+	if (sim->opts.verbose)
+		printf("# %llu CNPs, %llu of %llu round trips late\n",
+		       (unsigned long long)sim->nr_cnps,
+		       (unsigned long long)late, (unsigned long long)all);
+	/* In other runs there may be no queue. */
+	sim_check(sim, !sim->opts.max_late ||
+		       (sim->nr_cnps &&
+			100 * late <= sim->opts.max_late * all));
+}
+
 void sim_check_end(struct sim *sim)
 {
 	u32 i, n;
@@ -393,6 +414,8 @@ void sim_check_end(struct sim *sim)
 		sim_check(sim, sim->counts.v[HROCE_EV_SACK_RCVD]);
 	if (sim->opts.holds)
 		check_holds(sim);
+	if (sim->opts.mark_us)
+		check_marks(sim);
 
 	check_timeouts(sim);
 	check_waste(sim);

@@ -257,6 +257,7 @@ u64 sim_run(const struct sim_opts *opts)
 
 	sim->opts = *opts;
 	sim->rng.state = opts->seed;
+	hrp_rp_init(&sim->rp);
 	if (!sim->opts.mtu_shift)
 		sim->opts.mtu_shift = 8 + sim_below(&sim->rng, 5);
 	if (!sim->opts.max_msg)

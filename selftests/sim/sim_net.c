@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "proto/burst.h"
+#include "proto/cc.h"
 #include "proto/psn.h"
 #include "sim.h"
 
@@ -15,6 +16,8 @@ struct frame {
 	struct sim_node *to;
 	u32 len;
 	bool damaged;
+	bool ect;
+	bool ce;
 	u8 bytes[] __attribute__((__aligned__(8)));
 };
 
@@ -78,9 +81,11 @@ static void frame_arrive(void *ctx)
 		struct sim_qp *qp = sim->qp[i];
 
 		hdr_len = hrp_opcode_hdr_len(pkt.info);
-		if (qp->node == f->to && qp->hrp.qpn == pkt.dqpn)
-			sim_qp_receive(qp, &pkt, f->bytes + hdr_len,
-				       f->damaged);
+		if (qp->node != f->to || qp->hrp.qpn != pkt.dqpn)
+			continue;
+		sim_qp_receive(qp, &pkt, f->bytes + hdr_len, f->damaged);
+		if (f->ce && !f->damaged)
+			sim_qp_marked(qp);
 	}
 	free(f);
 }
@@ -96,6 +101,7 @@ static void frame_send(struct frame *f)
 		free(f);
 		return;
 	}
+	f->ce = f->ect && o->mark_us && *link > sim->now_ns + o->mark_us * SIM_US;
 	/* 80 Gbit/s, or 8 through a short queue, and 3 us for the way. */
 	*link = max(*link, sim->now_ns) + 10 +
 		(o->queue_us ? f->len : f->len / 10);
@@ -120,6 +126,9 @@ static struct frame *frame_new(struct sim_qp *from, const struct hrp_pkt *pkt,
 	f->sim = from->node->sim;
 	f->to = from->peer->node;
 	f->damaged = false;
+	/* Requests of those who react. */
+	f->ect = !(pkt->info & HRP_OI_RESPONSE) && hrp_qp_sends(&from->hrp) &&
+		 hrp_cc_of(from->hrp.req.cc)->cnp;
 	f->len = hdr_len + pkt->payload_len + pkt->pad + HRW_ICRC_LEN;
 	sim_check(f->sim, f->len <= SIM_MAX_FRAME);
 	memcpy(f->bytes + hdr_len, payload, pkt->payload_len);

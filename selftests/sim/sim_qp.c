@@ -9,6 +9,7 @@
 #include <string.h>
 #include <linux/overflow.h>
 #include "kept.h"
+#include "proto/cc.h"
 #include "sim.h"
 
 #define SQ_MAX_INLINE	256
@@ -40,11 +41,20 @@ static void error_work(void *ctx)
 	flush(qp);
 }
 
+/* A CNP may have come meanwhile. */
+static void unpace(struct sim_qp *qp)
+{
+	if (!hrp_pace_is_on(&qp->hrp.req))
+		free(hrp_pace_stop(&qp->hrp));
+}
+
 /* After each call of the engine that may end with an error. */
 static void take_pending(struct sim_qp *qp)
 {
 	struct sim *sim = qp->node->sim;
 
+	if (test_and_clear_bit(HRP_PENDING_UNPACED, &qp->hrp.pending))
+		unpace(qp);
 	if (!test_and_clear_bit(HRP_PENDING_ERROR, &qp->hrp.pending))
 		return;
 	sim_check(sim, qp->hrp.state == HRP_ERR || qp->hrp.state == HRP_SQE);
@@ -92,16 +102,24 @@ static void plan_timer(struct sim_qp *qp)
 
 #define PACE_SLACK_NS	20000
 
-/* Bytes that the bucket has lost since. */
+/*
+ * Bytes that the bucket has lost since, at the rate until now. What was earned
+ * before a change of the rate stays, up to the new burst.
+ */
 static void pace_drain(struct sim_qp *qp)
 {
 	u64 now_ns = qp->node->sim->now_ns;
+	double max = qp->pace->max_credit / 8e6;
 
-	qp->paced_bytes -= (now_ns - qp->paced_ns) *
-			   (qp->pace->rate_kbps / 8e6);
+	qp->paced_bytes -= (now_ns - qp->paced_ns) * (qp->paced_kbps / 8e6);
+	if (qp->paced_bytes < 0)
+		qp->paced_bytes = 0;
+	qp->paced_bytes += max - qp->paced_max;
 	if (qp->paced_bytes < 0)
 		qp->paced_bytes = 0;
 	qp->paced_ns = now_ns;
+	qp->paced_max = max;
+	qp->paced_kbps = qp->pace->rate_kbps;
 }
 
 static u32 pace_bytes(const struct hrp_burst *b)
@@ -143,7 +161,6 @@ static void pace_change(void *ctx)
 	struct sim_qp *qp = ctx;
 	struct sim *sim = qp->node->sim;
 	u32 burst = sim_below(&sim->rng, 2) ? sim_below(&sim->rng, 100000) : 0;
-	double was = qp->pace->max_credit / 8e6;
 
 	if (sim->stopped)
 		return;
@@ -151,12 +168,44 @@ static void pace_change(void *ctx)
 	hrp_pace_set(&qp->hrp, sim->now_ns,
 		     (100000 + sim_below(&sim->rng, 100000)) <<
 		     sim_below(&sim->rng, 6), burst);
-	/* What was earned before stays, up to the new burst. */
-	qp->paced_bytes += qp->pace->max_credit / 8e6 - was;
-	if (qp->paced_bytes < 0)
-		qp->paced_bytes = 0;
+	pace_drain(qp);
 	run_requester(qp);
 	sim_at(sim, sim_below(&sim->rng, 5 * SIM_MS), pace_change, qp);
+}
+
+#define CNP_NS		(50 * SIM_US)
+
+static void cnp_arrives(void *ctx)
+{
+	struct sim_qp *qp = ctx;
+	struct sim *sim = qp->node->sim;
+
+	if (qp->hrp.state == HRP_ERR)
+		return;
+	sim->nr_cnps++;
+	if (qp->pace)
+		pace_drain(qp);
+	/* There may be no memory. */
+	if (hrp_cc_wants_pace(&qp->hrp) && sim_below(&sim->rng, 8))
+		hrp_pace_start(&qp->hrp, malloc(sizeof(struct hrp_pace)),
+			       &sim->rp, sim->now_ns, PACE_SLACK_NS);
+	hrp_cc_notified(&qp->hrp, sim->now_ns);
+	if (qp->pace)
+		pace_drain(qp);
+	take_pending(qp);
+}
+
+void sim_qp_marked(struct sim_qp *qp)
+{
+	struct sim *sim = qp->node->sim;
+
+	if (qp->hrp.type == HRP_TYPE_UD ||
+	    (qp->cnp_ns && sim->now_ns < qp->cnp_ns + CNP_NS) ||
+	    sim_chance(&sim->rng, sim->opts.drop_ppm))
+		return;
+	qp->cnp_ns = sim->now_ns;
+	sim_at(sim, 3 * SIM_US + sim_below(&sim->rng, 5 * SIM_US), cnp_arrives,
+	       qp->peer);
 }
 
 static u64 transmit_time(struct sim *sim, const struct hrp_burst *b)
@@ -291,6 +340,9 @@ static void run_requester(struct sim_qp *qp)
 		return;		/* the holder asks again in any case */
 	do {
 		next = hrp_req_next(&qp->hrp, sim->now_ns, &qp->req_burst);
+		/* It may have raised the rate. */
+		if (qp->pace)
+			pace_drain(qp);
 	} while (next == HRP_NEXT_AGAIN);
 	take_pending(qp);
 	plan_timer(qp);
@@ -755,7 +807,7 @@ struct sim_qp *sim_qp_new(struct sim_node *node, enum hrp_type type, u32 qpn,
 	req->window_pkts = sim->opts.queue_us ? 512 :
 			   8u << sim_below(&sim->rng, 6);
 	req->burst_pkts = 1u << sim_below(&sim->rng, 7);
-	req->cc = qpn / 2 % HRP_CC_NR;
+	req->cc = sim->opts.dcqcn ? HRP_CC_DCQCN : qpn / 2 % HRP_CC_NR;
 	resp->burst_pkts = 1u << sim_below(&sim->rng, 7);
 	/*
 	 * 67 ms is longer than it takes to be refused several times, and until
@@ -805,7 +857,8 @@ void sim_qp_connect(struct sim_qp *qp, struct sim_qp *peer, u32 psn,
 	hrp_req_start(&qp->hrp, psn);
 	if (sim->opts.paced && hrp_qp_sends(&qp->hrp)) {
 		qp->pace = malloc(sizeof(*qp->pace));
-		hrp_pace_start(&qp->hrp, qp->pace, sim->now_ns, PACE_SLACK_NS);
+		hrp_pace_start(&qp->hrp, qp->pace, &sim->rp, sim->now_ns,
+			       PACE_SLACK_NS);
 		pace_change(qp);
 	}
 }
@@ -821,6 +874,6 @@ void sim_qp_free(struct sim_qp *qp)
 	free(qp->hrp.resp.rd);
 	free(qp->req_bytes);
 	free(qp->resp_bytes);
-	free(qp->pace);
+	free(qp->hrp.req.pace);
 	free(qp);
 }

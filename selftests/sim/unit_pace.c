@@ -15,11 +15,12 @@
 #define RETH		16
 
 static struct hrp_pace pace;
+static struct hrp_rp rp;
 
 static void begin(enum hrp_type type, u32 rate_kbps, u32 burst_bytes)
 {
 	rig_begin(type, 0);
-	hrp_pace_start(&rig.qp, &pace, rig.now_ns, 0);
+	hrp_pace_start(&rig.qp, &pace, &rp, rig.now_ns, 0);
 	hrp_pace_set(&rig.qp, rig.now_ns, rate_kbps, burst_bytes);
 }
 
@@ -342,7 +343,7 @@ static void memory_is_not_there(void)
 	expect_four();
 	hrp_pace_stop(&rig.qp);
 	hrp_pace_give_back(&rig.qp, &rig.burst, 0);
-	hrp_pace_start(&rig.qp, &other, rig.now_ns, 0);
+	hrp_pace_start(&rig.qp, &other, &rp, rig.now_ns, 0);
 	hrp_pace_set(&rig.qp, rig.now_ns, MBIT, 0);
 	hrp_pace_give_back(&rig.qp, &rig.burst, 0);
 	tap_eq(other.credit, 0);

@@ -96,9 +96,11 @@ static void for_memory(void)
 static void for_rate(void)
 {
 	static struct hrp_pace pace;
+	struct hrp_rp rp;
 
+	hrp_rp_init(&rp);
 	rig_begin(HRP_TYPE_RC, 0);
-	hrp_pace_start(&rig.qp, &pace, rig.now_ns, 0);
+	hrp_pace_start(&rig.qp, &pace, &rp, rig.now_ns, 0);
 	hrp_pace_set(&rig.qp, rig.now_ns, 1000, 0);
 	rig_post_op(HROCE_WR_WRITE, 1);
 	rig_drain();

@@ -15,6 +15,7 @@
 #define min_t(type, a, b)	min((type)(a), (type)(b))
 #define max_t(type, a, b)	max((type)(a), (type)(b))
 #define min3(a, b, c)		min(min(a, b), c)
+#define min_not_zero(a, b)	(!(a) ? (b) : !(b) ? (a) : min(a, b))
 #define clamp(v, lo, hi)	min(max(v, lo), hi)
 #define swap(a, b) \
 	do { \
