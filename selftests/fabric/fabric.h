@@ -25,6 +25,7 @@
 #include <linux/types.h>
 #include <uapi/rdma/hroce-abi.h>
 #include "proto/cc.h"
+#include "proto/cc_dcqcn.h"
 #include "proto/env.h"
 #include "proto/req.h"
 #include "proto/resp.h"
@@ -114,6 +115,7 @@ struct fab_opts {
 	u64 sack;
 	u64 timeout;
 	char cc[32];
+	u64 ai_rate;
 	u64 cnp_gap;
 	u64 ack_delay;
 	u64 rx_delay;
@@ -383,6 +385,7 @@ struct fabric {
 	u32 max_heap;
 	bool stop;
 	u8 cc;
+	struct hrp_rp rp;
 	struct fab_host *host;
 	u32 nr_hosts;
 	struct fab_node *sw;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "kept.h"
+#include "proto/pace.h"
 #include "fabric.h"
 
 #define SQ_ENTRIES	16
@@ -79,6 +80,27 @@ void fab_qp_left(struct fab_qp *qp, u32 bytes)
 		return;
 	qp->full = false;
 	fab_qp_kick(qp);
+}
+
+/* As datapath/cnp.c: a control that limits the rate gets a bucket. */
+static void notified(struct fab_qp *qp)
+{
+	struct fabric *fab = qp_fab(qp);
+
+	if (!qp_reacts(qp))
+		return;
+	if (hrp_cc_wants_pace(&qp->hrp))
+		hrp_pace_start(&qp->hrp, fab_alloc(1, sizeof(struct hrp_pace)),
+			       &fab->rp, fab->now_ns, 0);
+	hrp_cc_notified(&qp->hrp, fab->now_ns);
+}
+
+/* The rate is that of the line again. */
+static void unpace(struct fab_qp *qp)
+{
+	if (test_and_clear_bit(HRP_PENDING_UNPACED, &qp->hrp.pending) &&
+	    !hrp_pace_is_on(&qp->hrp.req))
+		free(hrp_pace_stop(&qp->hrp));
 }
 
 static void send_cnp(struct fab_qp *qp)
@@ -156,6 +178,7 @@ void fab_qp_run(struct fab_qp *qp)
 {
 	qp->run_bytes = 0;
 	qp->run_pkts = 0;
+	unpace(qp);
 	if (test_and_clear_bit(HRP_PENDING_ERROR, &qp->hrp.pending)) {
 		hrp_req_flush(&qp->hrp, SQ_ENTRIES);
 		hrp_resp_flush(&qp->hrp, SQ_ENTRIES);
@@ -309,8 +332,7 @@ void fab_qp_receive(struct fab_qp *qp, struct fab_pkt *p)
 	if (qp->hrp.state == HRP_ERR)
 		return;
 	if (pkt->info & HRP_OI_CNP) {
-		if (qp_reacts(qp))
-			hrp_cc_cnp(&qp->hrp);
+		notified(qp);
 		return;
 	}
 	if (pkt->info & HRP_OI_RESPONSE) {
@@ -542,6 +564,7 @@ void fab_qp_free(struct fab_qp *qp)
 	kept_end(&qp->hrp);
 	kept_free(hrp_ahead_close(&qp->hrp));
 	free(hrp_sack_close(&qp->hrp.req));
+	free(hrp_pace_stop(&qp->hrp));
 	free(qp->hrp.req.sq.hdr);
 	free(qp->hrp.req.sq.ring);
 	free(qp->hrp.req.sq.copies);
