@@ -73,23 +73,30 @@ bool hrp_ahead_fits(const struct hrp_req *req, u32 psn)
 
 void hrp_ahead_acked(struct hrp_req *req, u32 end)
 {
-	struct hrp_sack *sack = req->sack;
 	const struct hrp_wqe *w;
-	u32 idx;
+	u32 psn, idx, nr;
 
+	hrp_sack_trim(req);
+	psn = req->sack->acked;
+	if (hrp_psn_diff(end, psn) <= 0)
+		return;
+	if (hrp_psn_diff(psn, req->psn_una) < 0)
+		psn = req->psn_una;
 	for (idx = req->sq.tail; idx != req->sq.head; idx++) {
 		w = hrp_sq_wqe(&req->sq, idx);
 		if (!w->nr_pkts)
 			continue;
-		if (!w->started || hrp_psn_diff(w->first_psn, end) >= 0)
+		if (!w->started || hrp_psn_diff(psn, end) >= 0)
 			break;
+		if (hrp_psn_diff(w->last_psn, psn) < 0)
+			continue;
+		nr = min((w->last_psn - psn) & HRP_PSN_MASK,
+			 (end - psn - 1) & HRP_PSN_MASK) + 1;
 		if (!hrp_wqe_is_answered(w))
-			hrp_sack_mark(req, w->first_psn,
-				      min((end - w->first_psn) & HRP_PSN_MASK,
-					  w->nr_pkts));
+			hrp_sack_mark(req, psn, nr);
+		psn = hrp_psn_add(psn, nr);
 	}
-	if (hrp_psn_diff(end, sack->acked) > 0)
-		sack->acked = end;
+	req->sack->acked = end;
 }
 
 void hrp_ahead_kept(struct hrp_qp *qp, u32 psn, u64 now_ns)
@@ -99,8 +106,7 @@ void hrp_ahead_kept(struct hrp_qp *qp, u32 psn, u64 now_ns)
 
 	hrp_count(qp, HROCE_EV_ANSWERS_KEPT);
 	hrp_sack_mark(req, psn, 1);
-	if (hrp_psn_diff(end, req->sack->acked) > 0)
-		hrp_ahead_acked(req, end);
+	hrp_ahead_acked(req, end);
 	hrp_sack_acked(qp, now_ns);
 	req->troubled = 1;
 	if (req->timer == HRP_TIMER_ACK)

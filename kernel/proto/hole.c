@@ -118,20 +118,22 @@ static bool hole_clip_answers(const struct hrp_req *req,
 
 /*
  * Make *@nr_pkts missing packets from @psn on fewer, so that they are alike:
- * requests, or answers (@answers). Return: false if they are not to be resent.
+ * requests, or answers (@answers). Their entry is *@idx or behind it, which moves
+ * on to the first one that matters. Return: false if they are not to be resent.
  */
-static bool hole_clip(const struct hrp_req *req, u32 psn, u32 *nr_pkts,
-		      bool *answers)
+static bool hole_clip(const struct hrp_req *req, u32 *idx, u32 psn,
+		      u32 *nr_pkts, bool *answers)
 {
 	const struct hrp_wqe *w;
-	u32 idx = req->sq.tail;
-	u32 nr = 0;
+	u32 nr = 0, i = *idx;
 
 	*answers = false;
-	for (; nr < *nr_pkts && idx != req->sq.head; idx++) {
-		w = hrp_sq_wqe(&req->sq, idx);
+	for (; nr < *nr_pkts && i != req->sq.head; i++) {
+		w = hrp_sq_wqe(&req->sq, i);
 		if (!w->nr_pkts || hrp_psn_diff(psn, w->last_psn) > 0)
 			continue;
+		if (!nr)
+			*idx = i;
 		if (hrp_wqe_is_answered(w)) {
 			if (nr)
 				break;
@@ -159,6 +161,7 @@ bool hrp_hole_fill(struct hrp_qp *qp, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
 	bool dense = false, answers;
+	u32 idx = req->sq.tail;
 	u32 nr_pkts;
 
 	if (!hole_may_fill(req))
@@ -177,7 +180,7 @@ bool hrp_hole_fill(struct hrp_qp *qp, u64 now_ns)
 	else if (req->psn_una != req->rtx_psn)
 		dense = hole_judge(req, req->psn_una, req->hole_shift);
 	nr_pkts = min(nr_pkts, hrp_req_dist(req));
-	hole_clip(req, req->psn_una, &nr_pkts, &answers);
+	hole_clip(req, &idx, req->psn_una, &nr_pkts, &answers);
 	hole_resend(qp, req->psn_una, nr_pkts, dense);
 	if (req->sack)
 		hrp_sack_tried(req, req->psn_una, nr_pkts);
@@ -189,6 +192,7 @@ bool hrp_hole_more(struct hrp_qp *qp, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
 	bool dense = false, answers;
+	u32 idx = req->sq.tail;
 	u32 psn = req->psn_una;
 	u32 nr_pkts;
 
@@ -198,9 +202,9 @@ bool hrp_hole_more(struct hrp_qp *qp, u64 now_ns)
 		nr_pkts = hrp_sack_next(req, &psn);
 		if (!nr_pkts)
 			return false;
-		if (hole_clip(req, psn, &nr_pkts, &answers))
+		if (hole_clip(req, &idx, psn, &nr_pkts, &answers))
 			break;
-		if (!nr_pkts)
+		if (!nr_pkts || !req->sack->told)
 			return false;
 	}
 	hrp_sack_tried(req, psn, nr_pkts);

@@ -93,8 +93,7 @@ void hrp_sack_forget(struct hrp_req *req)
 	};
 }
 
-/* Let the maps begin at the oldest packet in flight. */
-static void sack_trim(struct hrp_req *req)
+void hrp_sack_trim(struct hrp_req *req)
 {
 	struct hrp_sack *sack = req->sack;
 
@@ -115,7 +114,7 @@ void hrp_sack_tried(struct hrp_req *req, u32 psn, u32 nr)
 {
 	u32 end = hrp_psn_add(psn, nr);
 
-	sack_trim(req);
+	hrp_sack_trim(req);
 	for (; hrp_psn_diff(psn, end) < 0; psn = word_end(psn))
 		req->sack->tried[1][word_of(psn)] |= bits_between(psn, end);
 }
@@ -171,7 +170,7 @@ static void sack_end_timing(struct hrp_qp *qp, u64 now_ns)
 void hrp_sack_acked(struct hrp_qp *qp, u64 now_ns)
 {
 	sack_end_timing(qp, now_ns);
-	sack_trim(&qp->req);
+	hrp_sack_trim(&qp->req);
 }
 
 /* One past the last packet in flight of which the maps have a bit. */
@@ -187,7 +186,7 @@ void hrp_sack_mark(struct hrp_req *req, u32 psn, u32 nr)
 	struct hrp_sack *sack = req->sack;
 	u32 end = hrp_psn_add(psn, nr);
 
-	sack_trim(req);
+	hrp_sack_trim(req);
 	if (hrp_psn_diff(psn, req->psn_una) < 0)
 		psn = req->psn_una;
 	if (hrp_psn_diff(end, map_end(req)) > 0)
@@ -306,7 +305,7 @@ u32 hrp_sack_next(struct hrp_req *req, u32 *psn)
 	struct hrp_sack *sack = req->sack;
 	u32 first, nr;
 
-	sack_trim(req);
+	hrp_sack_trim(req);
 	first = map_find(sack, *psn, sack->end, false);
 	if (hrp_psn_diff(first, sack->end) >= 0)
 		return 0;

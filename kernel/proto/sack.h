@@ -152,6 +152,14 @@ static inline bool hrp_sack_is_active(const struct hrp_req *req)
 void hrp_sack_judge(struct hrp_req *req);
 
 /**
+ * hrp_sack_trim - let the maps begin at the oldest packet in flight
+ * @req: requester with @req->sack
+ *
+ * Context: send lock held.
+ */
+void hrp_sack_trim(struct hrp_req *req);
+
+/**
  * hrp_sack_mark - packets have arrived
  * @req: requester with @req->sack
  * @psn: the first
