@@ -18,6 +18,7 @@ import tap
 
 QUESTION = b"hroc\1\0\0\0"
 SEQUENCE_NAK = 0x60
+NO_CREDITS = 0x1f
 ACK = 0x11
 
 
@@ -80,7 +81,7 @@ def map_of(expected, kept):
 
 
 def asked(target):
-    """A new gap, what asks for an answer, and what fills a gap: each is told, with all that is kept."""
+    """The question, a new gap, what asks for an answer, and what fills a gap: each is told, with all that is kept."""
     peer = Asker(target)
     psn = target.psn
     target.ask("post 8")
@@ -92,6 +93,7 @@ def asked(target):
     peer.send(4, 200)
     peer.send(0)
     wanted = [
+        (SACK, psn(-1), NO_CREDITS, b""),
         (SACK, psn(0), SEQUENCE_NAK, map_of(psn(0), [psn(1)])),
         (SACK, psn(0), SEQUENCE_NAK, map_of(psn(0), [psn(1), psn(3)])),
         (SACK, psn(0), SEQUENCE_NAK, map_of(psn(0), [psn(1), psn(3), psn(4)])),
@@ -101,7 +103,7 @@ def asked(target):
     found = peer.answers(len(wanted))
     if found != wanted:
         raise Failure(f"{found}, expected {wanted}")
-    grown = wait_counted(before, "sack_sent", len(wanted))
+    grown = wait_counted(before, "sack_sent", len(wanted) - 1)
     if grown["kept"] != 4 or grown["nak_seq_sent"] != 2 or grown.get("sack_rcvd"):
         raise Failure(f"{grown}")
     target.check("neighbour")
