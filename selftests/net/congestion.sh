@@ -30,12 +30,6 @@ slow_link() {
 # usage: queue BYTES: what the link holds at most
 queue() { tc -n "$nsS" qdisc replace dev sb root tbf rate "${rate_mbit}mbit" burst 32k limit "$1"; }
 
-# Marks what has waited for 1 ms, 50 KB at the rate, and drops nothing before it is full.
-marking_queue() {
-	tc -n "$nsS" qdisc replace dev sb root handle 1: tbf rate "${rate_mbit}mbit" burst 32k limit 8m &&
-		tc -n "$nsS" qdisc replace dev sb parent 1:1 handle 2: codel limit 2000 target 5s interval 10s ecn ce_threshold 1ms
-}
-
 # usage: control NAME: of connections made from now on
 control() { knob nla cc "$1" && knob nlb cc "$1"; }
 
@@ -49,16 +43,15 @@ bulk() {
 	ip netns exec "$nsA" timeout 60 "$load" -d nla "${options[@]}" 10.90.0.2 >"/tmp/bulk-$id-$here" 2>&1 &
 }
 
-# usage: of_queue NAME: a number that tc tells about the queue before the link, the last one
+# usage: of_queue NAME: a number that tc tells about the queue before the link
 of_queue() { tc -s -j -n "$nsS" qdisc show dev sb | sed "s/.*\"$1\":\([0-9]*\).*/\1/"; }
 
-# usage: measure CONTROL QUEUE FLOWS: QUEUE is its size, or "marks". Sets waited, KB before the link; goodput, in percent
-# of its rate; and of thousand packets those that were dropped, and those that came twice
+# usage: measure CONTROL QUEUE FLOWS: sets waited, KB before the link; goodput, in percent of its rate; and of thousand
+# packets those that were dropped, and those that came twice
 measure() {
 	local sent dropped_was twice_was received begin n flow sum=0
 
-	control "$1" || return
-	if [ "$2" = marks ]; then marking_queue; else queue "$2"; fi || return
+	control "$1" && queue "$2" || return
 	sent=$(counter nla tx_packets) dropped_was=$(of_queue drops) twice_was=$(counter nlb duplicates)
 	for ((flow = 0; flow < $3; flow++)); do bulk 5 || return; done
 	wait_for 20 grows nlb rx_packets "$(counter nlb rx_packets)" 3000 || return
@@ -102,28 +95,9 @@ several_flows() {
 	measure delay 1m 4 && [ "$waited" -lt 150 ] && [ "$dropped" -le 20 ]
 }
 
-# usage: marks_keep_it_short FLOWS: the switch marks, and senders have rates. Without control nothing is marked.
-marks_keep_it_short() {
-	local plain marked
-
-	for _ in 1 2 3; do
-		measure none marks 1 || return
-		plain=$goodput
-		marked=$(counter nlb np_ecn_marked_roce_packets)
-		measure dcqcn marks "$1" || return
-		marked=$(($(counter nlb np_ecn_marked_roce_packets) - marked))
-		[ "$plain" -lt 50 ] || [ "$goodput" -lt $((plain * 3 / 4)) ] || break
-	done
-	[ "$plain" -ge 50 ] || { echo "the machine is slower than the link"; return 4; }
-	echo "$marked marked"
-	[ "$marked" -gt 0 ] && [ "$waited" -lt 150 ] && [ "$dropped" = 0 ] && [ "$goodput" -ge $((plain * 3 / 4)) ]
-}
-
 slow_link || { tap_case congestion.topology false; tap_done; exit 1; }
 tap_case congestion.queue_stays_short queue_stays_short
 tap_case congestion.queue_of_256_packets little_is_lost 1m
 tap_case congestion.queue_of_64_packets little_is_lost 256k
 tap_case congestion.several_flows several_flows
-tap_case congestion.marks_one_flow marks_keep_it_short 1
-tap_case congestion.marks_several_flows marks_keep_it_short 4
 tap_done
