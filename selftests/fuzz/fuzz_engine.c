@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "proto/ahead.h"
 #include "proto/cc.h"
 #include "proto/hold.h"
 #include "proto/sack.h"
@@ -71,7 +72,7 @@ static void check_mem(const struct hrp_mem *mem)
 		fuzz_demand((u64)mem->offset + mem->len <= mem_room(mem));
 	if (mem->bytes)
 		fuzz_demand(mem->offset + mem->len <=
-			    max(FUZZ_MAX_INLINE, HRP_SACK_MAP_BYTES));
+			    max_t(u32, FUZZ_MAX_INLINE, HRP_SACK_MAP_BYTES));
 }
 
 static void check_burst(const struct hrp_burst *b, u32 burst_pkts)
@@ -294,26 +295,6 @@ static void receive_request(struct hrp_pkt *pkt)
 				request_status(pkt, rx.verdict));
 }
 
-/* Kept requests whose turn it is, or some of them. */
-static void op_drain(void)
-{
-	struct hrp_resp *resp = &fuzz.qp.resp;
-	u32 max = take(1) & 15;
-	struct hrp_kept *kept;
-
-	if (!resp->kept)
-		return;
-	while ((kept = hrp_keep_take_stale(&fuzz.qp)))
-		free(kept);
-	while (max-- && (kept = hrp_resp_next_kept(&fuzz.qp))) {
-		fuzz_demand(kept->pkt.psn == resp->psn);
-		receive_request(&kept->pkt);
-		free(kept);
-	}
-	if (hrp_keep_is_over(resp))
-		fuzz_keep_end();
-}
-
 /* The payload is random in one of two ways. */
 static void take_map(const struct hrp_pkt *pkt)
 {
@@ -339,6 +320,13 @@ static void ask(void)
 		       take(1) & 1 ? sizeof(right) : take(1) % sizeof(right));
 }
 
+static u8 answer_status(const struct hrp_pkt *pkt, u8 verdict)
+{
+	if (verdict != HRP_RX_KEEP)
+		return take_status();
+	return take(1) == 0x5d ? HROCE_WC_GENERAL_ERR : fuzz_keep_answer(pkt);
+}
+
 static void receive_response(struct hrp_pkt *pkt)
 {
 	struct hrp_rx rx;
@@ -352,7 +340,52 @@ static void receive_response(struct hrp_pkt *pkt)
 		take_map(pkt);
 	if (rx.verdict != HRP_RX_DROP && take(1) != 0xa5)
 		hrp_comp_commit(&fuzz.qp, pkt, &rx, fuzz.now_ns,
-				take_status());
+				answer_status(pkt, rx.verdict));
+}
+
+/* Kept answers whose turn it is, or some of them; all are lost now and then. */
+static void drain_answers(void)
+{
+	struct hrp_req *req = &fuzz.qp.req;
+	u32 max = take(1) & 31;
+	struct hrp_kept *kept;
+
+	if (!max)
+		fuzz_ahead_end();
+	while (max-- && hrp_ahead_of(req)) {
+		while ((kept = hrp_ahead_take_stale(&fuzz.qp)))
+			free(kept);
+		kept = hrp_ahead_next(&fuzz.qp);
+		if (!kept)
+			break;
+		fuzz_demand(kept->pkt.psn == req->psn_una);
+		receive_response(&kept->pkt);
+		free(kept);
+	}
+	if (hrp_ahead_of(req) && !hrp_ahead_nr(req))
+		fuzz_ahead_end();
+}
+
+/* Kept requests whose turn it is, or some of them. */
+static void op_drain(void)
+{
+	struct hrp_resp *resp = &fuzz.qp.resp;
+	u32 max = take(1) & 15;
+	struct hrp_kept *kept;
+
+	if (hrp_ahead_of(&fuzz.qp.req))
+		drain_answers();
+	if (!resp->kept)
+		return;
+	while ((kept = hrp_keep_take_stale(&fuzz.qp)))
+		free(kept);
+	while (max-- && (kept = hrp_resp_next_kept(&fuzz.qp))) {
+		fuzz_demand(kept->pkt.psn == resp->psn);
+		receive_request(&kept->pkt);
+		free(kept);
+	}
+	if (hrp_keep_is_over(resp))
+		fuzz_keep_end();
 }
 
 static u32 take_payload_len(void)
@@ -421,7 +454,8 @@ static void fill_map(struct hrp_burst *b)
 	static u8 map[HRP_SACK_MAP_BYTES];
 
 	fuzz_demand(b->mem.len <= sizeof(map));
-	hrp_sack_fill(&fuzz.qp.resp, map);
+	if (b->mem.len)
+		hrp_sack_fill(&fuzz.qp.resp, map);
 	b->mem.bytes = map;
 }
 

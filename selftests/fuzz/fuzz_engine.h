@@ -71,4 +71,8 @@ u8 fuzz_keep(const struct hrp_pkt *pkt);
 /* Drop all that is kept. */
 void fuzz_keep_end(void);
 
+/* The same for answers. */
+u8 fuzz_keep_answer(const struct hrp_pkt *pkt);
+void fuzz_ahead_end(void);
+
 #endif /* FUZZ_ENGINE_H */

@@ -78,8 +78,31 @@ void fuzz_keep_end(void)
 	fuzz_demand(!kept_end(&fuzz.qp));
 }
 
+u8 fuzz_keep_answer(const struct hrp_pkt *pkt)
+{
+	struct hrp_req *req = &fuzz.qp.req;
+	struct hrp_kept *kept;
+	struct hrp_keep *keep;
+
+	if (!req->sack)
+		hrp_sack_open(req, malloc(sizeof(*req->sack)));
+	keep = kept_prepare_answer(req, pkt->psn);
+	if (hrp_keep_has(keep, pkt->psn))
+		return HROCE_WC_SUCCESS;
+	kept = malloc(sizeof(*kept));
+	kept->pkt = *pkt;
+	hrp_keep_put(keep, kept);
+	return HROCE_WC_SUCCESS;
+}
+
+void fuzz_ahead_end(void)
+{
+	fuzz_demand(!kept_free(hrp_ahead_close(&fuzz.qp)));
+}
+
 void fuzz_teardown(void)
 {
+	fuzz_ahead_end();
 	free(hrp_sack_close(&fuzz.qp.req));
 	free(fuzz.qp.req.sq.hdr);
 	free(fuzz.qp.req.sq.ring);
