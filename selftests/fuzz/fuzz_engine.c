@@ -314,6 +314,9 @@ static void ask(void)
 	u8 wrong[sizeof(right)];
 	u32 i;
 
+	/* Others are not told of it, see datapath/sack.c. */
+	if (!hrp_qp_is_reliable(&fuzz.qp))
+		return;
 	for (i = 0; i < sizeof(wrong); i++)
 		wrong[i] = take(1) & 1 ? right[i] : take(1);
 	hrp_sack_asked(&fuzz.qp, take(1) & 1 ? right : wrong,
