@@ -103,9 +103,15 @@ void hrp_ahead_kept(struct hrp_qp *qp, u32 psn, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
 	u32 end = hrp_psn_add(psn, 1);
+	u32 nr;
 
-	hrp_count(qp, HROCE_EV_ANSWERS_KEPT);
+	hrp_sack_trim(req);
+	nr = req->sack->nr;
 	hrp_sack_mark(req, psn, 1);
+	/* One that comes again is no progress. */
+	if (req->sack->nr == nr)
+		return;
+	hrp_count(qp, HROCE_EV_ANSWERS_KEPT);
 	hrp_ahead_acked(req, end);
 	hrp_sack_acked(qp, now_ns);
 	req->troubled = 1;

@@ -95,12 +95,6 @@ static inline void hrp_cc_measured(struct hrp_qp *qp, u32 rtt, bool first,
 		hrp_cc_of(qp->req.cc)->measured(qp, rtt, first, now_ns);
 }
 
-/* A CNP has come: shrink the window. Context: send lock held. */
-static inline void hrp_cc_cnp(struct hrp_qp *qp)
-{
-	hrp_cc_of(qp->req.cc)->cnp(&qp->req);
-}
-
 /*
  * Is a bucket needed before the first CNP, see hrp_pace_start()? Context: send
  * lock held.

@@ -81,17 +81,10 @@ void fuzz_keep_end(void)
 u8 fuzz_keep_answer(const struct hrp_pkt *pkt)
 {
 	struct hrp_req *req = &fuzz.qp.req;
-	struct hrp_kept *kept;
-	struct hrp_keep *keep;
 
 	if (!req->sack)
 		hrp_sack_open(req, malloc(sizeof(*req->sack)));
-	keep = kept_prepare_answer(req, pkt->psn);
-	if (hrp_keep_has(keep, pkt->psn))
-		return HROCE_WC_SUCCESS;
-	kept = malloc(sizeof(*kept));
-	kept->pkt = *pkt;
-	hrp_keep_put(keep, kept);
+	kept_put_answer(req, pkt);
 	return HROCE_WC_SUCCESS;
 }
 

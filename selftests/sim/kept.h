@@ -31,6 +31,20 @@ static inline struct hrp_keep *kept_prepare_answer(struct hrp_req *req, u32 psn)
 	return hrp_ahead_of(req);
 }
 
+/* Keep an answer, unless it is. */
+static inline void kept_put_answer(struct hrp_req *req,
+				   const struct hrp_pkt *pkt)
+{
+	struct hrp_keep *keep = kept_prepare_answer(req, pkt->psn);
+	struct hrp_kept *kept;
+
+	if (hrp_keep_has(keep, pkt->psn))
+		return;
+	kept = malloc(sizeof(*kept));
+	kept->pkt = *pkt;
+	hrp_keep_put(keep, kept);
+}
+
 /* Free what was closed. Return: packets that hrp_keep_take_any() did not find. */
 static inline u32 kept_free(struct hrp_keep *keep)
 {

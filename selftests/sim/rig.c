@@ -115,19 +115,12 @@ u32 rig_drain(void)
 static u8 rig_keep(const struct hrp_pkt *pkt)
 {
 	struct hrp_req *req = &rig.qp.req;
-	struct hrp_kept *kept;
-	struct hrp_keep *keep;
 
 	if (!rig.keeps_answers)
 		return HROCE_WC_GENERAL_ERR;
 	if (!req->sack)
 		hrp_sack_open(req, &rig.sack);
-	keep = kept_prepare_answer(req, pkt->psn);
-	if (hrp_keep_has(keep, pkt->psn))
-		return HROCE_WC_SUCCESS;
-	kept = malloc(sizeof(*kept));
-	kept->pkt = *pkt;
-	hrp_keep_put(keep, kept);
+	kept_put_answer(req, pkt);
 	return HROCE_WC_SUCCESS;
 }
 

@@ -331,11 +331,20 @@ static void wrong_answer_fails_at_its_turn(void)
 /* Answers that come twice are kept once, and never placed again. */
 static void answers_that_come_twice(void)
 {
+	u32 since;
+
 	begin_reads(0, 1);
 	answer(0, 0, 1);
 	answer(0, 2, 6);
+	since = req->since;
+	rig.now_ns += 100000;
 	answer(0, 2, 6);
 	tap_eq(hrp_ahead_nr(req), 4);
+	tap_eq(rig.counts.v[HROCE_EV_ANSWERS_KEPT], 4);
+	/* Nor do they put off the end of the connection. */
+	tap_eq(req->since, since);
+	/* But a round trip has passed. */
+	expect_part(0, 0, 1, 1);
 	expect_part(0, 0, 1, 1);
 	tap_eq(rig_drain(), 0);
 	rig_read_resp(HRP_OP_READ_RESP_ONLY, 1, MTU);

@@ -323,7 +323,7 @@ static void marks_shrink_the_window(void)
 	tap_eq(req->cc_start, 1);
 	cwnd = req->cwnd_pkts;
 	for (i = 0; i < 10; i++)
-		hrp_cc_cnp(&flows[0]);
+		hrp_cc_notified(&flows[0], 0);
 	tap_ok(req->cwnd_pkts >= cwnd * 7 / 8 && req->cwnd_pkts < cwnd);
 	tap_eq(req->cc_start, 0);
 	/* It does not grow in that round trip, but later. */
@@ -333,7 +333,7 @@ static void marks_shrink_the_window(void)
 	path_round(&path, 1);
 	tap_ok(req->cwnd_pkts > cwnd);
 	for (i = 0; i < 1000; i++) {
-		hrp_cc_cnp(&flows[0]);
+		hrp_cc_notified(&flows[0], 0);
 		path_round(&path, 1);
 	}
 	tap_eq(req->cwnd_pkts, 1);
