@@ -73,6 +73,7 @@
 	X(RECOVERY_16MS, "recovery_le_16ms", "recoveries from loss: up to 16 ms") \
 	X(RECOVERY_64MS, "recovery_le_64ms", "recoveries from loss: up to 64 ms") \
 	X(RECOVERY_MORE, "recovery_gt_64ms", "recoveries from loss: longer") \
+	X(REHASHES, "rehashes", "times that packets took another way as no answer came") \
 	X(NAK_SEQ_SENT, "nak_seq_sent", "PSN sequence NAKs sent") \
 	X(NAK_SEQ_RCVD, "nak_seq_rcvd", "PSN sequence NAKs received") \
 	X(RNR_SENT, "rnr_sent", "RNR NAKs sent") \

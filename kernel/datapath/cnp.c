@@ -70,12 +70,15 @@ static int cnp_path(const struct hroce_qp *qp, struct hroce_path *path)
 {
 	const struct hroce_cnp *cnp = &hqp_dev(qp)->cnp;
 	struct hroce_path_key key = qp->path.key;
+	int err;
 
 	key.tclass = READ_ONCE(cnp->dscp) << 2;
 	key.sl = READ_ONCE(cnp->prio);
 	key.priority = hroce_class_priority(qp->path.port->dev, key.sl,
 					    TC_PRIO_MAX);
-	return hroce_path_init(path, qp->path.port, &key, false, GFP_ATOMIC);
+	err = hroce_path_init(path, qp->path.port, &key, false, GFP_ATOMIC);
+	path->sport[1] = qp->path.sport[1];
+	return err;
 }
 
 /* As ConnectX builds it: PSN 0, MigReq 0. */

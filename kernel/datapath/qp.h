@@ -56,9 +56,11 @@ enum hroce_qp_pending {
 
 /*
  * Bits of hrp_qp.pending that say that there is work to do. An ACK that is held
- * waits for an event, a CNP for the responder side to run.
+ * waits for an event, the others for their side to run.
  */
 #define HROCE_PENDING_WORK	(~(BIT(HRP_PENDING_HELD) | \
+				   BIT(HRP_PENDING_REHASH) | \
+				   BIT(HRP_PENDING_REHASH_ANSWERS) | \
 				   BIT(HROCE_PENDING_CNP)))
 
 /**
@@ -388,6 +390,16 @@ static inline bool hroce_qp_side_again(struct hroce_side *side)
  * Calls the handlers, too. Context: process, may sleep.
  */
 void hroce_qp_end_flush(struct hroce_qp *qp);
+
+/**
+ * hroce_qp_rehash - have packets take another way through the network
+ * @qp: queue pair
+ * @answer: answers, else requests
+ *
+ * Unless the switch of the link is off. Context: sender of that side, with its
+ * lock; no frame is open.
+ */
+void hroce_qp_rehash(struct hroce_qp *qp, bool answer);
 
 /**
  * hroce_qp_fatal - request the error state and the event QP_FATAL

@@ -156,6 +156,9 @@ static void reply_flush(struct hroce_qp *qp)
 		tasklet_schedule(&qp->recv.task);
 }
 
+#define REPLY_RARE	(BIT(HRP_PENDING_REHASH_ANSWERS) | \
+			 BIT(HROCE_PENDING_CNP))
+
 /* A CNP waits for nothing but for the token. */
 static noinline void reply_cnp(struct hroce_qp *qp)
 	__must_hold(&qp->recv.lock)
@@ -169,14 +172,24 @@ static noinline void reply_cnp(struct hroce_qp *qp)
 	spin_lock(&qp->recv.lock);
 }
 
+/* What is sent apart from answers, or before them. */
+static noinline void reply_rare(struct hroce_qp *qp)
+{
+	lockdep_assert_held(&qp->recv.lock);
+	if (test_and_clear_bit(HRP_PENDING_REHASH_ANSWERS, &qp->proto.pending))
+		hroce_qp_rehash(qp, true);
+	if (test_bit(HROCE_PENDING_CNP, &qp->proto.pending))
+		reply_cnp(qp);
+}
+
 /* The caller holds the token. */
 static void reply_loop(struct hroce_qp *qp)
 {
 	lockdep_assert_held(&qp->recv.lock);
 	do {
 		qp->recv.again = false;
-		if (unlikely(test_bit(HROCE_PENDING_CNP, &qp->proto.pending)))
-			reply_cnp(qp);
+		if (unlikely(READ_ONCE(qp->proto.pending) & REPLY_RARE))
+			reply_rare(qp);
 		reply_bursts(qp);
 		if (qp->proto.state == HRP_ERR)
 			reply_flush(qp);

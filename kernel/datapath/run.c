@@ -156,6 +156,15 @@ void hroce_qp_run_pending(struct hroce_qp *qp)
 	hroce_epoch_leave();
 }
 
+void hroce_qp_rehash(struct hroce_qp *qp, bool answer)
+{
+	if (!qp->path_ok || !READ_ONCE(qp->path.port->rehash))
+		return;
+	hroce_path_rehash(&qp->path, answer);
+	hrp_count(&qp->proto, HROCE_EV_REHASHES);
+	trace_hroce_rehash(qp->proto.qpn, answer, qp->path.sport[answer]);
+}
+
 bool hroce_qp_push(struct hroce_qp *qp, struct hroce_cq *cq,
 		   const struct hroce_cqe *cqe, bool solicited)
 {

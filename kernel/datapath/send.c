@@ -195,6 +195,14 @@ static void send_flush(struct hroce_qp *qp, u64 now_ns)
 		tasklet_schedule(&qp->send.task);
 }
 
+/* No answer has come twice: the way through the network may be broken. */
+static noinline void send_rehash(struct hroce_qp *qp)
+{
+	lockdep_assert_held(&qp->send.lock);
+	if (test_and_clear_bit(HRP_PENDING_REHASH, &qp->proto.pending))
+		hroce_qp_rehash(qp, false);
+}
+
 /* The caller holds the token. */
 static void send_loop(struct hroce_qp *qp)
 {
@@ -203,6 +211,8 @@ static void send_loop(struct hroce_qp *qp)
 	lockdep_assert_held(&qp->send.lock);
 	do {
 		qp->send.again = false;
+		if (unlikely(qp->proto.req.troubled))
+			send_rehash(qp);
 		if (qp->proto.state == HRP_ERR || qp->proto.state == HRP_SQE)
 			send_flush(qp, now_ns);
 		else

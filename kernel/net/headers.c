@@ -10,8 +10,9 @@
 #include "headers.h"
 
 void hroce_headers_init(struct hroce_headers *h,
-			const struct hroce_path_key *key)
+			const struct hroce_path *path, bool answer)
 {
+	const struct hroce_path_key *key = &path->key;
 	u8 tclass = key->tclass & ~INET_ECN_MASK;
 	u8 ttl = key->hop_limit ?: IPDEFTTL;
 	struct ipv6hdr *ip6 = &h->ip6;
@@ -20,7 +21,7 @@ void hroce_headers_init(struct hroce_headers *h,
 	h->ipv6 = !ipv6_addr_v4mapped(&key->daddr);
 	if (h->ipv6) {
 		h->l3_len = sizeof(*ip6);
-		ip6_flow_hdr(ip6, tclass, htonl(key->flow_label));
+		ip6_flow_hdr(ip6, tclass, htonl(hroce_path_label(path, answer)));
 		ip6->nexthdr = IPPROTO_UDP;
 		ip6->hop_limit = ttl;
 		ip6->saddr = key->saddr;
@@ -37,7 +38,7 @@ void hroce_headers_init(struct hroce_headers *h,
 		ip4->saddr = key->saddr.s6_addr32[3];
 		ip4->daddr = key->daddr.s6_addr32[3];
 	}
-	hroce_headers_udp(h)->source = htons(key->sport);
+	hroce_headers_udp(h)->source = htons(path->sport[answer]);
 	hroce_headers_udp(h)->dest = htons(HRW_UDP_PORT);
 	hroce_headers_udp(h)->check = 0;
 }

@@ -8,7 +8,7 @@
 #include <linux/types.h>
 #include <linux/udp.h>
 
-struct hroce_path_key;
+struct hroce_path;
 
 /**
  * struct hroce_headers - IP and UDP headers of one packet
@@ -42,13 +42,14 @@ static inline u32 hroce_headers_len(const struct hroce_headers *h)
 /**
  * hroce_headers_init - set the fields that all packets of a path share
  * @h: filled in, except the fields of hroce_headers_set()
- * @key: address vector
+ * @path: path
+ * @answer: READ responses and acknowledgements, else requests
  *
- * The packets are not ECN-capable, whatever @key says: who sets the ECN bits has
+ * The packets are not ECN-capable, whatever its key says: who sets the ECN bits has
  * to react to marks.
  */
 void hroce_headers_init(struct hroce_headers *h,
-			const struct hroce_path_key *key);
+			const struct hroce_path *path, bool answer);
 
 /**
  * hroce_headers_set_ect - make the packets ECN-capable: ECT(0) (RFC 3168)

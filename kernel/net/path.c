@@ -212,6 +212,14 @@ static struct hroce_path_queue *queue_create(struct hroce_path *path,
 	return queue;
 }
 
+static void path_set_key(struct hroce_path *path,
+			 const struct hroce_path_key *key)
+{
+	path->key = *key;
+	path->sport[0] = key->sport;
+	path->sport[1] = key->sport;
+}
+
 int hroce_path_init(struct hroce_path *path, struct hroce_port *port,
 		    const struct hroce_path_key *key, bool cached, gfp_t gfp)
 {
@@ -228,18 +236,34 @@ int hroce_path_init(struct hroce_path *path, struct hroce_port *port,
 	}
 	path->cached = cached;
 	path->port = port;
-	path->key = *key;
+	path_set_key(path, key);
 	return 0;
 }
 
 void hroce_path_update(struct hroce_path *path,
 		       const struct hroce_path_key *key)
 {
-	path->key = *key;
+	path_set_key(path, key);
 	hroce_route_forget(path);
 	WRITE_ONCE(path->queue->local, false);
 	memset(path->queue->suspect, 0, sizeof(path->queue->suspect));
 	memset(path->single, 0, sizeof(path->single));
+}
+
+void hroce_path_rehash(struct hroce_path *path, bool answer)
+{
+	const u16 first = IB_ROCE_UDP_ENCAP_VALID_PORT_MIN + 1;
+	u16 sport;
+
+	/* The port before belongs to flow label 0, which means that there is none. */
+	do {
+		sport = get_random_u32_inclusive(first,
+						 IB_ROCE_UDP_ENCAP_VALID_PORT_MAX);
+	} while (sport == path->sport[answer]);
+	/* The sender of the other side may look the route up. */
+	WRITE_ONCE(path->sport[answer], sport);
+	if (!answer)
+		hroce_route_forget(path);
 }
 
 void hroce_path_fini(struct hroce_path *path)

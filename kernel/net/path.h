@@ -6,6 +6,7 @@
 #include <linux/atomic.h>
 #include <linux/in6.h>
 #include <net/ipv6.h>
+#include <rdma/ib_verbs.h>
 
 struct hroce_path_queue;
 struct hroce_port;
@@ -42,6 +43,8 @@ struct hroce_resend;
  * struct hroce_path - path to one peer
  * @port: port of the link
  * @key: addresses and header fields
+ * @sport: UDP source port of requests and answers, at first that of @key;
+ *	networks choose between equal paths by it
  * @known: the route that was looked up last, or NULL; one for all CPUs, RCU
  * @cached: keep the route in @known; else look it up for each frame
  * @ect: what is sent is ECN-capable: its sender reacts to marks; requests that
@@ -58,6 +61,7 @@ struct hroce_resend;
 struct hroce_path {
 	struct hroce_port *port;
 	struct hroce_path_key key;
+	u16 sport[2];
 	struct hroce_route_known __rcu *known;
 	struct hroce_path_queue *queue;
 	void (*wake)(struct hroce_path *path);
@@ -89,6 +93,36 @@ int hroce_path_init(struct hroce_path *path, struct hroce_port *port,
  */
 void hroce_path_update(struct hroce_path *path,
 		       const struct hroce_path_key *key);
+
+/**
+ * hroce_path_rehash - take another way through the network
+ * @path: path
+ * @answer: READ responses and acknowledgements, else requests
+ *
+ * Draws a new UDP source port, so that routers and bonds which choose between
+ * equal paths by it are likely to choose another one. For requests, the route of
+ * this host is looked up anew, too.
+ * Context: sender of that side, no frame is open.
+ */
+void hroce_path_rehash(struct hroce_path *path, bool answer);
+
+/**
+ * hroce_path_label - IPv6 flow label
+ * @path: path
+ * @answer: of READ responses and acknowledgements, else of requests
+ *
+ * Return: that of the key, or after hroce_path_rehash() one that
+ * rdma_flow_label_to_udp_sport() turns into the new port, as some networks look
+ * at the label alone.
+ */
+static inline u32 hroce_path_label(const struct hroce_path *path, bool answer)
+{
+	u16 sport = READ_ONCE(path->sport[answer]);
+
+	if (likely(sport == path->key.sport))
+		return path->key.flow_label;
+	return sport - IB_ROCE_UDP_ENCAP_VALID_PORT_MIN;
+}
 
 /**
  * hroce_path_fini - counterpart of hroce_path_init()

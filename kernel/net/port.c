@@ -64,6 +64,7 @@ int hroce_port_init(struct hroce_port *port, struct net_device *dev,
 	port->elide_icrc = true;
 	port->local = true;
 	port->strict = true;
+	port->rehash = true;
 	netdev_hold(dev, &port->dev_tracker, GFP_KERNEL);
 	return 0;
 }

@@ -54,6 +54,7 @@ struct hroce_port_ops {
  * @elide_icrc: omit the ICRC of frames that stay on this host (per-link switch)
  * @local: deliver packets to links of this host without frames (per-link
  *	switch)
+ * @rehash: take other ways when no answer comes (per-link switch)
  * @strict: frames pass netfilter rules, if there are any (per-link switch)
  * @node: in the list of ports of @net, RCU
  */
@@ -75,6 +76,7 @@ struct hroce_port {
 	bool elide_icrc;
 	bool local;
 	bool strict;
+	bool rehash;
 	struct list_head node;
 };
 

@@ -99,7 +99,7 @@ static struct dst_entry *route_lookup4(const struct hroce_path *path)
 		.flowi4_proto = IPPROTO_UDP,
 		.saddr = key->saddr.s6_addr32[3],
 		.daddr = key->daddr.s6_addr32[3],
-		.fl4_sport = htons(key->sport),
+		.fl4_sport = htons(READ_ONCE(path->sport[0])),
 		.fl4_dport = htons(HRW_UDP_PORT),
 	};
 	struct net *net = path->port->net;
@@ -115,14 +115,15 @@ static struct dst_entry *route_lookup4(const struct hroce_path *path)
 static struct dst_entry *route_ask6(const struct hroce_path *path, int oif)
 {
 	const struct hroce_path_key *key = &path->key;
+	u32 label = hroce_path_label(path, false);
 	struct flowi6 fl6 = {
 		.flowi6_oif = oif,
 		.flowlabel = ip6_make_flowinfo(key->tclass,
-					       htonl(key->flow_label)),
+					       htonl(label)),
 		.flowi6_proto = IPPROTO_UDP,
 		.saddr = key->saddr,
 		.daddr = key->daddr,
-		.fl6_sport = htons(key->sport),
+		.fl6_sport = htons(READ_ONCE(path->sport[0])),
 		.fl6_dport = htons(HRW_UDP_PORT),
 	};
 

@@ -297,7 +297,8 @@ static void tx_finish(struct hroce_tx *tx, struct sk_buff *skb)
 
 	skb->protocol = tx->hdr.ipv6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP);
 	skb->priority = key->priority;
-	skb_set_hash(skb, hash_32(key->sport, 32), PKT_HASH_TYPE_L4);
+	skb_set_hash(skb, hash_32(tx->path->sport[!tx->keep_order], 32),
+		     PKT_HASH_TYPE_L4);
 	hroce_path_charge(tx->sender, skb, tx->elide, !tx->keep_order);
 }
 
@@ -499,7 +500,7 @@ int hroce_tx_aim(struct hroce_tx *tx, struct hroce_path *path)
 	if (unlikely(tx->sender->single[!tx->keep_order]))
 		tx->route.gso = false;
 	tx->icrc.udp_len = 0;
-	hroce_headers_init(&tx->hdr, &path->key);
+	hroce_headers_init(&tx->hdr, path, !tx->keep_order);
 	if (READ_ONCE(path->ect[!tx->keep_order]))
 		hroce_headers_set_ect(&tx->hdr);
 	return 0;

@@ -59,6 +59,13 @@ enum hrp_pending {
 	/* The memory given to hrp_pace_start() is not needed any more. */
 	HRP_PENDING_UNPACED,
 	/*
+	 * No answer has come twice: requests may arrive by another way through
+	 * the network, if there is one. Not an event, as the next one.
+	 */
+	HRP_PENDING_REHASH,
+	/* A request came again and again: the same for what answers it. */
+	HRP_PENDING_REHASH_ANSWERS,
+	/*
 	 * The responder holds an ACK, see hrp_resp_is_held(). Not an event: the
 	 * engine clears it, too.
 	 */
@@ -313,6 +320,7 @@ struct hrp_rdres {
  * @srqn: XRC: SRQ number of the current or last message
  * @nak_sent: NAK or RNR NAK sent for @psn; no sequence NAK until progress
  * @rnr_sent: it was an RNR NAK: the peer resends all, nothing is kept
+ * @again: a duplicate has come since @psn changed
  * @kept: @keep is not NULL
  * @ack_due: an ACK of all packets up to @ack_psn is due
  * @comm_est: a first packet has been accepted
@@ -329,6 +337,7 @@ struct hrp_rdres {
  * @nak_due: syndrome of the NAK or RNR NAK that is due; 0 if none is. That of an
  *	ACK: it tells the peer that it will get selective acknowledgements
  * @held: packets to be acknowledged by the ACK that is held; 0: none is
+ * @again_psn: @again: lower bits of the PSN of the last duplicate
  * @keep: requests that came too early; NULL if there are none
  * @mem_psn: PSN of the last request whose memory was not present
  * @nak_psn: PSN of that NAK
@@ -361,16 +370,18 @@ struct hrp_resp {
 	u8 ack_due:1;
 	u8 comm_est:1;
 	u8 srq:1;
-	u8 rd_wait:1;
+	u8 again:1;
 	u8 finishing:1;
 	u8 hold_max:3;
 	u8 hold_step:4;
+	u8 rd_wait:1;
 	u8 last_wqe:1;
 	u8 mem_bad:1;
 	u8 keeps:1;
 	u8 sacks:1;
 	u8 nak_due;
 	u8 held;
+	u16 again_psn;
 	u32 rd_head;
 	u32 rd_reply;
 

@@ -77,6 +77,7 @@ void hrp_resp_reset(struct hrp_qp *qp)
 	resp->last_wqe = 0;
 	resp->rd_wait = 0;
 	resp->mem_bad = 0;
+	resp->again = 0;
 	resp->finishing = 0;
 	resp->sacks = 0;
 	resp->msn = 0;

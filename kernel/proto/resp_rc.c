@@ -287,6 +287,7 @@ static void rc_advance(struct hrp_qp *qp, u32 nr_pkts)
 	resp->psn = hrp_psn_add(resp->psn, nr_pkts);
 	resp->nak_sent = 0;
 	resp->rnr_sent = 0;
+	resp->again = 0;
 	resp->nak_due = 0;
 }
 
@@ -423,6 +424,21 @@ struct hrp_kept *hrp_resp_next_kept(struct hrp_qp *qp)
 	return kept;
 }
 
+/*
+ * The peer asks again for what it was answered, perhaps by several requests. If
+ * it begins with that anew, and asks for nothing else, the answers may be lost
+ * on their way.
+ */
+static void rc_again(struct hrp_qp *qp, u16 psn)
+{
+	struct hrp_resp *resp = &qp->resp;
+
+	if (resp->again && (s16)(psn - resp->again_psn) <= 0)
+		hrp_set_pending(qp, HRP_PENDING_REHASH_ANSWERS);
+	resp->again = 1;
+	resp->again_psn = psn;
+}
+
 void hrp_resp_rc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 			const struct hrp_rx *rx, u8 status)
 {
@@ -434,6 +450,7 @@ void hrp_resp_rc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 			rc_msg_commit(qp, pkt, rx, status);
 	} else if (rx->verdict == HRP_RX_DUPLICATE) {
 		hrp_count(qp, HROCE_EV_DUPLICATES);
+		rc_again(qp, pkt->psn);
 		if (pkt->info & HRP_OI_RESOURCE)
 			hrp_rdres_replay(qp, pkt);
 		else

@@ -152,6 +152,7 @@ static bool req_expired(struct hrp_qp *qp, u64 now_ns)
 			return req_probe(qp, now_ns);
 	}
 	hrp_rtt_back_off(req);
+	hrp_set_pending(qp, HRP_PENDING_REHASH);
 	req->keeps = 0;
 	req->again = 1;
 	/* It is no sign of loss if the round trip may take that long. */

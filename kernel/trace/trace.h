@@ -170,6 +170,24 @@ DEFINE_EVENT(hroce_req_class, hroce_retransmit,
 DEFINE_EVENT(hroce_req_class, hroce_recovered,
 	     TP_PROTO(const struct hrp_qp *qp), TP_ARGS(qp));
 
+/* No answer came: packets take another way, from this UDP source port. */
+TRACE_EVENT(hroce_rehash,
+	TP_PROTO(u32 qpn, bool answer, u16 sport),
+	TP_ARGS(qpn, answer, sport),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(bool, answer)
+		__field(u16, sport)
+	),
+	TP_fast_assign(
+		__entry->qpn = qpn;
+		__entry->answer = answer;
+		__entry->sport = sport;
+	),
+	TP_printk("qpn=%u %s sport=%u", __entry->qpn,
+		  __entry->answer ? "answers" : "requests", __entry->sport)
+);
+
 /* The peer has told of congestion; what its control allows from now on. */
 TRACE_EVENT(hroce_cnp,
 	TP_PROTO(const struct hrp_qp *qp),

@@ -66,7 +66,9 @@ static bool put_req(struct sk_buff *msg, const struct hroce_qp *qp)
 	const struct hrp_req *req = &qp->proto.req;
 	u32 in_flight = hrp_psn_diff(req->psn_max, req->psn_una);
 
-	return put_times(msg, req) || put_cc(msg, &qp->proto) ||
+	return rdma_nl_put_driver_u32(msg, "udp_sport",
+				      qp->path.sport[0]) ||
+	       put_times(msg, req) || put_cc(msg, &qp->proto) ||
 	       rdma_nl_put_driver_u32(msg, "window_pkts", req->cwnd_pkts) ||
 	       rdma_nl_put_driver_u32(msg, "in_flight_pkts", in_flight) ||
 	       rdma_nl_put_driver_u32(msg, "peer_keeps", req->keeps) ||

@@ -120,6 +120,7 @@ struct fab_opts {
 	u64 ack_delay;
 	u64 rx_delay;
 	u64 paths;
+	u64 rehash;
 	u64 load;
 	u64 pattern;
 	u64 flows;
@@ -145,6 +146,7 @@ struct fab_opts {
 	X(PACKETS, "packets") X(DROPS, "drops") X(LOST, "lost") \
 	X(MARKS, "marks") X(CNPS, "cnps") X(PAUSES, "pauses") \
 	X(RESENT, "resent_share") X(PROBES, "probes") X(RTOS, "rtos") \
+	X(REHASHES, "rehashes") \
 	X(EVENTS, "events")
 
 enum fab_metric {
@@ -332,7 +334,7 @@ struct fab_qp {
 	u32 run_pkts;
 	u32 turn_bytes;		/* sent since its turn began */
 	u32 bursts;
-	u32 sport;
+	u32 sport[2];		/* of requests and answers */
 	bool kicked;
 	bool in_turn;
 	bool full;

@@ -56,6 +56,7 @@ void fab_host_send(struct fab_qp *qp, const struct hrp_burst *b,
 	struct fab_host *host = qp->host;
 	struct fabric *fab = host->node.fab;
 	struct fab_burst *burst = fab_pool_get(&fab->bursts);
+	u32 sport = qp->sport[!!(b->first.info & HRP_OI_RESPONSE)];
 	u32 path = fab->opts.paths > 1 ? qp->bursts++ % fab->opts.paths : 0;
 
 	burst->qp = qp;
@@ -65,7 +66,7 @@ void fab_host_send(struct fab_qp *qp, const struct hrp_burst *b,
 	burst->prio = cnp;
 	burst->ect = ect;
 	burst->hash = flow_hash(host->id, qp->peer->host->id,
-				SPORT_FIRST + ((qp->sport + path) & 0x3fff));
+				SPORT_FIRST + ((sport + path) & 0x3fff));
 	if (bytes) {
 		burst->map = fab_pool_get(&fab->maps);
 		memcpy(burst->map, bytes, b->mem.len);

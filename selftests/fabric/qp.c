@@ -103,6 +103,17 @@ static void unpace(struct fab_qp *qp)
 		free(hrp_pace_stop(&qp->hrp));
 }
 
+/* What was sent was not answered: it takes another way, if there is one. */
+static void rehash(struct fab_qp *qp, enum hrp_pending what, bool answer)
+{
+	struct fabric *fab = qp_fab(qp);
+
+	if (!test_and_clear_bit(what, &qp->hrp.pending) || !fab->opts.rehash)
+		return;
+	qp->sport[answer] = sim_rand(&fab->rng);
+	hrp_count(&qp->hrp, HROCE_EV_REHASHES);
+}
+
 static void send_cnp(struct fab_qp *qp)
 {
 	static const u8 reserved[CNP_PAYLOAD];
@@ -179,6 +190,8 @@ void fab_qp_run(struct fab_qp *qp)
 	qp->run_bytes = 0;
 	qp->run_pkts = 0;
 	unpace(qp);
+	rehash(qp, HRP_PENDING_REHASH, false);
+	rehash(qp, HRP_PENDING_REHASH_ANSWERS, true);
 	if (test_and_clear_bit(HRP_PENDING_ERROR, &qp->hrp.pending)) {
 		hrp_req_flush(&qp->hrp, SQ_ENTRIES);
 		hrp_resp_flush(&qp->hrp, SQ_ENTRIES);
@@ -495,7 +508,8 @@ static struct fab_qp *qp_new(struct fabric *fab, u32 host)
 	qp->timer.act = qp_timer;
 	qp->msg_tail = &qp->msg_head;
 	qp->out.tail = &qp->out.head;
-	qp->sport = sim_rand(&fab->rng);
+	qp->sport[0] = sim_rand(&fab->rng);
+	qp->sport[1] = qp->sport[0];
 	qp->hrp.type = HRP_TYPE_RC;
 	qp->hrp.qpn = fab->nr_qps + 2;
 	qp->hrp.stats = &fab->counts;

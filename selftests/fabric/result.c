@@ -142,5 +142,6 @@ void fab_result(struct fabric *fab, struct fab_result *result)
 	v[FAB_PROBES] = fab->counts.v[HROCE_EV_PROBES];
 	v[FAB_RTOS] = fab->counts.v[HROCE_EV_RTO_EXPIRED] +
 		      fab->counts.v[HROCE_EV_TIMEOUTS];
+	v[FAB_REHASHES] = fab->counts.v[HROCE_EV_REHASHES];
 	v[FAB_EVENTS] = fab->nr_events;
 }

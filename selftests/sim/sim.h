@@ -52,6 +52,7 @@ struct sim_opts {
 	u32 reorder_ppm;
 	u32 damage_ppm;
 	u32 refuse_ppm;		/* the local stack has no room; per burst */
+	u32 broken_us;		/* from then on, one way in four is broken */
 	u32 queue_us;		/* what links hold at most; 0: all */
 	u32 max_waste;		/* per cent of frames that receivers throw away */
 	u32 max_lost;		/* per cent of frames that never arrive */
@@ -216,6 +217,7 @@ struct sim_qp {
 	u32 refused_psn;	/* where the frame began that req_burst goes to */
 	u64 timer_ns;		/* when the timer event planned last fires */
 	u64 cnp_ns;		/* when the last CNP was sent; 0: none was */
+	u32 way[2];		/* of requests and answers: all begin with 0 */
 	/* Rate of the program, and another bucket that only fills with what is sent. */
 	struct hrp_pace *pace;
 	u64 paced_ns;

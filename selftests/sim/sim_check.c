@@ -327,7 +327,7 @@ static void check_timeouts(struct sim *sim)
 	u32 i;
 
 	if (opts->drop_ppm || opts->reorder_ppm || opts->damage_ppm ||
-	    opts->queue_us || opts->kill_one || opts->kill_both)
+	    opts->queue_us || opts->broken_us || opts->kill_one || opts->kill_both)
 		return;
 	for (i = 0; i < sim->nr_qps; i++) {
 		const struct sim_qp *qp = sim->qp[i];
@@ -412,6 +412,8 @@ void sim_check_end(struct sim *sim)
 		check_keeps(sim);
 	if (sim->opts.sacks)
 		sim_check(sim, sim->counts.v[HROCE_EV_SACK_RCVD]);
+	if (sim->opts.broken_us)
+		sim_check(sim, sim->counts.v[HROCE_EV_REHASHES]);
 	if (sim->opts.holds)
 		check_holds(sim);
 	if (sim->opts.mark_us)

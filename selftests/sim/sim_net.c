@@ -18,6 +18,7 @@ struct frame {
 	bool damaged;
 	bool ect;
 	bool ce;
+	u32 way;
 	u8 bytes[] __attribute__((__aligned__(8)));
 };
 
@@ -90,6 +91,14 @@ static void frame_arrive(void *ctx)
 	free(f);
 }
 
+static bool is_broken(const struct frame *f)
+{
+	u32 broken_us = f->sim->opts.broken_us;
+
+	return broken_us && f->sim->now_ns >= broken_us * SIM_US &&
+	       !(f->way & 3);
+}
+
 static void frame_send(struct frame *f)
 {
 	struct sim *sim = f->sim;
@@ -106,7 +115,7 @@ static void frame_send(struct frame *f)
 	*link = max(*link, sim->now_ns) + 10 +
 		(o->queue_us ? f->len : f->len / 10);
 	delay = *link - sim->now_ns + 3 * SIM_US;
-	if (sim_chance(&sim->rng, o->drop_ppm)) {
+	if (is_broken(f) || sim_chance(&sim->rng, o->drop_ppm)) {
 		free(f);
 		return;
 	}
@@ -126,6 +135,7 @@ static struct frame *frame_new(struct sim_qp *from, const struct hrp_pkt *pkt,
 	f->sim = from->node->sim;
 	f->to = from->peer->node;
 	f->damaged = false;
+	f->way = from->way[!!(pkt->info & HRP_OI_RESPONSE)];
 	/* Requests of those who react. */
 	f->ect = !(pkt->info & HRP_OI_RESPONSE) && hrp_qp_sends(&from->hrp) &&
 		 hrp_cc_of(from->hrp.req.cc)->cnp;

@@ -48,6 +48,12 @@ static void unpace(struct sim_qp *qp)
 		free(hrp_pace_stop(&qp->hrp));
 }
 
+static void rehash(struct sim_qp *qp, bool answer)
+{
+	qp->way[answer] = sim_rand(&qp->node->sim->rng);
+	hrp_count(&qp->hrp, HROCE_EV_REHASHES);
+}
+
 /* After each call of the engine that may end with an error. */
 static void take_pending(struct sim_qp *qp)
 {
@@ -55,6 +61,10 @@ static void take_pending(struct sim_qp *qp)
 
 	if (test_and_clear_bit(HRP_PENDING_UNPACED, &qp->hrp.pending))
 		unpace(qp);
+	if (test_and_clear_bit(HRP_PENDING_REHASH, &qp->hrp.pending))
+		rehash(qp, false);
+	if (test_and_clear_bit(HRP_PENDING_REHASH_ANSWERS, &qp->hrp.pending))
+		rehash(qp, true);
 	if (!test_and_clear_bit(HRP_PENDING_ERROR, &qp->hrp.pending))
 		return;
 	sim_check(sim, qp->hrp.state == HRP_ERR || qp->hrp.state == HRP_SQE);

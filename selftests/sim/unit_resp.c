@@ -509,6 +509,33 @@ static void duplicates_are_acknowledged(void)
 	tap_eq(rr_ask(HRP_OP_SEND_ONLY, 1 + HRP_PSN_WINDOW, 1), HRP_RX_DROP);
 }
 
+/* What is asked for again and again is answered by another way. */
+static void answers_take_another_way(void)
+{
+	u32 i;
+
+	rr_begin(HRP_TYPE_RC);
+	for (i = 0; i < 3; i++)
+		rr_ask(HRP_OP_WRITE_ONLY, i, 1);
+	/* A flight that is sent again. */
+	for (i = 0; i < 3; i++)
+		tap_eq(rr_ask(HRP_OP_WRITE_ONLY, i, 1), HRP_RX_DUPLICATE);
+	tap_eq(rr_pending(HRP_PENDING_REHASH_ANSWERS), 0);
+	/* The flight once more, then its end. */
+	rr_ask(HRP_OP_WRITE_ONLY, 0, 1);
+	tap_eq(rr_pending(HRP_PENDING_REHASH_ANSWERS), 1);
+	rr_ask(HRP_OP_WRITE_ONLY, 1, 1);
+	tap_eq(rr_pending(HRP_PENDING_REHASH_ANSWERS), 1);
+	/* Something new: the last answers have arrived. */
+	rr_ask(HRP_OP_WRITE_ONLY, 3, 1);
+	rr_ask(HRP_OP_WRITE_ONLY, 3, 1);
+	tap_eq(rr_pending(HRP_PENDING_REHASH_ANSWERS), 1);
+	for (i = 2; i < 5; i++) {
+		rr_ask(HRP_OP_WRITE_ONLY, 3, 1);
+		tap_eq(rr_pending(HRP_PENDING_REHASH_ANSWERS), i);
+	}
+}
+
 /* An ACK with the PSN of a READ would end it at a peer that takes it so. */
 static void acknowledgement_never_names_a_read(void)
 {
@@ -644,7 +671,7 @@ static void memory_cannot_be_fetched(void)
 
 int main(void)
 {
-	tap_plan(29);
+	tap_plan(30);
 	tap_run(send_fills_one_entry);
 	tap_run(send_of_nothing_completes);
 	tap_run(send_inv_takes_the_key_away);
@@ -668,6 +695,7 @@ int main(void)
 	tap_run(psns_far_ahead_are_not_believed);
 	tap_run(progress_takes_a_nak_back);
 	tap_run(duplicates_are_acknowledged);
+	tap_run(answers_take_another_way);
 	tap_run(acknowledgement_never_names_a_read);
 	tap_run(first_packet_in_rtr_is_an_event);
 	tap_run(requests_need_a_state_and_a_service);

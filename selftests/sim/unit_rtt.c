@@ -314,6 +314,36 @@ static void probe_finds_a_lost_ack(void)
 	rig_end();
 }
 
+/* A single silence may be a lost packet. Each one after it asks for another way. */
+static void silence_asks_for_another_way(void)
+{
+	u32 i;
+
+	begin(0);
+	know(50);
+	rig_post_op(HROCE_WR_WRITE, 1);
+	rig_drain();
+	tap_eq(expire(), 1);
+	tap_eq(rig_pending(HRP_PENDING_REHASH), 0);
+	for (i = 1; i <= 3; i++) {
+		tap_eq(expire(), 1);
+		tap_eq(rig_pending(HRP_PENDING_REHASH), i);
+	}
+	rig_ack(60, ACK);
+	rig_expect_cqe(60, HROCE_WC_SUCCESS);
+	round_trip(50);
+	tap_eq(rig_pending(HRP_PENDING_REHASH), 3);
+	/* Gaps are told by peers that can be reached. */
+	rig_post_op(HROCE_WR_WRITE, 4 * 1024);
+	rig_drain();
+	rig_ack(63, HRP_NAK_PSN_SEQ);
+	rig_drain();
+	rig_ack(65, ACK);
+	rig_expect_cqe(62, HROCE_WC_SUCCESS);
+	tap_eq(rig_pending(HRP_PENDING_REHASH), 3);
+	rig_end();
+}
+
 /* It takes the probe, but misses what follows. */
 static void probe_finds_a_lost_flight(void)
 {
@@ -658,7 +688,7 @@ static void long_silence_draws_a_few_packets(void)
 
 int main(void)
 {
-	tap_plan(23);
+	tap_plan(24);
 	tap_run(smoothed_as_in_rfc_6298);
 	tap_run(extreme_times);
 	tap_run(one_sample_per_flight);
@@ -669,6 +699,7 @@ int main(void)
 	tap_run(path_grows_longer);
 	tap_run(first_timeout);
 	tap_run(probe_finds_a_lost_ack);
+	tap_run(silence_asks_for_another_way);
 	tap_run(probe_finds_a_lost_flight);
 	tap_run(probe_draws_a_nak);
 	tap_run(probe_is_not_needed);

@@ -1,0 +1,153 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# One of several equal ways through the network breaks, and no device notices: queue pairs that used it go on by another.
+#
+# Bonds that choose one of four veth pairs by addresses and ports:
+#
+#	namespace A: nla on ba <==== 0 1 2 3 ====> namespace B: nlb on bb
+#
+# Routers that choose one of four by the same, or by flow labels:
+#
+#	namespace A            namespace R             namespace S            namespace B
+#	nla on ea <--- veth ---> router <== 0 1 2 3 ==> router <--- veth ---> nlb on eb
+
+. "$(dirname "$0")/lib.sh"
+
+nsR=neR-$id
+nsS=neS-$id
+
+# usage: ways NAMESPACE PREFIX NAMESPACE PREFIX: four veth pairs; breaking one needs a queue that is not there yet
+ways() {
+	local i
+
+	for i in 0 1 2 3; do
+		ip link add "$2$i" netns "$1" mtu 4200 type veth peer name "$4$i" netns "$3" mtu 4200 || return
+	done
+	from_ns=$1 from_dev=$2 to_ns=$3 to_dev=$4
+}
+
+# usage: bond NAMESPACE NAME PREFIX
+bond() {
+	local i
+
+	ip -n "$1" link add "$2" mtu 4200 type bond mode balance-xor xmit_hash_policy layer3+4 || return
+	for i in 0 1 2 3; do ip -n "$1" link set "$3$i" master "$2" || return; done
+}
+
+bonds_up() {
+	new_ns "$nsA" && new_ns "$nsB" && ways "$nsA" pa "$nsB" pb && bond "$nsA" ba pa && bond "$nsB" bb pb &&
+		address "$nsA" ba 1 && address "$nsB" bb 2 && reaches "$nsA" 10.90.0.2 fd90::2 &&
+		add_link "$nsA" nla ba && add_link "$nsB" nlb bb
+}
+
+# usage: router NAMESPACE NETDEV NET PREFIX NUMBER NET: to NET there are four routes, the neighbour's number is the other
+router() {
+	local ns=$1 i hops4=() hops6=()
+
+	ip netns exec "$ns" sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1 \
+		net.ipv4.fib_multipath_hash_policy=1 net.ipv6.fib_multipath_hash_policy=1 || return
+	address "$ns" "$2" 254 "$3" || return
+	for i in 0 1 2 3; do
+		address "$ns" "$4$i" "$5" "6$i" || return
+		hops4+=(nexthop via "10.6$i.0.$((3 - $5))")
+		hops6+=(nexthop via "fd6$i::$((3 - $5))")
+	done
+	ip -n "$ns" route add "10.$6.0.0/24" "${hops4[@]}" && ip -n "$ns" -6 route add "fd$6::/64" "${hops6[@]}"
+}
+
+routers_up() {
+	local ns
+
+	for ns in "$nsA" "$nsR" "$nsS" "$nsB"; do new_ns "$ns" || return; done
+	ip link add ea netns "$nsA" mtu 4200 type veth peer name ra netns "$nsR" mtu 4200 &&
+		ip link add eb netns "$nsB" mtu 4200 type veth peer name sb netns "$nsS" mtu 4200 &&
+		ways "$nsR" rs "$nsS" sr && router "$nsR" ra 91 rs 1 92 && router "$nsS" sb 92 sr 2 91 &&
+		address "$nsA" ea 1 91 && address "$nsB" eb 1 92 &&
+		ip -n "$nsA" route add default via 10.91.0.254 && ip -n "$nsA" -6 route add default via fd91::254 &&
+		ip -n "$nsB" route add default via 10.92.0.254 && ip -n "$nsB" -6 route add default via fd92::254 &&
+		reaches "$nsA" 10.92.0.1 fd92::1 && add_link "$nsA" nla ea && add_link "$nsB" nlb eb
+}
+
+# usage: packets NAMESPACE NETDEV: that it has sent
+packets() { ip netns exec "$1" cat "/sys/class/net/$2/statistics/tx_packets"; }
+
+# usage: busiest NAMESPACE PREFIX: the number of the way that carries the traffic
+busiest() {
+	local i was=() best=0 at=0 n
+
+	for i in 0 1 2 3; do was[i]=$(packets "$1" "$2$i"); done
+	sleep 0.5
+	for i in 0 1 2 3; do
+		n=$(($(packets "$1" "$2$i") - was[i]))
+		[ $n -le $best ] || best=$n at=$i
+	done
+	echo "$at"
+}
+
+# usage: break_way NAMESPACE PREFIX: the one in use, in this direction; it loses all, and nobody is told
+break_way() {
+	broken_ns=$1
+	broken_dev=$2$(busiest "$1" "$2")
+	tc -n "$1" qdisc add dev "$broken_dev" root netem loss 100% limit 100000
+}
+
+repair() { tc -n "$broken_ns" qdisc del dev "$broken_dev" root; }
+
+# Nobody sends by the broken way any more, and it goes on: a thousand packets more.
+goes_on() {
+	local before
+
+	before=$(counter nlb rx_packets)
+	wait_for 20 grows nlb rx_packets "$before" 1000
+}
+
+# Of requests, then of answers.
+break_forward() { break_way "$from_ns" "$from_dev" && goes_on; }
+break_backward() { break_way "$to_ns" "$to_dev" && goes_on; }
+
+# usage: rehashed LINK FUNCTION: traffic survives FUNCTION, and the sender of what was lost has taken other ways
+rehashed() {
+	local before
+
+	before=$(counter "$1" rehashes)
+	under_traffic "$2" || return
+	repair
+	echo "$1: $(($(counter "$1" rehashes) - before)) times another way;" \
+		"recoveries of nla: $(grep . /sys/class/infiniband/nla/ports/1/hw_counters/recovery_* | sed 's/.*_\([lg][et]_\)/\1/' | tr '\n' ' ')"
+	[ "$traffic_status" = 0 ] && [ "$(counter "$1" rehashes)" -gt "$before" ]
+}
+
+# Its status is that of traffic which has given up.
+is_lost() { wait_for 20 bash -c "! pgrep -x vt_traffic"; }
+break_for_good() { break_way "$from_ns" "$from_dev" && is_lost; }
+
+# The switch is off: the rig shows that traffic ends.
+without_rehash() {
+	knob nla rehash N || return
+	vt_options='-e 10 -r 3' under_traffic break_for_good
+	repair
+	knob nla rehash Y
+	[ "$traffic_status" = 2 ]
+}
+
+# usage: cases NAME
+cases() {
+	tap_case "$1.requests" rehashed nla break_forward
+	tap_case "$1.answers" rehashed nlb break_backward
+	tap_case "$1.switched_off" without_rehash
+}
+
+if bonds_up; then cases bonds; else tap_case bonds.topology false; fi
+cleanup
+if ! ip route add 10.99.0.0/24 nexthop dev lo nexthop dev lo 2>/dev/null; then
+	tap_skip routers.all 'this kernel has no multipath routes'
+elif routers_up; then
+	ip route del 10.99.0.0/24
+	cases routers
+	ip netns exec "$nsR" sysctl -qw net.ipv6.fib_multipath_hash_policy=0
+	HROCE_FAMILY=6 tap_case routers.flow_labels rehashed nla break_forward
+else
+	tap_case routers.topology false
+fi
+tap_done
