@@ -143,15 +143,28 @@ static int change_prepare_pace(struct hroce_qp *qp, struct qp_change *c)
 	return c->pace ? 0 : -ENOMEM;
 }
 
+/*
+ * Attributes that ib_core's table does not know in this place. It has RATE_LIMIT
+ * for raw packet QPs only. In SQD uverbs adds PORT to each AV, which the table
+ * has not for UC; the port is checked below.
+ */
+static int change_extra(const struct qp_change *c)
+{
+	int extra = IB_QP_RATE_LIMIT;
+
+	if (c->from == IB_QPS_SQD && c->mask & IB_QP_AV)
+		extra |= IB_QP_PORT;
+	return extra;
+}
+
 static int change_prepare(struct hroce_qp *qp, struct qp_change *c)
 {
 	int err;
 
 	if (c->mask & IB_QP_CUR_STATE && c->attr->cur_qp_state != c->from)
 		return -EINVAL;
-	/* ib_core's table has RATE_LIMIT for raw packet QPs only. */
 	if (!ib_modify_qp_is_ok(c->from, c->to, qp->ib.qp_type,
-				c->mask & ~IB_QP_RATE_LIMIT))
+				c->mask & ~change_extra(c)))
 		return -EINVAL;
 	err = hroce_qp_check_attr(qp, c->attr, c->mask);
 	if (err)
