@@ -117,7 +117,7 @@ static noinline_for_stack void cnp_transmit(struct hroce_qp *qp,
 		return;
 	}
 	/* As ConnectX sends them. */
-	hroce_headers_set_ect(&tx.hdr);
+	hroce_headers_set_ect(&tx.hdr, true);
 	cnp_add(qp, &tx, b);
 	hroce_tx_end(&tx);
 	hroce_stats_add(qp->proto.stats, HROCE_EV_CNP_SENT, 1);
@@ -155,7 +155,8 @@ void hroce_cnp_choose(struct hroce_qp *qp)
 	bool reacts = cnp_reacts(qp);
 
 	lockdep_assert_held(&qp->send.lock);
-	WRITE_ONCE(qp->path.ect[!hrp_qp_is_reliable(&qp->proto)], reacts);
+	WRITE_ONCE(qp->path.ect[0], reacts);
+	WRITE_ONCE(qp->path.ect[1], reacts);
 }
 
 /* Without memory, the window shrinks instead, which costs nothing. */
@@ -181,6 +182,7 @@ bool hroce_cnp_obey(struct hroce_qp *qp)
 		if (hrp_cc_wants_pace(&qp->proto))
 			cnp_add_pace(qp, now_ns);
 		hrp_cc_notified(&qp->proto, now_ns);
+		WRITE_ONCE(qp->paced, qp->proto.req.pace);
 		trace_hroce_cnp(&qp->proto);
 	}
 	spin_unlock(&qp->send.lock);

@@ -67,10 +67,10 @@ void hroce_cnp_marked(struct hroce_qp *qp);
 void hroce_cnp_send(struct hroce_qp *qp);
 
 /**
- * hroce_cnp_choose - are the requests of a queue pair ECN-capable?
+ * hroce_cnp_choose - is what a queue pair sends ECN-capable?
  * @qp: queue pair that begins to send
  *
- * They are if it reacts to marks. Context: send lock held.
+ * Requests and READ responses are if it reacts to marks. Context: send lock held.
  */
 void hroce_cnp_choose(struct hroce_qp *qp);
 

@@ -78,6 +78,8 @@ enum hroce_qp_pending {
  * @max_recv_sge: granted
  * @sgid_index: likewise
  * @pkey_index: of @proto.pkey in the table of the port [both locks]
+ * @paced: congestion control may limit the rate of READ responses: ask it, and
+ *	else do not look at what the requester writes [send.lock]
  * @modify_lock: serialises hroce_qp_modify()
  * @proto: protocol state; @proto.req is guarded by @send.lock, @proto.resp by
  *	@recv.lock
@@ -134,6 +136,7 @@ struct hroce_qp {
 	u8 max_recv_sge;
 	u8 sgid_index;
 	u8 pkey_index;
+	bool paced;
 
 	struct mutex modify_lock ____cacheline_aligned_in_smp;
 	struct hrp_qp proto;

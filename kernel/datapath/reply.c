@@ -7,6 +7,7 @@
 #include "../core/epoch.h"
 #include "../mem/iter.h"
 #include "../net/suspect.h"
+#include "../proto/pace.h"
 #include "../proto/rdres.h"
 #include "../proto/resp.h"
 #include "../trace/trace.h"
@@ -109,6 +110,29 @@ static noinline u8 reply_copied(struct hroce_qp *qp, struct hroce_out *out,
 	return reply_burst(qp, out, b);
 }
 
+/* The next answer, if there is one, and if congestion control lets it go. */
+static noinline bool reply_next_paced(struct hroce_qp *qp, struct hrp_burst *b)
+{
+	u64 at_ns, now_ns = ktime_get_ns();
+	bool got;
+
+	lockdep_assert_held(&qp->recv.lock);
+	spin_lock(&qp->send.lock);
+	got = hrp_resp_next_paced(&qp->proto, now_ns, b);
+	at_ns = hrp_pace_answers_at(&qp->proto);
+	spin_unlock(&qp->send.lock);
+	if (at_ns)
+		hroce_qp_send_wake(qp, at_ns);
+	return got;
+}
+
+static bool reply_next(struct hroce_qp *qp, struct hrp_burst *b)
+{
+	if (unlikely(READ_ONCE(qp->paced)))
+		return reply_next_paced(qp, b);
+	return hrp_resp_next(&qp->proto, b);
+}
+
 /* Send responses, in state ERR as well: a NAK tells the peer the cause. */
 static void reply_bursts(struct hroce_qp *qp)
 {
@@ -119,7 +143,7 @@ static void reply_bursts(struct hroce_qp *qp)
 	lockdep_assert_held(&qp->recv.lock);
 	hroce_out_begin(&out, &qp->path, qp->proto.stats, false);
 	while (qp->path_ok && !qp->dead && !reply_must_pause(qp) &&
-	       hrp_resp_next(&qp->proto, &b)) {
+	       reply_next(qp, &b)) {
 		hroce_epoch_charge(b.nr_pkts);
 		if (unlikely(b.copy || qp->path.single[1]))
 			status = reply_copied(qp, &out, &b);

@@ -85,10 +85,14 @@ static void qp_unpace(struct hroce_qp *qp)
 	struct hrp_pace *pace = NULL;
 
 	spin_lock(&qp->send.lock);
-	if (!hrp_pace_is_on(&qp->proto.req))
+	if (!hrp_pace_is_on(&qp->proto.req)) {
 		pace = hrp_pace_stop(&qp->proto);
+		WRITE_ONCE(qp->paced, false);
+	}
 	spin_unlock(&qp->send.lock);
 	kfree(pace);
+	/* READ responses may have waited. */
+	set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
 }
 
 #define PENDING_RARE	(BIT(HRP_PENDING_RETRANSMIT) | \

@@ -296,6 +296,9 @@ static enum hrtimer_restart send_timer(struct hrtimer *timer)
 	WRITE_ONCE(qp->timer_ns, 0);
 	if (!qp->dead) {
 		send_timeout(qp, now_ns);
+		if (hrp_pace_answers_timeout(&qp->proto, now_ns))
+			set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
+		send_arm_timer(qp, hrp_pace_answers_at(&qp->proto));
 		send_arm_timer(qp, hroce_hold_timeout(qp, now_ns));
 		send_arm_timer(qp, send_deadline(qp));
 	}

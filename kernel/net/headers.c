@@ -43,13 +43,14 @@ void hroce_headers_init(struct hroce_headers *h,
 	hroce_headers_udp(h)->check = 0;
 }
 
-void hroce_headers_set_ect(struct hroce_headers *h)
+void hroce_headers_set_ect(struct hroce_headers *h, bool ect)
 {
+	u8 ecn = ect ? INET_ECN_ECT_0 : INET_ECN_NOT_ECT;
+
 	if (h->ipv6)
-		ipv6_change_dsfield(&h->ip6, (u8)~INET_ECN_MASK,
-				    INET_ECN_ECT_0);
+		ipv6_change_dsfield(&h->ip6, (u8)~INET_ECN_MASK, ecn);
 	else
-		h->ip4.tos |= INET_ECN_ECT_0;
+		h->ip4.tos = (h->ip4.tos & ~INET_ECN_MASK) | ecn;
 }
 
 void hroce_headers_set(struct hroce_headers *h, u32 len, u16 ip_id)

@@ -45,19 +45,20 @@ static inline u32 hroce_headers_len(const struct hroce_headers *h)
  * @path: path
  * @answer: READ responses and acknowledgements, else requests
  *
- * The packets are not ECN-capable, whatever its key says: who sets the ECN bits has
- * to react to marks.
+ * The packets are not ECN-capable, whatever its key says: who sets the ECN bits
+ * has to react to marks.
  */
 void hroce_headers_init(struct hroce_headers *h,
 			const struct hroce_path *path, bool answer);
 
 /**
- * hroce_headers_set_ect - make the packets ECN-capable: ECT(0) (RFC 3168)
- * @h: as hroce_headers_init() has left it
+ * hroce_headers_set_ect - are the packets ECN-capable: ECT(0) (RFC 3168)?
+ * @h: headers
+ * @ect: they are
  *
  * ECT(1) means something else since RFC 9331.
  */
-void hroce_headers_set_ect(struct hroce_headers *h);
+void hroce_headers_set_ect(struct hroce_headers *h, bool ect);
 
 /**
  * hroce_headers_set - set the fields that differ between packets

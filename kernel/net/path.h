@@ -48,7 +48,7 @@ struct hroce_resend;
  * @known: the route that was looked up last, or NULL; one for all CPUs, RCU
  * @cached: keep the route in @known; else look it up for each frame
  * @ect: what is sent is ECN-capable: its sender reacts to marks; requests that
- *	are sent again if need be, and the rest
+ *	are sent again if need be, and the rest, of which acknowledgements are not
  * @single: send single packets, see suspect.h; requests and answers
  * @watched: a super-packet is watched, see suspect.h; requests and answers
  * @queue: accounts queued frames, which refer to it and may outlive the path;

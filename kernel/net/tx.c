@@ -392,6 +392,15 @@ static bool tx_elides(const struct hroce_tx *tx)
 	return hroce_path_elides(tx->sender, &tx->path->key.daddr);
 }
 
+/*
+ * Beside packets of UC, READ responses react to marks, but what acknowledges does
+ * not.
+ */
+static bool tx_is_ect(const struct hrp_pkt *pkt)
+{
+	return !(pkt->info & HRP_OI_RESPONSE) || pkt->info & HRP_OI_READ;
+}
+
 /* Open a frame that begins with the loaded packet. */
 static int tx_open(struct hroce_tx *tx)
 {
@@ -402,6 +411,8 @@ static int tx_open(struct hroce_tx *tx)
 	/* The MTU of the route may have dropped below the path MTU. */
 	if (l4_len + tx->gso_size > tx->route.mtu)
 		return -EMSGSIZE;
+	if (unlikely(tx->ect) && !tx->keep_order)
+		hroce_headers_set_ect(&tx->hdr, tx_is_ect(&tx->pkt));
 	tx->first_psn = tx->pkt.psn;
 	tx->elide = tx_elides(tx);
 	tx->frame.list = tx->route.list;
@@ -501,8 +512,9 @@ int hroce_tx_aim(struct hroce_tx *tx, struct hroce_path *path)
 		tx->route.gso = false;
 	tx->icrc.udp_len = 0;
 	hroce_headers_init(&tx->hdr, path, !tx->keep_order);
-	if (READ_ONCE(path->ect[!tx->keep_order]))
-		hroce_headers_set_ect(&tx->hdr);
+	tx->ect = READ_ONCE(path->ect[!tx->keep_order]);
+	if (tx->ect && tx->keep_order)
+		hroce_headers_set_ect(&tx->hdr, true);
 	return 0;
 }
 

@@ -30,6 +30,7 @@ struct hroce_stats;
  * @route: route of @path
  * @hdr: IP and UDP headers of one packet
  * @frame: the open frame; its skb is NULL if there is none
+ * @ect: of the path, for this side
  * @elide: omit the ICRC in the open frame
  * @first_psn: PSN of the first packet of the open frame
  * @ip_id: IPv4 ID of that packet, in the lower 16 bits
@@ -61,6 +62,7 @@ struct hroce_tx {
 	struct hroce_route route;
 	struct hroce_headers hdr;
 	struct hroce_tx_frame frame;
+	bool ect;
 	bool elide;
 	u32 first_psn;
 	int ip_id;

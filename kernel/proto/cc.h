@@ -96,12 +96,13 @@ static inline void hrp_cc_measured(struct hrp_qp *qp, u32 rtt, bool first,
 }
 
 /*
- * Is a bucket needed before the first CNP, see hrp_pace_start()? Context: send
- * lock held.
+ * Is a bucket needed before the first CNP, see hrp_pace_start()? A window is for
+ * requests; READ responses have a rate in any case. Context: send lock held.
  */
 static inline bool hrp_cc_wants_pace(const struct hrp_qp *qp)
 {
-	return hrp_cc_of(qp->req.cc)->slow && !qp->req.pace;
+	return !qp->req.pace && (hrp_cc_of(qp->req.cc)->slow ||
+				 READ_ONCE(qp->resp.rd_head));
 }
 
 /**
@@ -109,16 +110,17 @@ static inline bool hrp_cc_wants_pace(const struct hrp_qp *qp)
  * @qp: queue pair
  * @now_ns: current time
  *
- * A control that limits the rate shrinks the window if there is no bucket.
- * Context: send lock held.
+ * A control that limits the rate shrinks the window if there is no bucket. READ
+ * responses are slowed as by DCQCN, whatever the control. Context: send lock
+ * held.
  */
 static inline void hrp_cc_notified(struct hrp_qp *qp, u64 now_ns)
 {
 	const struct hrp_cc_ops *ops = hrp_cc_of(qp->req.cc);
 
-	if (ops->slow && qp->req.pace)
-		ops->slow(qp, now_ns);
-	else
+	if (qp->req.pace)
+		hrp_cc_dcqcn.slow(qp, now_ns);
+	if (!ops->slow || !qp->req.pace)
 		ops->cnp(&qp->req);
 }
 

@@ -6,6 +6,7 @@
 #include <linux/types.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
+#include "cc.h"
 #include "pace.h"
 #include "pkt.h"
 #include "wire.h"
@@ -48,70 +49,74 @@ u32 hrp_pace_max_cost(u32 mtu)
 	return LOWER_BYTES + HRW_MAX_HDR_LEN + mtu + HRW_ICRC_LEN;
 }
 
-/* Are bursts short? */
-static bool pace_is_short(const struct hrp_pace *pace)
-{
-	return !pace->limit_kbps;
-}
-
 /* Credit that a wait may earn, however late the timer is. */
-static u64 pace_late_credit(const struct hrp_pace *pace)
+static u64 bucket_late_credit(const struct hrp_pace *pace,
+			      const struct hrp_bucket *k)
 {
-	if (!pace_is_short(pace))
-		return pace->max_credit;
-	return max((HRP_PACE_BURST_NS + pace->slack_ns) * pace->rate_kbps,
-		   pace->max_credit);
+	if (!k->brief)
+		return k->max_credit;
+	return max((HRP_PACE_BURST_NS + pace->slack_ns) * k->rate_kbps,
+		   k->max_credit);
 }
 
 /* Add the credit earned up to @now_ns, but not beyond @max_credit. */
-static void pace_earn(struct hrp_pace *pace, u64 now_ns, u64 max_credit)
+static void bucket_earn(const struct hrp_pace *pace, struct hrp_bucket *k,
+			u64 now_ns, u64 max_credit)
 {
-	u64 elapsed_ns = now_ns - pace->seen_ns;
+	u64 elapsed_ns = now_ns - k->seen_ns;
 	u64 credit = max_credit;
 
 	/* Another context may have passed a later time. */
-	if (now_ns <= pace->seen_ns)
+	if (now_ns <= k->seen_ns)
 		return;
-	pace->seen_ns = now_ns;
-	if (elapsed_ns < pace->fill_ns + HRP_PACE_BURST_NS + pace->slack_ns)
-		credit = min(credit, pace->credit + elapsed_ns * pace->rate_kbps);
-	pace->credit = max(pace->credit, credit);
+	k->seen_ns = now_ns;
+	if (elapsed_ns < k->fill_ns + HRP_PACE_BURST_NS + pace->slack_ns)
+		credit = min(credit, k->credit + elapsed_ns * k->rate_kbps);
+	k->credit = max(k->credit, credit);
+}
+
+/* The same, for a wait that is not over, too. */
+static void bucket_settle(const struct hrp_pace *pace, struct hrp_bucket *k,
+			  u64 now_ns)
+{
+	bucket_earn(pace, k, now_ns, k->waited ? bucket_late_credit(pace, k) :
+						 k->max_credit);
 }
 
 /* The rate may rise during the wait. */
-static u64 pace_wait_ns(const struct hrp_pace *pace, u64 wait_ns)
+static u64 bucket_wait_ns(const struct hrp_pace *pace,
+			  const struct hrp_bucket *k, u64 wait_ns)
 {
 	u64 next_ns;
 
-	if (!pace_is_short(pace))
+	if (!k->brief)
 		return max(wait_ns, min_t(u64, HRP_PACE_WAIT_NS,
-					  pace->fill_ns / 2));
+					  k->fill_ns / 2));
 	next_ns = hrp_dcqcn_next_ns(&pace->dcqcn);
-	if (next_ns > pace->seen_ns)
-		wait_ns = min(wait_ns, next_ns - pace->seen_ns);
+	if (next_ns > k->seen_ns)
+		wait_ns = min(wait_ns, next_ns - k->seen_ns);
 	return max_t(u64, wait_ns, HRP_PACE_SHORT_NS);
 }
 
-/* Packets of @pkt_credit that may go now, at most @max; 0: see @ready_ns. */
-static u32 pace_room(struct hrp_pace *pace, u64 now_ns, u64 pkt_credit,
-		     u32 max)
+/* Packets of @pkt_credit that may go now, at most @max; 0: see @ready_ns of @k. */
+static u32 bucket_room(const struct hrp_pace *pace, struct hrp_bucket *k,
+		       u64 now_ns, u64 pkt_credit, u32 max)
 {
 	u64 wait_ns;
 
-	if (now_ns < pace->ready_ns)
+	if (now_ns < k->ready_ns)
 		return 0;
-	pace->ready_ns = 0;
-	pace_earn(pace, now_ns, pace->waited ? pace_late_credit(pace) :
-					       pace->max_credit);
-	pace->waited = false;
-	if (pace->credit >= max * pkt_credit)
+	k->ready_ns = 0;
+	bucket_settle(pace, k, now_ns);
+	k->waited = false;
+	if (k->credit >= max * pkt_credit)
 		return max;
-	if (pace->credit >= pkt_credit)
-		return div64_u64(pace->credit, pkt_credit);
-	wait_ns = div_u64(pkt_credit - pace->credit + pace->rate_kbps - 1,
-			  pace->rate_kbps);
-	pace->ready_ns = pace->seen_ns + pace_wait_ns(pace, wait_ns);
-	pace->waited = true;
+	if (k->credit >= pkt_credit)
+		return div64_u64(k->credit, pkt_credit);
+	wait_ns = div_u64(pkt_credit - k->credit + k->rate_kbps - 1,
+			  k->rate_kbps);
+	k->ready_ns = k->seen_ns + bucket_wait_ns(pace, k, wait_ns);
+	k->waited = true;
 	return 0;
 }
 
@@ -124,11 +129,11 @@ static bool pace_must_ask(const struct hrp_qp *qp, u64 pkt_credit)
 {
 	const struct hrp_pace *pace = qp->req.pace;
 
-	if (pace->credit >= pkt_credit || !hrp_qp_is_reliable(qp))
+	if (pace->own.credit >= pkt_credit || !hrp_qp_is_reliable(qp))
 		return false;
-	return !pace_is_short(pace) ||
+	return !pace->own.brief ||
 	       (qp->req.unasked_pkts + 1) * pkt_credit >=
-	       (u64)HRP_PACE_WAIT_NS * pace->rate_kbps;
+	       (u64)HRP_PACE_WAIT_NS * pace->own.rate_kbps;
 }
 
 enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
@@ -152,15 +157,16 @@ enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 	 * credit, it processes only entries that send no packet.
 	 */
 	req->gated = 0;
-	req->burst_pkts = pace_room(pace, now_ns, pkt_credit, burst_pkts);
+	req->burst_pkts = bucket_room(pace, &pace->own, now_ns, pkt_credit,
+				      burst_pkts);
 	ret = hrp_req_next(qp, now_ns, b);
 	req->burst_pkts = burst_pkts;
 	req->gated = 1;
 	if (ret != HRP_NEXT_BURST)
 		return ret;
 	pace->paid_bytes = hrp_pace_cost(b);
-	pace->credit -= pace->paid_bytes * BYTE_CREDIT;
-	if (pace->control_kbps)
+	pace->own.credit -= pace->paid_bytes * BYTE_CREDIT;
+	if (pace->control_kbps && hrp_cc_of(req->cc)->slow)
 		hrp_dcqcn_sent(&pace->dcqcn, pace->paid_bytes);
 	if (pace_must_ask(qp, pkt_credit) && !(b->first.info & HRP_OI_SACK)) {
 		b->ackreq_last = 1;
@@ -168,6 +174,42 @@ enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 		hrp_sq_wqe(&req->sq, req->burst_idx)->unasked = false;
 	}
 	return ret;
+}
+
+u32 hrp_pace_answers_room(struct hrp_qp *qp, u64 now_ns, u32 max)
+{
+	struct hrp_pace *pace = qp->req.pace;
+
+	if (!pace || !pace->control_kbps)
+		return max;
+	hrp_pace_control(qp, now_ns, hrp_dcqcn_rate(&pace->dcqcn, now_ns));
+	if (!pace->control_kbps) {
+		pace->answers.ready_ns = 0;
+		return max;
+	}
+	return bucket_room(pace, &pace->answers, now_ns,
+			   hrp_pace_max_cost(hrp_qp_mtu(qp)) * BYTE_CREDIT, max);
+}
+
+void hrp_pace_answered(struct hrp_qp *qp, const struct hrp_burst *b)
+{
+	struct hrp_pace *pace = qp->req.pace;
+	u32 bytes = hrp_pace_cost(b);
+
+	if (!pace || !pace->control_kbps)
+		return;
+	pace->answers.credit -= bytes * BYTE_CREDIT;
+	hrp_dcqcn_sent(&pace->dcqcn, bytes);
+}
+
+bool hrp_pace_answers_timeout(struct hrp_qp *qp, u64 now_ns)
+{
+	u64 at_ns = hrp_pace_answers_at(qp);
+
+	if (!at_ns || now_ns < at_ns)
+		return false;
+	qp->req.pace->answers.ready_ns = 0;
+	return true;
 }
 
 void hrp_pace_give_back(struct hrp_qp *qp, const struct hrp_burst *b,
@@ -180,7 +222,7 @@ void hrp_pace_give_back(struct hrp_qp *qp, const struct hrp_burst *b,
 	if (!pace || !pace->paid_bytes)
 		return;
 	credit = (pace->paid_bytes - burst_cost(b, nr_pkts)) * BYTE_CREDIT;
-	pace->credit = min(pace->max_credit, pace->credit + credit);
+	pace->own.credit = min(pace->own.max_credit, pace->own.credit + credit);
 	pace->paid_bytes = 0;
 }
 
@@ -188,40 +230,56 @@ void hrp_pace_start(struct hrp_qp *qp, struct hrp_pace *pace,
 		    const struct hrp_rp *rp, u64 now_ns, u64 slack_ns)
 {
 	*pace = (struct hrp_pace) {
-		.seen_ns = now_ns,
+		.own.seen_ns = now_ns,
+		.answers.seen_ns = now_ns,
 		.slack_ns = slack_ns,
 		.dcqcn.rp = rp,
 	};
 	qp->req.pace = pace;
 }
 
-/* A limit has changed. */
-static void pace_apply(struct hrp_qp *qp)
+/* The rate has changed: to @rate_kbps, of a program if @brief is not set. */
+static void bucket_apply(const struct hrp_qp *qp, struct hrp_bucket *k,
+			 u32 rate_kbps, bool brief)
 {
 	u64 pkt_credit = hrp_pace_max_cost(hrp_qp_mtu(qp)) * BYTE_CREDIT;
-	struct hrp_pace *pace = qp->req.pace;
-	u32 rate_kbps = min_not_zero(pace->limit_kbps, pace->control_kbps);
+	const struct hrp_pace *pace = qp->req.pace;
 
-	pace->rate_kbps = rate_kbps;
-	qp->req.gated = rate_kbps || !hrp_qp_sends(qp);
+	k->rate_kbps = rate_kbps;
+	k->brief = brief;
 	if (!rate_kbps) {
-		pace->credit = 0;
-		pace->max_credit = 0;
-		pace->ready_ns = 0;
-		hrp_set_pending(qp, HRP_PENDING_UNPACED);
+		k->credit = 0;
+		k->max_credit = 0;
 		return;
 	}
-	if (pace_is_short(pace))
-		pace->max_credit = max((u64)HRP_PACE_SHORT_NS * rate_kbps,
-				       pkt_credit);
+	if (brief)
+		k->max_credit = max((u64)HRP_PACE_SHORT_NS * rate_kbps,
+				    pkt_credit);
 	else if (pace->limit_bytes)
-		pace->max_credit = max(pace->limit_bytes * BYTE_CREDIT,
-				       pkt_credit);
+		k->max_credit = max(pace->limit_bytes * BYTE_CREDIT,
+				    pkt_credit);
 	else
-		pace->max_credit = max((HRP_PACE_BURST_NS + pace->slack_ns) *
-				       rate_kbps, 2 * pkt_credit);
-	pace->fill_ns = div_u64(pace->max_credit + rate_kbps - 1, rate_kbps);
-	pace->credit = min(pace->credit, pace_late_credit(pace));
+		k->max_credit = max((HRP_PACE_BURST_NS + pace->slack_ns) *
+				    rate_kbps, 2 * pkt_credit);
+	k->fill_ns = div_u64(k->max_credit + rate_kbps - 1, rate_kbps);
+	k->credit = min(k->credit, bucket_late_credit(pace, k));
+}
+
+/* A limit has changed. A wait of answers ends when it would have, if at all. */
+static void pace_apply(struct hrp_qp *qp)
+{
+	struct hrp_pace *pace = qp->req.pace;
+	u32 own_kbps = pace->limit_kbps;
+
+	if (hrp_cc_of(qp->req.cc)->slow)
+		own_kbps = min_not_zero(own_kbps, pace->control_kbps);
+	bucket_apply(qp, &pace->own, own_kbps, !pace->limit_kbps);
+	bucket_apply(qp, &pace->answers, pace->control_kbps, true);
+	qp->req.gated = own_kbps || !hrp_qp_sends(qp);
+	if (!own_kbps)
+		pace->own.ready_ns = 0;
+	if (!hrp_pace_is_on(&qp->req))
+		hrp_set_pending(qp, HRP_PENDING_UNPACED);
 }
 
 void hrp_pace_set(struct hrp_qp *qp, u64 now_ns, u32 rate_kbps,
@@ -229,11 +287,12 @@ void hrp_pace_set(struct hrp_qp *qp, u64 now_ns, u32 rate_kbps,
 {
 	struct hrp_pace *pace = qp->req.pace;
 
-	pace_earn(pace, now_ns, pace->max_credit);
+	bucket_earn(pace, &pace->own, now_ns, pace->own.max_credit);
+	bucket_settle(pace, &pace->answers, now_ns);
 	pace->limit_kbps = rate_kbps;
 	pace->limit_bytes = burst_bytes;
 	pace_apply(qp);
-	pace->ready_ns = 0;
+	pace->own.ready_ns = 0;
 }
 
 void hrp_pace_control(struct hrp_qp *qp, u64 now_ns, u32 rate_kbps)
@@ -242,9 +301,8 @@ void hrp_pace_control(struct hrp_qp *qp, u64 now_ns, u32 rate_kbps)
 
 	if (rate_kbps == pace->control_kbps)
 		return;
-	/* The wait, which is not over, goes on earning. */
-	pace_earn(pace, now_ns, pace->waited ? pace_late_credit(pace) :
-					       pace->max_credit);
+	bucket_settle(pace, &pace->own, now_ns);
+	bucket_settle(pace, &pace->answers, now_ns);
 	pace->control_kbps = rate_kbps;
 	pace_apply(qp);
 }

@@ -9,8 +9,10 @@
  * Otherwise the requester waits.
  *
  * The length of a packet is that of its frame, IPv6 assumed, from the Ethernet
- * header to the FCS, without VLAN tag, preamble and gap. Answers to requests of
- * the peer (READ responses, acknowledgements) are not paced.
+ * header to the FCS, without VLAN tag, preamble and gap. Of answers to
+ * requests of the peer, READ responses are paced at the same rate, out of a
+ * bucket of their own, while congestion control limits it; a limit of the program
+ * is for requests.
  */
 #ifndef HRP_PACE_H
 #define HRP_PACE_H
@@ -35,46 +37,65 @@
 #define HRP_PACE_SHORT_NS	50000u
 
 /**
- * struct hrp_pace - bucket of one requester; guarded by the send lock
+ * struct hrp_bucket - credit of requests, or of READ responses
  * @credit: available credit in kbps * ns; a byte costs 8000000
+ * @seen_ns: time up to which @credit was added
+ * @ready_ns: end of the current wait; 0: there is none
  * @max_credit: credit of a full bucket
  * @fill_ns: time in which an empty bucket fills
- * @seen_ns: time up to which @credit was added
- * @ready_ns: end of the current wait; 0 if the requester does not wait
+ * @rate_kbps: rate in force; 0: not limited
+ * @waited: they wait, or have waited and not looked for credit since
+ * @brief: bursts are short, as that is no rate of the program
+ */
+struct hrp_bucket {
+	u64 credit;
+	u64 seen_ns;
+	u64 ready_ns;
+	u64 max_credit;
+	u64 fill_ns;
+	u32 rate_kbps;
+	bool waited;
+	bool brief;
+};
+
+/**
+ * struct hrp_pace - rate of one queue pair; guarded by the send lock
+ * @own: of requests: the lower one of @limit_kbps and, if the control limits the
+ *	rate of requests, @control_kbps
+ * @answers: of READ responses: @control_kbps
  * @slack_ns: how late the owner's timer usually is; the default burst is longer
  *	by that time
- * @rate_kbps: rate in force, the lower one of those below; 0: not limited
- * @paid_bytes: cost of the last burst; 0 if it cannot be refunded
+ * @paid_bytes: cost of the last burst of @own; 0 if it cannot be refunded
  * @asked_kbps: the owner's: rate limit that the program has set; 0: none
  * @asked_bytes: the owner's: longest burst that it has set with it
  * @limit_kbps: the lower one of @asked_kbps and the static rate; 0: none
  * @limit_bytes: longest burst; 0: the default
  * @control_kbps: rate of the control; 0: none
- * @waited: the requester waits, or has waited and not looked for credit since
  * @dcqcn: state of the control
  */
 struct hrp_pace {
-	u64 credit;
-	u64 max_credit;
-	u64 fill_ns;
-	u64 seen_ns;
-	u64 ready_ns;
+	struct hrp_bucket own;
+	struct hrp_bucket answers;
 	u64 slack_ns;
-	u32 rate_kbps;
 	u32 paid_bytes;
 	u32 asked_kbps;
 	u32 asked_bytes;
 	u32 limit_kbps;
 	u32 limit_bytes;
 	u32 control_kbps;
-	bool waited;
 	struct hrp_dcqcn dcqcn;
 };
 
-/* Is the rate limited? Context: send lock held. */
+/* Is the rate of requests limited? Context: send lock held. */
+static inline bool hrp_pace_limits(const struct hrp_req *req)
+{
+	return req->pace && req->pace->own.rate_kbps;
+}
+
+/* Is any rate limited? Context: send lock held. */
 static inline bool hrp_pace_is_on(const struct hrp_req *req)
 {
-	return req->pace && req->pace->rate_kbps;
+	return hrp_pace_limits(req) || (req->pace && req->pace->control_kbps);
 }
 
 /**
@@ -113,7 +134,8 @@ void hrp_pace_set(struct hrp_qp *qp, u64 now_ns, u32 rate_kbps,
  * @now_ns: current time
  * @rate_kbps: 1000 bits per second; 0: no limit
  *
- * Without a limit of the program, bursts last for HRP_PACE_SHORT_NS. A wait is
+ * Without a limit of the program, bursts last for HRP_PACE_SHORT_NS. Limits READ
+ * responses, and requests if the control does so (&hrp_cc_ops.slow). A wait is
  * neither begun nor ended. If no limit is left, sets HRP_PENDING_UNPACED.
  * Context: send lock held.
  */
@@ -144,11 +166,47 @@ struct hrp_pace *hrp_pace_stop(struct hrp_qp *qp);
  *
  * Context: as hrp_req_next(), which calls it.
  * Return: see enum hrp_next; HRP_NEXT_IDLE if there is no requester. Without
- * enough credit it sets @ready_ns and processes only entries that send no
+ * enough credit it sets @own.ready_ns and processes only entries that send no
  * packet.
  */
 enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns,
 			    struct hrp_burst *b);
+
+/**
+ * hrp_pace_answers_room - how many READ responses may be sent?
+ * @qp: queue pair, paced or not
+ * @now_ns: current time
+ * @max: packets
+ *
+ * Context: send lock held.
+ * Return: packets, up to @max; 0: none before hrp_pace_answers_at().
+ */
+u32 hrp_pace_answers_room(struct hrp_qp *qp, u64 now_ns, u32 max);
+
+/**
+ * hrp_pace_answered - READ responses are sent
+ * @qp: queue pair, paced or not
+ * @b: no more packets than hrp_pace_answers_room() has returned
+ *
+ * Context: send lock held.
+ */
+void hrp_pace_answered(struct hrp_qp *qp, const struct hrp_burst *b);
+
+/* When READ responses that wait may be sent; 0: none waits. */
+static inline u64 hrp_pace_answers_at(const struct hrp_qp *qp)
+{
+	return qp->req.pace ? qp->req.pace->answers.ready_ns : 0;
+}
+
+/**
+ * hrp_pace_answers_timeout - does the wait of READ responses end?
+ * @qp: queue pair
+ * @now_ns: current time
+ *
+ * Context: send lock held.
+ * Return: true if it does: call hrp_resp_next_paced().
+ */
+bool hrp_pace_answers_timeout(struct hrp_qp *qp, u64 now_ns);
 
 /**
  * hrp_pace_give_back - refund the packets of a burst that were not sent

@@ -199,32 +199,43 @@ static void rdres_read(struct hrp_qp *qp, const struct hrp_rdres *res,
 	b->copy = res->replay;
 }
 
+/* The one to answer next; NULL if none waits. */
+static struct hrp_rdres *rdres_due(struct hrp_resp *resp)
+{
+	for (; resp->rd_reply != resp->rd_head; resp->rd_reply++) {
+		struct hrp_rdres *res = rdres_at(resp, resp->rd_reply);
+
+		if (res->sent != res->end)
+			return res;
+	}
+	return NULL;
+}
+
+bool hrp_rdres_is_read(struct hrp_resp *resp)
+{
+	const struct hrp_rdres *res = rdres_due(resp);
+
+	return res && res->opcode == HRP_OP_READ_REQ;
+}
+
 bool hrp_rdres_next(struct hrp_qp *qp, struct hrp_burst *b)
 {
 	struct hrp_resp *resp = &qp->resp;
+	struct hrp_rdres *res = rdres_due(resp);
 
-	while (resp->rd_reply != resp->rd_head) {
-		struct hrp_rdres *res = rdres_at(resp, resp->rd_reply);
-
-		if (res->sent == res->end) {
-			resp->rd_reply++;
-			continue;
-		}
-		if (res->opcode == HRP_OP_CMP_SWAP ||
-		    res->opcode == HRP_OP_FETCH_ADD) {
-			hrp_burst_begin(b, qp,
-					hrp_qp_service(qp) | HRP_OP_ATOMIC_ACK,
-					res->psn);
-			b->first.orig = res->orig;
-		} else {
-			rdres_read(qp, res, b);
-		}
-		b->first.msn = res->msn;
-		b->first.syndrome = HRP_SYN_ACK | HRP_SYN_CREDIT_INVALID;
-		res->sent += b->nr_pkts;
-		if (res->sent == res->end)
-			resp->rd_reply++;
-		return true;
+	if (!res)
+		return false;
+	if (res->opcode == HRP_OP_CMP_SWAP || res->opcode == HRP_OP_FETCH_ADD) {
+		hrp_burst_begin(b, qp, hrp_qp_service(qp) | HRP_OP_ATOMIC_ACK,
+				res->psn);
+		b->first.orig = res->orig;
+	} else {
+		rdres_read(qp, res, b);
 	}
-	return false;
+	b->first.msn = res->msn;
+	b->first.syndrome = HRP_SYN_ACK | HRP_SYN_CREDIT_INVALID;
+	res->sent += b->nr_pkts;
+	if (res->sent == res->end)
+		resp->rd_reply++;
+	return true;
 }

@@ -61,6 +61,14 @@ bool hrp_rdres_return(struct hrp_resp *resp, u32 psn);
 u32 hrp_rdres_oldest(const struct hrp_resp *resp);
 
 /**
+ * hrp_rdres_is_read - is the next answer one to a READ?
+ * @resp: responder
+ *
+ * Return: true if so.
+ */
+bool hrp_rdres_is_read(struct hrp_resp *resp);
+
+/**
  * hrp_rdres_next - the next response packets to send
  * @qp: queue pair
  * @b: filled in if true is returned

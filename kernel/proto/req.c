@@ -89,7 +89,7 @@ void hrp_req_reset(struct hrp_qp *qp)
 {
 	if (hrp_qp_sends(qp))
 		hrp_sq_reset(&qp->req.sq);
-	qp->req.gated = !hrp_qp_sends(qp) || hrp_pace_is_on(&qp->req);
+	qp->req.gated = !hrp_qp_sends(qp) || hrp_pace_limits(&qp->req);
 	hrp_req_start(qp, 0);
 }
 

@@ -104,6 +104,18 @@ struct hrp_kept *hrp_resp_next_kept(struct hrp_qp *qp);
 bool hrp_resp_next(struct hrp_qp *qp, struct hrp_burst *b);
 
 /**
+ * hrp_resp_next_paced - the same, for a queue pair that may have a rate
+ * @qp: queue pair
+ * @now_ns: current time
+ * @b: as above
+ *
+ * Context: receive and send lock held.
+ * Return: true if there is a burst to send; false if there is none, or none
+ * before hrp_pace_answers_at().
+ */
+bool hrp_resp_next_paced(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b);
+
+/**
  * hrp_resp_is_due - is there an answer to send now?
  * @resp: responder
  *

@@ -22,7 +22,7 @@ void hrp_req_stop_timers(struct hrp_req *req)
 {
 	req->timer = HRP_TIMER_OFF;
 	if (req->pace)
-		req->pace->ready_ns = 0;
+		req->pace->own.ready_ns = 0;
 }
 
 void hrp_req_resends(struct hrp_qp *qp, u64 now_ns)
@@ -73,9 +73,9 @@ u64 hrp_req_deadline(const struct hrp_req *req)
 {
 	u64 at_ns = hrp_req_has_deadline(req) ? req_deadline(req) : 0;
 
-	if (unlikely(req->pace) && req->pace->ready_ns &&
-	    (!at_ns || req->pace->ready_ns < at_ns))
-		at_ns = req->pace->ready_ns;
+	if (unlikely(req->pace) && req->pace->own.ready_ns &&
+	    (!at_ns || req->pace->own.ready_ns < at_ns))
+		at_ns = req->pace->own.ready_ns;
 	return at_ns;
 }
 
@@ -86,7 +86,7 @@ void hrp_req_excuse(struct hrp_qp *qp, u64 now_ns)
 
 	/* Without credit, the requester cannot resend. */
 	if (unlikely(req->pace))
-		from_ns = max(now_ns, req->pace->ready_ns);
+		from_ns = max(now_ns, req->pace->own.ready_ns);
 	if (req->timer == HRP_TIMER_ACK && now_ns >= req_deadline(req))
 		hrp_req_restart(req, from_ns);
 }
@@ -173,12 +173,12 @@ bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns)
 		hrp_req_stop_timers(req);
 		return false;
 	}
-	if (unlikely(req->pace) && req->pace->ready_ns) {
+	if (unlikely(req->pace) && req->pace->own.ready_ns) {
 		/* It was or is waiting for credit: the peer is not to blame. */
 		hrp_req_excuse(qp, now_ns);
-		ready = now_ns >= req->pace->ready_ns;
+		ready = now_ns >= req->pace->own.ready_ns;
 		if (ready)
-			req->pace->ready_ns = 0;
+			req->pace->own.ready_ns = 0;
 	}
 	if (!hrp_req_has_deadline(req) || now_ns < req_deadline(req))
 		return ready;

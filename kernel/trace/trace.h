@@ -200,7 +200,8 @@ TRACE_EVENT(hroce_cnp,
 	TP_fast_assign(
 		__entry->qpn = qp->qpn;
 		__entry->cwnd_pkts = qp->req.cwnd_pkts;
-		__entry->rate_kbps = qp->req.pace ? qp->req.pace->rate_kbps : 0;
+		__entry->rate_kbps = qp->req.pace ?
+				     qp->req.pace->control_kbps : 0;
 	),
 	TP_printk("qpn=%u window=%u rate=%ukbps", __entry->qpn,
 		  __entry->cwnd_pkts, __entry->rate_kbps)

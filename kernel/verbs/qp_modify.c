@@ -198,6 +198,9 @@ static void change_enter(struct hroce_qp *qp, const struct qp_change *c)
 		if (qp->proto.type == HRP_TYPE_UD)
 			qp->proto.mtu_shift = ilog2(ib_mtu_enum_to_int(mtu));
 		hrp_resp_start(&qp->proto, c->attr->rq_psn);
+		/* READs are answered already. */
+		req->cc = READ_ONCE(hqp_dev(qp)->cc);
+		hroce_cnp_choose(qp);
 		break;
 	case IB_QPS_RTS:
 		if (c->from != IB_QPS_RTR)
@@ -342,6 +345,7 @@ static void qp_reset(struct hroce_qp *qp)
 	qp->cnp_at = 0;
 	qp_set_state(qp, IB_QPS_RESET);
 	pace = hrp_pace_stop(proto);
+	qp->paced = false;
 	qp->early = (struct hroce_early) {};
 	hrp_req_reset(proto);
 	hrp_resp_reset(proto);

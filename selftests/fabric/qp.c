@@ -62,6 +62,9 @@ static void qp_timer(struct fab_actor *actor)
 	} else if (hrp_resp_is_held(&qp->hrp.resp)) {
 		arm_timer(qp, qp->hold_ns);
 	}
+	if (hrp_pace_answers_timeout(&qp->hrp, now_ns))
+		fab_qp_kick(qp);
+	arm_timer(qp, hrp_pace_answers_at(&qp->hrp));
 	arm_timer(qp, hrp_req_deadline(req));
 }
 
@@ -128,6 +131,12 @@ static void send_cnp(struct fab_qp *qp)
 	fab_host_send(qp, &b, NULL, true, true);
 }
 
+/* READ responses have a rate; what acknowledges reacts to nothing. */
+static bool answer_reacts(const struct fab_qp *qp, const struct hrp_burst *b)
+{
+	return qp_reacts(qp) && b->first.info & HRP_OI_READ;
+}
+
 static void answer(struct fab_qp *qp)
 {
 	u8 map[HRP_SACK_MAP_BYTES];
@@ -135,14 +144,17 @@ static void answer(struct fab_qp *qp)
 
 	if (qp->cnp_due)
 		send_cnp(qp);
-	while (!must_pause(qp) && hrp_resp_next(&qp->hrp, &b)) {
+	while (!must_pause(qp) &&
+	       hrp_resp_next_paced(&qp->hrp, qp_fab(qp)->now_ns, &b)) {
 		bool sack = b.first.info & HRP_OI_SACK && b.mem.len;
 
 		if (sack)
 			hrp_sack_fill(&qp->hrp.resp, map);
-		fab_host_send(qp, &b, sack ? map : NULL, qp_reacts(qp), false);
+		fab_host_send(qp, &b, sack ? map : NULL, answer_reacts(qp, &b),
+			      false);
 		hrp_resp_sent(&qp->hrp, &b, HROCE_WC_SUCCESS);
 	}
+	arm_timer(qp, hrp_pace_answers_at(&qp->hrp));
 }
 
 /* What is resent apart, or after going back. */

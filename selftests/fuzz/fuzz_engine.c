@@ -115,9 +115,9 @@ static void check_state(void)
 	fuzz_demand(resp->hold_max && resp->hold_max <= HRP_HOLD_MAX);
 	fuzz_demand(!resp->held == !(fuzz.qp.pending & BIT(HRP_PENDING_HELD)));
 	fuzz_demand(!req->pace || !req->pace->limit_kbps ||
-		    req->pace->credit <= req->pace->max_credit);
+		    req->pace->own.credit <= req->pace->own.max_credit);
 	fuzz_demand(req->gated == (!hrp_qp_sends(&fuzz.qp) ||
-				   hrp_pace_is_on(req)));
+				   hrp_pace_limits(req)));
 	fuzz_demand(!resp->have_rwqe || resp->in_msg != HRP_OI_SEND ||
 		    resp->offset <= resp->rwqe->length);
 	fuzz_demand(resp->in_msg != HRP_OI_WRITE ||

@@ -8,5 +8,7 @@ SUITE(hold);
 SUITE(keep);
 SUITE(dgram);
 SUITE(xrc);
+SUITE(resp_pace);
 
-kunit_test_suites(&resp_suite, &rdres_suite, &hold_suite, &keep_suite, &dgram_suite, &xrc_suite);
+kunit_test_suites(&resp_suite, &rdres_suite, &hold_suite, &keep_suite, &dgram_suite, &xrc_suite,
+		  &resp_pace_suite);

@@ -94,7 +94,7 @@ ud() { verbs ib_send_lat -c UD --sl 6 --tclass 105 && left ea "$ud_send" "pcp=6 
 # What answers has the class of the responder's own address vector.
 answers() {
 	verbs ib_read_lat --sl 3 --tclass 104 && left ea 0x0c "pcp=3 dscp=26 ecn=2" &&
-		left eb "$read_response" "pcp=3 dscp=26 ecn=0" || return
+		left eb "$read_response" "pcp=3 dscp=26 ecn=2" || return
 	verbs ib_write_bw -s 8 --sl 3 --tclass 104 && left ea '0x0[6-9ab]' "pcp=3 dscp=26 ecn=2" &&
 		left eb "$ack" "pcp=3 dscp=26 ecn=0"
 }
@@ -103,7 +103,7 @@ answers_of_other_class() {
 
 	x=$(index nlvb ::ffff:10.91.0.2)
 	verbs ib_read_lat --sl 3 --tclass 104 -- -x "$x" --sl 5 --tclass 40 && left ea 0x0c "pcp=3 dscp=26 ecn=2" &&
-		left eb "$read_response" "pcp=5 dscp=10 ecn=0"
+		left eb "$read_response" "pcp=5 dscp=10 ecn=2"
 }
 
 # A service level that the map does not know is the priority that it translates.

@@ -104,6 +104,45 @@ slowed() {
 	knob nla cc delay && knob nlb cc delay
 }
 
+# usage: moves read|write MESSAGES: of 64 KB, by A, from B or to it
+moves() {
+	local options=(-F -s 65536 -n "$2" -x 1)
+
+	ip netns exec "$nsB" "ib_$1_bw" -d nlb "${options[@]}" >"/tmp/ecn-$id" 2>&1 &
+	wait_for 20 ip netns exec "$nsB" bash -c 'ss -Hltn "sport = 18515" | grep -q .' || return
+	ip netns exec "$nsA" "ib_$1_bw" -d nla "${options[@]}" 10.90.0.2 || return
+	wait $! || { cat "/tmp/ecn-$id"; return 1; }
+}
+
+# usage: answers_capable MOVES FEWEST MOST: how many of the answers to that are ECN-capable
+answers_capable() {
+	local bits
+
+	count_ecn_bits "$nsB" eb && moves "$1" 200 || return
+	ip netns exec "$nsB" nft list table netdev e
+	bits=$(ecn_bits "$nsB" ect0)
+	[ "$bits" -ge "$2" ] && [ "$bits" -le "$3" ] && [ $((bits + $(ecn_bits "$nsB" not-ect))) -gt 0 ] || return
+	ip netns exec "$nsB" nft flush ruleset
+}
+
+# READ responses are ECN-capable if their sender reacts, and what acknowledges never is.
+answers_capable_too() {
+	answers_capable read 100 100000 && answers_capable write 0 0 || return
+	knob nlb cc none && answers_capable read 0 0 || return
+	knob nlb cc delay
+}
+
+# usage: answers_slowed CONTROL: B is told by CNPs for its answers: it sends no request
+answers_slowed() {
+	local handled
+
+	knob nlb cc "$1" || return
+	handled=$(counter nlb rp_cnp_handled)
+	path_marks "$nsB" && moves read 200 && grows nlb rp_cnp_handled "$handled" 1 || return
+	ip netns exec "$nsB" nft flush ruleset
+	knob nlb cc delay
+}
+
 # The path marks instead of dropping. Who is told makes its window smaller.
 marks_instead_of_losses() {
 	local handled marked
@@ -137,5 +176,8 @@ tap_case ecn.unreliable_not_capable capable 0 -t uc
 tap_case ecn.capable_no_more capable_no_more
 tap_case ecn.reliable_slowed slowed rc
 tap_case ecn.unreliable_slowed slowed uc
+tap_case ecn.answers_capable answers_capable_too
+tap_case ecn.answers_slowed answers_slowed delay
+tap_case ecn.answers_slowed_by_dcqcn answers_slowed dcqcn
 tap_case ecn.marks_instead_of_losses marks_instead_of_losses
 tap_done

@@ -7,6 +7,7 @@
  *	sim_mem.c	memory of a node and its keys
  *	sim_net.c	frames, and what the network does to them
  *	sim_qp.c	one queue pair: drives the engine as the module does
+ *	sim_pace.c	checks its rate
  *	sim_work.c	posts random work, knows what has to come of it
  *	sim_check.c	compares completions and memory with that
  *	sim.c		the runs of the test, and the command line
@@ -319,6 +320,20 @@ struct sim_rq *sim_rq_new(struct sim_node *node, u32 room);
 /* The queue that receive entries come from, and go back to. */
 struct sim_rq *sim_qp_rq(const struct sim_qp *qp);
 void sim_rq_post(struct sim_rq *rq, u32 max);
+
+/* sim_pace.c: of queue pairs whose rates the simulator sets. */
+
+/*
+ * Bytes that the bucket has lost since, at the rate until now. What was earned
+ * before a change of the rate stays, up to the new burst.
+ */
+void sim_pace_drain(struct sim_qp *qp);
+
+/* Was there credit for this burst? */
+void sim_pace_check(struct sim_qp *qp, const struct hrp_burst *b);
+
+/* Nothing of this burst has left: it costs nothing. */
+void sim_pace_give_back(struct sim_qp *qp, const struct hrp_burst *b);
 
 /* sim_work.c */
 void sim_work_init(struct sim_qp *qp);

@@ -126,6 +126,14 @@ static void frame_send(struct frame *f)
 	sim_at(sim, delay, frame_arrive, f);
 }
 
+/* Does the sender slow down if this packet is marked? */
+static bool reacts(const struct sim_qp *from, u32 info)
+{
+	const struct hrp_cc_ops *ops = hrp_cc_of(from->hrp.req.cc);
+
+	return ops->cnp && (!(info & HRP_OI_RESPONSE) || info & HRP_OI_READ);
+}
+
 static struct frame *frame_new(struct sim_qp *from, const struct hrp_pkt *pkt,
 			       const u8 *payload)
 {
@@ -136,9 +144,7 @@ static struct frame *frame_new(struct sim_qp *from, const struct hrp_pkt *pkt,
 	f->to = from->peer->node;
 	f->damaged = false;
 	f->way = from->way[!!(pkt->info & HRP_OI_RESPONSE)];
-	/* Requests of those who react. */
-	f->ect = !(pkt->info & HRP_OI_RESPONSE) && hrp_qp_sends(&from->hrp) &&
-		 hrp_cc_of(from->hrp.req.cc)->cnp;
+	f->ect = hrp_qp_sends(&from->hrp) && reacts(from, pkt->info);
 	f->len = hdr_len + pkt->payload_len + pkt->pad + HRW_ICRC_LEN;
 	sim_check(f->sim, f->len <= SIM_MAX_FRAME);
 	memcpy(f->bytes + hdr_len, payload, pkt->payload_len);

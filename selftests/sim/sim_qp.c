@@ -46,6 +46,7 @@ static void unpace(struct sim_qp *qp)
 {
 	if (!hrp_pace_is_on(&qp->hrp.req))
 		free(hrp_pace_stop(&qp->hrp));
+	plan_answer(qp);
 }
 
 static void rehash(struct sim_qp *qp, bool answer)
@@ -71,6 +72,13 @@ static void take_pending(struct sim_qp *qp)
 	sim_at(sim, 2 * SIM_US, error_work, qp);
 }
 
+/* When the timer has to fire for either side; 0: never. */
+static u64 deadline(const struct sim_qp *qp)
+{
+	return min_not_zero(hrp_req_deadline(&qp->hrp.req),
+			    hrp_pace_answers_at(&qp->hrp));
+}
+
 static void timer_fired(void *ctx)
 {
 	struct sim_qp *qp = ctx;
@@ -83,9 +91,11 @@ static void timer_fired(void *ctx)
 	if (hrp_req_deadline(req) && hrp_req_deadline(req) <= sim->now_ns &&
 	    hrp_req_timeout(&qp->hrp, sim->now_ns))
 		run_requester(qp);
+	if (hrp_pace_answers_timeout(&qp->hrp, sim->now_ns))
+		plan_answer(qp);
 	take_pending(qp);
-	if (hrp_req_deadline(req) && !qp->timer_ns) {
-		u64 at = max(hrp_req_deadline(req), sim->now_ns + 1);
+	if (deadline(qp) && !qp->timer_ns) {
+		u64 at = max(deadline(qp), sim->now_ns + 1);
 
 		qp->timer_ns = at;
 		sim_at(sim, at - sim->now_ns, timer_fired, qp);
@@ -95,14 +105,13 @@ static void timer_fired(void *ctx)
 /* After each run of the requester: the deadline may have changed. */
 static void plan_timer(struct sim_qp *qp)
 {
-	struct hrp_req *req = &qp->hrp.req;
 	struct sim *sim = qp->node->sim;
 	u64 at;
 
-	if (!hrp_req_deadline(req))
+	if (!deadline(qp))
 		return;
 	/* A kernel timer is late, never early. */
-	at = max(hrp_req_deadline(req), sim->now_ns) +
+	at = max(deadline(qp), sim->now_ns) +
 	     sim_below(&sim->rng, 5 * SIM_US);
 	if (qp->timer_ns && qp->timer_ns <= at)
 		return;
@@ -111,59 +120,6 @@ static void plan_timer(struct sim_qp *qp)
 }
 
 #define PACE_SLACK_NS	20000
-
-/*
- * Bytes that the bucket has lost since, at the rate until now. What was earned
- * before a change of the rate stays, up to the new burst.
- */
-static void pace_drain(struct sim_qp *qp)
-{
-	u64 now_ns = qp->node->sim->now_ns;
-	double max = qp->pace->max_credit / 8e6;
-
-	qp->paced_bytes -= (now_ns - qp->paced_ns) * (qp->paced_kbps / 8e6);
-	if (qp->paced_bytes < 0)
-		qp->paced_bytes = 0;
-	qp->paced_bytes += max - qp->paced_max;
-	if (qp->paced_bytes < 0)
-		qp->paced_bytes = 0;
-	qp->paced_ns = now_ns;
-	qp->paced_max = max;
-	qp->paced_kbps = qp->pace->rate_kbps;
-}
-
-static u32 pace_bytes(const struct hrp_burst *b)
-{
-	struct hrp_pkt pkt;
-	u32 i, bytes = 0;
-
-	for (i = 0; i < b->nr_pkts; i++) {
-		hrp_burst_pkt(b, i, &pkt);
-		bytes += 14 + 40 + 8 + pkt.payload_len + pkt.pad +
-			 hrp_opcode_hdr_len(pkt.info) + 4 + 4;
-	}
-	return bytes;
-}
-
-/* Was there credit for this burst? */
-static void pace_check(struct sim_qp *qp, const struct hrp_burst *b)
-{
-	struct sim *sim = qp->node->sim;
-
-	pace_drain(qp);
-	qp->paced_bytes += pace_bytes(b);
-	sim_check(sim, qp->paced_bytes <= qp->pace->max_credit / 8e6 + 1);
-}
-
-/* Nothing of this burst has left: it costs nothing. */
-static void pace_give_back(struct sim_qp *qp, const struct hrp_burst *b)
-{
-	pace_drain(qp);
-	qp->paced_bytes -= pace_bytes(b);
-	if (qp->paced_bytes < 0)
-		qp->paced_bytes = 0;
-	hrp_pace_give_back(&qp->hrp, b, 0);
-}
 
 /* Rates change at any time, as they would with congestion control. */
 static void pace_change(void *ctx)
@@ -174,11 +130,11 @@ static void pace_change(void *ctx)
 
 	if (sim->stopped)
 		return;
-	pace_drain(qp);
+	sim_pace_drain(qp);
 	hrp_pace_set(&qp->hrp, sim->now_ns,
 		     (100000 + sim_below(&sim->rng, 100000)) <<
 		     sim_below(&sim->rng, 6), burst);
-	pace_drain(qp);
+	sim_pace_drain(qp);
 	run_requester(qp);
 	sim_at(sim, sim_below(&sim->rng, 5 * SIM_MS), pace_change, qp);
 }
@@ -194,14 +150,14 @@ static void cnp_arrives(void *ctx)
 		return;
 	sim->nr_cnps++;
 	if (qp->pace)
-		pace_drain(qp);
+		sim_pace_drain(qp);
 	/* There may be no memory. */
 	if (hrp_cc_wants_pace(&qp->hrp) && sim_below(&sim->rng, 8))
 		hrp_pace_start(&qp->hrp, malloc(sizeof(struct hrp_pace)),
 			       &sim->rp, sim->now_ns, PACE_SLACK_NS);
 	hrp_cc_notified(&qp->hrp, sim->now_ns);
 	if (qp->pace)
-		pace_drain(qp);
+		sim_pace_drain(qp);
 	take_pending(qp);
 }
 
@@ -330,7 +286,7 @@ static void requester_sent(void *ctx)
 	if (qp->req_status == HROCE_WC_SUCCESS)
 		sim_net_send(qp, &qp->req_burst, qp->req_bytes);
 	else if (qp->pace)
-		pace_give_back(qp, &qp->req_burst);
+		sim_pace_give_back(qp, &qp->req_burst);
 	hrp_req_sent(&qp->hrp, &qp->req_burst, qp->req_status);
 	if (qp->req_status == HRP_MEM_FAULT)
 		fetch(qp, own_memory_is_back);
@@ -352,7 +308,7 @@ static void run_requester(struct sim_qp *qp)
 		next = hrp_req_next(&qp->hrp, sim->now_ns, &qp->req_burst);
 		/* It may have raised the rate. */
 		if (qp->pace)
-			pace_drain(qp);
+			sim_pace_drain(qp);
 	} while (next == HRP_NEXT_AGAIN);
 	take_pending(qp);
 	plan_timer(qp);
@@ -363,7 +319,7 @@ static void run_requester(struct sim_qp *qp)
 	if (next != HRP_NEXT_BURST)
 		return;
 	if (qp->pace)
-		pace_check(qp, &qp->req_burst);
+		sim_pace_check(qp, &qp->req_burst);
 	sim_check(sim, qp->req_burst.nr_pkts &&
 		       qp->req_burst.nr_pkts <= qp->hrp.req.burst_pkts);
 	qp->req_busy = true;
@@ -417,8 +373,12 @@ static void answer(void *ctx)
 	qp->answer_planned = false;
 	if (qp->resp_busy)
 		return;
-	more = hrp_resp_next(&qp->hrp, &qp->resp_burst);
+	more = hrp_resp_next_paced(&qp->hrp, sim->now_ns, &qp->resp_burst);
+	/* It may have raised the rate. */
+	if (qp->pace)
+		sim_pace_drain(qp);
 	take_pending(qp);
+	plan_timer(qp);
 	if (!more)
 		return;
 	sim_check(sim, qp->resp_burst.nr_pkts &&

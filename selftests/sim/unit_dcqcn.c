@@ -453,9 +453,9 @@ static u64 send_for(u64 us, u64 late_ns, u64 *burst)
 		bytes += clump;
 		*burst = max(*burst, clump);
 		clump = 0;
-		if (!rig.qp.req.pace || !pace.ready_ns)
+		if (!rig.qp.req.pace || !pace.own.ready_ns)
 			break;
-		rig.now_ns = pace.ready_ns + late_ns;
+		rig.now_ns = pace.own.ready_ns + late_ns;
 		hrp_req_timeout(&rig.qp, rig.now_ns);
 	}
 	return bytes;
@@ -510,7 +510,7 @@ static void asks_now_and_then(void)
 			asked += rig.burst.ackreq_last;
 			continue;
 		}
-		rig.now_ns = pace.ready_ns;
+		rig.now_ns = pace.own.ready_ns;
 		hrp_req_timeout(&rig.qp, rig.now_ns);
 	}
 	tap_ok(asked >= 5 && asked <= 20);
@@ -525,8 +525,8 @@ static void waits_end_when_the_rate_rises(void)
 	rig_post_op(HROCE_WR_WRITE, 2048 * MTU);
 	tap_eq(rig_next(), HRP_NEXT_WAIT);
 	/* A packet of 1 KB takes 9 ms. */
-	tap_ok(pace.ready_ns <= rig.now_ns + 300 * US);
-	rig.now_ns = pace.ready_ns;
+	tap_ok(pace.own.ready_ns <= rig.now_ns + 300 * US);
+	rig.now_ns = pace.own.ready_ns;
 	hrp_req_timeout(&rig.qp, rig.now_ns);
 	rig_next();
 	tap_ok(pace.control_kbps > MBIT);
@@ -539,15 +539,15 @@ static void lower_limit_counts(void)
 	limited_start(HRP_TYPE_RC);
 	slow_down_to(GBIT);
 	hrp_pace_set(&rig.qp, rig.now_ns, 100 * MBIT, 0);
-	tap_eq(pace.rate_kbps, 100 * MBIT);
+	tap_eq(pace.own.rate_kbps, 100 * MBIT);
 	hrp_pace_set(&rig.qp, rig.now_ns, 2 * GBIT, 0);
-	tap_eq(pace.rate_kbps, GBIT);
+	tap_eq(pace.own.rate_kbps, GBIT);
 	hrp_pace_set(&rig.qp, rig.now_ns, 0, 0);
-	tap_eq(pace.rate_kbps, GBIT);
+	tap_eq(pace.own.rate_kbps, GBIT);
 	tap_ok(rig.qp.req.gated);
 	hrp_pace_set(&rig.qp, rig.now_ns, 2 * GBIT, 0);
 	hrp_pace_release(&rig.qp);
-	tap_eq(pace.rate_kbps, 2 * GBIT);
+	tap_eq(pace.own.rate_kbps, 2 * GBIT);
 	tap_eq(rig_pending(HRP_PENDING_UNPACED), 0);
 	hrp_pace_set(&rig.qp, rig.now_ns, 0, 0);
 	tap_ok(!rig.qp.req.gated);

@@ -113,7 +113,7 @@ static void holds_rate(u32 rate_kbps, u32 late_ns)
 		wait();
 		rig.now_ns += late_ns;
 	}
-	least = most - (s64)(pace.max_credit / 8000000);
+	least = most - (s64)(pace.own.max_credit / 8000000);
 	tap_ok(bytes >= least - least / 100);
 	rig.seen_cqes = rig.nr_cqes;
 	rig_end();
@@ -145,7 +145,7 @@ static void slower_than_packets(void)
 	tap_eq(rig.burst.nr_pkts, 1);
 	tap_eq(rig_next(), HRP_NEXT_WAIT);
 	/* It was shorter than it might have been. */
-	tap_eq(pace.ready_ns - sent_ns, (HEADERS + MTU) * 1000000ull);
+	tap_eq(pace.own.ready_ns - sent_ns, (HEADERS + MTU) * 1000000ull);
 	rig_end();
 }
 
@@ -255,7 +255,7 @@ static void asks_before_it_waits(void)
 		rig_expect_cqe(i, HROCE_WC_SUCCESS);
 	/* Nothing outstanding: pacing alone is waited for. */
 	tap_ok(!hrp_req_has_deadline(&rig.qp.req));
-	tap_eq(deadline(), pace.ready_ns);
+	tap_eq(deadline(), pace.own.ready_ns);
 	rig_end();
 }
 
@@ -276,7 +276,7 @@ static void resending_costs_again(void)
 	/* The ACK timeout comes first, but there is nothing to resend with. */
 	tap_eq(deadline(), hrp_req_deadline(&rig.qp.req));
 	tap_ok(!wait());
-	tap_eq(rig.qp.req.timer_ns, pace.ready_ns);
+	tap_eq(rig.qp.req.timer_ns, pace.own.ready_ns);
 	retries = rig.qp.req.retries;
 	while (rig.qp.req.retries == retries)
 		wait();
@@ -313,20 +313,20 @@ static void memory_is_not_there(void)
 	rig.now_ns += 1000000000;
 	rig_post_op(HROCE_WR_WRITE, 3 * MTU + 5);
 	expect_four();
-	full = pace.max_credit;
-	tap_eq(full - pace.credit, 8000000ull * hrp_pace_cost(&rig.burst));
+	full = pace.own.max_credit;
+	tap_eq(full - pace.own.credit, 8000000ull * hrp_pace_cost(&rig.burst));
 	hrp_pace_give_back(&rig.qp, &rig.burst, 0);
-	tap_eq(pace.credit, full);
+	tap_eq(pace.own.credit, full);
 	/* Once. */
 	hrp_pace_give_back(&rig.qp, &rig.burst, 0);
-	tap_eq(pace.credit, full);
+	tap_eq(pace.own.credit, full);
 	hrp_req_sent(&rig.qp, &rig.burst, HRP_MEM_FAULT);
 	tap_eq(rig_next(), HRP_NEXT_WAIT);
 	tap_ok(hrp_req_mem_ready(&rig.qp, rig.now_ns, true));
 
 	expect_four();
 	hrp_pace_give_back(&rig.qp, &rig.burst, 2);
-	tap_eq(full - pace.credit,
+	tap_eq(full - pace.own.credit,
 	       8000000ull * (2 * (HEADERS + MTU) + RETH));
 	hrp_req_sent(&rig.qp, &rig.burst, HRP_MEM_FAULT);
 	tap_ok(hrp_req_mem_ready(&rig.qp, rig.now_ns, true));
@@ -337,7 +337,7 @@ static void memory_is_not_there(void)
 	rig.now_ns += 1000000000;
 	hrp_pace_set(&rig.qp, rig.now_ns, MBIT, 5 * hrp_pace_max_cost(MTU));
 	hrp_pace_give_back(&rig.qp, &rig.burst, 1);
-	tap_eq(pace.credit, full);
+	tap_eq(pace.own.credit, full);
 	hrp_req_sent(&rig.qp, &rig.burst, HRP_MEM_FAULT);
 	tap_ok(hrp_req_mem_ready(&rig.qp, rig.now_ns, true));
 	expect_four();
@@ -346,7 +346,7 @@ static void memory_is_not_there(void)
 	hrp_pace_start(&rig.qp, &other, &rp, rig.now_ns, 0);
 	hrp_pace_set(&rig.qp, rig.now_ns, MBIT, 0);
 	hrp_pace_give_back(&rig.qp, &rig.burst, 0);
-	tap_eq(other.credit, 0);
+	tap_eq(other.own.credit, 0);
 	rig_end();
 }
 
@@ -423,10 +423,10 @@ static void rnr_and_pace(void)
 	rig_post_op(HROCE_WR_SEND, 2 * MTU);
 	tap_eq(rig_next(), HRP_NEXT_BURST);
 	tap_eq(rig_next(), HRP_NEXT_WAIT);
-	tap_ok(pace.ready_ns);
+	tap_ok(pace.own.ready_ns);
 	/* Code 14 asks for 1.28 ms, which is longer. */
 	tap_ok(rig_ack(0, 0x20 | 14));
-	tap_eq(deadline(), pace.ready_ns);
+	tap_eq(deadline(), pace.own.ready_ns);
 	tap_ok(wait());
 	tap_eq(rig_next(), HRP_NEXT_WAIT);
 	tap_eq(deadline(), hrp_req_deadline(&rig.qp.req));
@@ -465,7 +465,7 @@ static void time_may_be_old(void)
 	rig.now_ns -= 500000;
 	hrp_pace_set(&rig.qp, rig.now_ns, GBIT, 0);
 	tap_eq(rig_next(), HRP_NEXT_BURST);
-	tap_ok(pace.credit <= pace.max_credit);
+	tap_ok(pace.own.credit <= pace.own.max_credit);
 	rig.seen_cqes = rig.nr_cqes;
 	rig_end();
 }
