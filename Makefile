@@ -48,7 +48,7 @@ help:
 	@echo 'make check-verbs        the verbs surface alone: verbs, pyverbs, utilities, users in the kernel'
 	@echo 'make check-offload      the tests of links over hardware alone, with stand-ins for the hardware'
 	@echo 'make check-switches     the tests that move data, with switches and offloads in other positions (30 minutes)'
-	@echo 'make check-versions     what a release needs as well: tests that are too long for "make check" (an hour)'
+	@echo 'make check-versions     what a release needs as well: tests that are too long for "make check" (two hours)'
 	@echo 'make check-hw           the same on a real card: IFACE=... PEER=..., DRY_RUN=1 shows what it does'
 	@echo 'make check-vectors      every packet in the directory HROCE_VECTORS'
 	@echo 'make bench              measure, side by side with rdma_rxe, TCP, UDP and memcpy'
@@ -201,7 +201,8 @@ check-switches: prepare
 	@selftests/lib/check $(if $(group),-g '$(group)') selftests/groups-switches
 
 check-versions: prepare
-	@selftests/lib/check $(if $(group),-g '$(group)') selftests/groups-versions selftests/groups-debug-long
+	@selftests/lib/check $(if $(group),-g '$(group)',-l selftests/groups -l selftests/groups-debug) \
+		selftests/groups-versions selftests/groups-debug-long
 
 check-hw:
 	@selftests/offload/hw.sh $(IFACE) $(PEER)
