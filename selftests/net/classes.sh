@@ -147,7 +147,7 @@ default_tos() {
 	listening rping
 	status=$?
 	rmdir "$dir"
-	[ $status = 0 ] && left ea "$rc_send" "pcp=3 dscp=26 ecn=2" && left ea "$read_response" "pcp=3 dscp=26 ecn=0" &&
+	[ $status = 0 ] && left ea "$rc_send" "pcp=3 dscp=26 ecn=2" && left ea "$read_response" "pcp=3 dscp=26 ecn=2" &&
 		left eb 0x0c "pcp=3 dscp=26 ecn=2"
 }
 

@@ -16,7 +16,8 @@ frames_behind_a() {
 	if [ "$way" = wire ]; then statistic "$far" trunk rx_packets; else statistic "$nsB" eb rx_packets; fi
 }
 
-# hroce sends super-packets, all of their packets cross as frames, and some of them are merged again.
+# hroce sends super-packets, and all of their packets cross as frames. How many are merged again depends on how many a
+# poll of the receiver finds; gro.sh has the cases.
 frames_are_single() {
 	local passed sent super merged
 
@@ -26,7 +27,7 @@ frames_are_single() {
 	passed=$(($(frames_behind_a) - passed)) sent=$(($(counter nla tx_packets) - sent))
 	super=$(($(counter nla tx_frames) - super)) merged=$(($(counter nlb rx_frames) - merged))
 	echo "$sent packets in $super frames, $passed on the way, $merged received"
-	[ "$sent" -gt 500 ] && [ $((super * 5)) -lt $((sent * 4)) ] && [ "$passed" -ge "$sent" ] && [ "$merged" -lt "$sent" ]
+	[ "$sent" -gt 500 ] && [ $((super * 5)) -lt $((sent * 4)) ] && [ "$passed" -ge "$sent" ] && [ "$merged" -le "$sent" ]
 }
 
 # usage: each_netdev COMMAND...: with "NAMESPACE NETDEV" for {} of all netdevs on the way
