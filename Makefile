@@ -40,7 +40,7 @@ help:
 	@echo 'make prepare            install and fetch what building and testing needs'
 	@echo 'make demo               two machines talk RDMA: builds everything, then shows it'
 	@echo 'make quick              style, units, simulator, the core verbs: at most three minutes once all is built'
-	@echo 'make check              all tests but those on the debug kernel'
+	@echo 'make check              all tests but those for releases and those on the debug kernel'
 	@echo 'make kselftest          tests in a guest, run by the runner of the kernel'"'"'s self tests (tests="NAME...")'
 	@echo 'make check-debug        the tests on a kernel with KASAN, lockdep and kmemleak'
 	@echo 'make check-smp          the tests that races matter to, on kernels for two CPUs: KASAN, lockdep; KCSAN (an hour)'

@@ -27,7 +27,7 @@ frames_are_single() {
 	passed=$(($(frames_behind_a) - passed)) sent=$(($(counter nla tx_packets) - sent))
 	super=$(($(counter nla tx_frames) - super)) merged=$(($(counter nlb rx_frames) - merged))
 	echo "$sent packets in $super frames, $passed on the way, $merged received"
-	[ "$sent" -gt 500 ] && [ $((super * 5)) -lt $((sent * 4)) ] && [ "$passed" -ge "$sent" ] && [ "$merged" -le "$sent" ]
+	[ "$sent" -gt 500 ] && [ $((super * 5)) -lt $((sent * 4)) ] && [ "$passed" -ge "$sent" ]
 }
 
 # usage: each_netdev COMMAND...: with "NAMESPACE NETDEV" for {} of all netdevs on the way
