@@ -232,18 +232,20 @@ static bool req_is_followed(struct hrp_qp *qp)
 }
 
 /*
- * Request an acknowledgement if the window closes or the packet is timed (@must),
- * after req_ask_pkts(), and at the end of a message (@end) if no other follows at
- * once or burst_pkts were sent without a request.
+ * Request an acknowledgement if the packet is timed (@alone), if nothing else
+ * opens the window that is @full, after req_ask_pkts(), and at the end of a
+ * message (@end) if no other follows at once or burst_pkts were sent without a
+ * request.
  */
 static void req_ask_ack(struct hrp_qp *qp, struct hrp_wqe *w,
-			struct hrp_burst *b, bool end, bool must)
+			struct hrp_burst *b, bool end, bool full, bool alone)
 {
 	struct hrp_req *req = &qp->req;
 	u32 unasked = req->unasked_pkts + b->nr_pkts;
 	bool ask;
 
-	ask = must || unasked >= req_ask_pkts(req);
+	ask = alone || (full && req_must_ask(req)) ||
+	      unasked >= req_ask_pkts(req, full);
 	if (!ask && end)
 		ask = unasked >= req->burst_pkts || !req_is_followed(qp);
 	w->unasked = end && !ask;
@@ -356,7 +358,7 @@ static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
 	if (!reliable || req->psn != req->psn_max)
 		b->copy = 1;
 	if (reliable)
-		req_ask_ack(qp, w, b, end, n == room || alone);
+		req_ask_ack(qp, w, b, end, n == room, alone);
 
 	req_advance(req, w, n);
 	if (!reliable) {
@@ -798,6 +800,8 @@ static void req_return_to(struct hrp_req *req, const struct hrp_burst *b,
 	req->sq.next = req->burst_idx;
 	req->psn = psn;
 	req->offset = (psn - w->first_psn) & HRP_PSN_MASK;
+	/* What @b asked for is not, and it is not known what was before. */
+	req->unasked_pkts = min(hrp_req_dist(req), REQ_ASK_PKTS - 1);
 }
 
 void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)

@@ -35,13 +35,26 @@ static inline bool req_is_half_full(const struct hrp_req *req)
 /* Least time between packets that are sent alone, in units of 1024 ns. */
 #define REQ_TIMED_GAP	64u
 
-static inline u32 req_ask_pkts(const struct hrp_req *req)
+/* @full: the window is full of them. */
+static inline u32 req_ask_pkts(const struct hrp_req *req, bool full)
 {
-	if (req->cc_times && !req_is_half_full(req))
+	if (req->cc_times && !full && !req_is_half_full(req))
 		return REQ_ASK_PKTS;
 	if (unlikely(req->troubled) && hrp_sack_is_active(req))
 		return min(req->cwnd_pkts / 2, REQ_ASK_PKTS);
 	return min(req->cwnd_pkts / 4, REQ_ASK_PKTS);
+}
+
+/*
+ * Is an acknowledgement to be requested where the window ends, or have packets in
+ * flight asked, whose acknowledgement makes room? If each packet that fills the
+ * window asked, and each acknowledgement made room for one, all would have
+ * frames and acknowledgements of their own. But where gaps are filled, each may
+ * be the one that tells of the next.
+ */
+static inline bool req_must_ask(const struct hrp_req *req)
+{
+	return req->troubled || req->unasked_pkts >= hrp_req_dist(req);
 }
 
 /* What of the next packets is timed? */

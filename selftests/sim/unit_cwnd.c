@@ -28,6 +28,76 @@ static void window_starts_full(void)
 	rig_end();
 }
 
+/*
+ * One acknowledgement is requested for a quarter of the window, however small the
+ * pieces in which it opens, so that the next ones are larger.
+ */
+static void small_openings_grow(void)
+{
+	u32 asked = 0, psn;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_WRITE, 1024 * 1024);
+	tap_eq(rig_drain(), 64);
+	for (psn = 0; psn < 64; psn++) {
+		rig_ack(psn, 0);
+		tap_eq(rig_next(), HRP_NEXT_BURST);
+		tap_eq(rig.burst.nr_pkts, 1);
+		asked += rig.burst.ackreq_last;
+	}
+	tap_eq(asked, 4);
+	rig_end();
+}
+
+/* It must not stay closed if none of what is in flight has asked. */
+static void full_windows_have_asked(void)
+{
+	struct hrp_req *req = &rig.qp.req;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_WRITE, 1024 * 1024);
+	rig_drain();
+	rig_ack(63, 0);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_ok(rig.burst.ackreq_last);
+	rig_ack(79, 0);
+	req->cwnd_pkts = 3;
+	req->unasked_pkts = 0;
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig.burst.nr_pkts, 3);
+	tap_ok(rig.burst.ackreq_last);
+	req->cwnd_pkts = 64;
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	req->cwnd_pkts = 20;
+	rig_ack(82, 0);
+	req->unasked_pkts = 16;
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig.burst.nr_pkts, 4);
+	tap_ok(rig.burst.ackreq_last);
+	rig_end();
+}
+
+/* What was to ask is not sent: the next burst asks. */
+static void memory_fails_before_it_asks(void)
+{
+	struct hrp_req *req = &rig.qp.req;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	req->burst_pkts = 8;
+	rig_post_op(HROCE_WR_WRITE, 1024 * 1024);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_ok(!rig.burst.ackreq_last);
+	tap_eq(hrp_req_next(&rig.qp, rig.now_ns, &rig.burst), HRP_NEXT_BURST);
+	tap_ok(rig.burst.ackreq_last);
+	hrp_req_sent(&rig.qp, &rig.burst, HRP_MEM_FAULT);
+	tap_eq(req->psn, 8);
+	tap_ok(hrp_req_mem_ready(&rig.qp, rig.now_ns, true));
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig.burst.nr_pkts, 8);
+	tap_ok(rig.burst.ackreq_last);
+	rig_end();
+}
+
 /* One packet asks, so that what is useless by now can leave the path. */
 static void nak_halves_the_window(void)
 {
@@ -483,8 +553,11 @@ static void refused_after_an_error(void)
 
 int main(void)
 {
-	tap_plan(20);
+	tap_plan(23);
 	tap_run(window_starts_full);
+	tap_run(small_openings_grow);
+	tap_run(full_windows_have_asked);
+	tap_run(memory_fails_before_it_asks);
 	tap_run(nak_halves_the_window);
 	tap_run(ten_thousand_naks_resend_one_packet);
 	tap_run(few_in_flight_leave_a_small_window);
