@@ -29,6 +29,8 @@ from host import wait_for
 MTU = 9000
 WIRE_MTUS = (9000, 4200, 1500)
 IMPAIRED_MTU = 4200
+# The rate of "slow", in MB/s.
+SLOW_MBPS = 1000
 # Packets that may wait in netem.
 LONGEST_QUEUE = 100000
 # Path MTUs, and the largest headers of an RC packet over IPv4: IP, UDP, BTH, RETH, ImmDt, ICRC (volume 1, 9.2; A17.3).
@@ -36,18 +38,25 @@ PATH_MTUS = (4096, 2048, 1024)
 HEADERS = 20 + 8 + 12 + 16 + 4 + 4
 
 
+def netem(words):
+    """A qdisc that does this to packets."""
+    return f"netem limit {LONGEST_QUEUE} {words}" if words else ""
+
+
 def impaired():
-    """What netem does on the way to the server, and on the way back, by the name of the topology."""
+    """The qdiscs on the way to the server, and on the way back, by the name of the topology."""
     ways = {}
     for name, delay in (("", ""), ("_1ms", "delay 500us"), ("_20ms", "delay 10ms")):
         if delay:
-            ways["delay" + name] = (delay, delay)
+            ways["delay" + name] = (netem(delay), netem(delay))
         for percent in ("0.1", "1", "5"):
-            ways[f"loss_{percent}{name}"] = (f"{delay} loss {percent}%".lstrip(), delay)
+            ways[f"loss_{percent}{name}"] = (netem(f"{delay} loss {percent}%"), netem(delay))
     # Bursts of four packets, 0.4 % of all.
-    ways["bursts"] = ("loss gemodel 0.1% 25%", "")
+    ways["bursts"] = (netem("loss gemodel 0.1% 25%"), "")
     # 5 % of the packets come 500 us late.
-    ways["late"] = ("delay 500us reorder 95% 25%", "")
+    ways["late"] = (netem("delay 500us reorder 95% 25%"), "")
+    # A receiver that takes half of what is sent, behind a queue of 256 packets.
+    ways["slow"] = (f"tbf rate {SLOW_MBPS * 8}mbit burst 256k limit {256 * IMPAIRED_MTU}", "")
     # The same to the client, who gets the answers to READs.
     ways.update({name + "_back": (back, there) for name, (there, back) in ways.items() if there != back})
     return ways
@@ -79,6 +88,11 @@ class End:
                 self.gid_index = index
                 return True
         return False
+
+    def counter(self, name):
+        # Other namespaces than the initial one see the device, but not its counters.
+        path = f"/sys/class/infiniband/{self.device}/ports/1/hw_counters/{name}"
+        return int(self.host.call(["cat", path]))
 
     def options(self):
         """How perftest and our own programs are told."""
@@ -208,8 +222,7 @@ class Pair:
                 if before:
                     self.host.call(["tc", "qdisc", "del", "dev", dev, "root"], netns)
                 if words:
-                    self.host.call(["tc", "qdisc", "add", "dev", dev, "root", "netem", "limit", str(LONGEST_QUEUE),
-                                    *words.split()], netns)
+                    self.host.call(["tc", "qdisc", "add", "dev", dev, "root", *words.split()], netns)
             self.impairment = impairment
 
     def address(self, index):

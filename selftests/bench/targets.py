@@ -3,6 +3,8 @@
 
 import dataclasses
 
+from paths import SLOW_MBPS
+
 INSTRUCTIONS = "insn_other"
 
 
@@ -126,4 +128,15 @@ def under_loss():
     return targets
 
 
-TARGETS = [*against_peers(), *on_a_wire(), *under_loss(), *against_itself("uml"), *against_itself("qemu")]
+def to_a_slow_receiver():
+    """A receiver that takes less than the sender sends: its speed, and what is sent in vain."""
+    targets = []
+    for topology, workload in (("slow", "write"), ("slow_back", "read"), ("slow", "send")):
+        figure = ("uml", topology, workload, 1 << 20)
+        what = f"1 MB {workload}s, {topology}: "
+        targets += [at_least(what + "MB/s", (*figure, "MBps"), 0.9 * SLOW_MBPS),
+                    at_most(what + "per cent resent", (*figure, "resent_percent"), 2)]
+    return targets
+
+
+TARGETS = [*against_peers(), *on_a_wire(), *under_loss(), *to_a_slow_receiver(), *against_itself("uml"), *against_itself("qemu")]

@@ -33,6 +33,13 @@ class Trial:
         self.wire_before = self.path.wire_bytes()
         return client.host.run(words, client.netns, patience)
 
+    def payload(self):
+        """Bytes that both ends of hroce have sent, and received, since their links were made; None for others."""
+        ends = self.path.ends()
+        if not all((end.device or "").startswith("hroce") for end in ends):
+            return None
+        return [sum(end.counter(name) for end in ends) for name in ("tx_bytes", "rx_bytes")]
+
     def hosts(self):
         return {id(end.host) for end in self.path.ends()}
 
@@ -190,9 +197,13 @@ class Load:
         common = [*self.words, "-p", str(trial.port)]
         server, client = trial.path.server, trial.path.client
         trial.start(common + server.options())
+        before = trial.payload()
         values = words_to_metrics(trial.run([*common, *client.options(), server.address], self.patience))
         trial.check_wire(0.9 * values["MBps"] * 1e6 * self.seconds)
         result = {name: value for name, value in values.items() if name in self.metrics}
+        if before and any(trial.path.impairment):
+            sent, received = (now - then for now, then in zip(trial.payload(), before))
+            result["resent_percent"] = 100 * (1 - received / sent)
         if len(trial.hosts()) == 1:
             cost = values["cpu_ns"], values["kernel_ns"]
             if "MBps" in self.metrics:
