@@ -55,7 +55,7 @@ def impaired():
     ways["bursts"] = (netem("loss gemodel 0.1% 25%"), "")
     # 5 % of the packets come 500 us late.
     ways["late"] = (netem("delay 500us reorder 95% 25%"), "")
-    # A receiver that takes half of what is sent, behind a queue of 256 packets.
+    # A receiver slower than any sender. Beside the queue of 256 packets, 256 KB pass at once.
     ways["slow"] = (f"tbf rate {SLOW_MBPS * 8}mbit burst 256k limit {256 * IMPAIRED_MTU}", "")
     # The same to the client, who gets the answers to READs.
     ways.update({name + "_back": (back, there) for name, (there, back) in ways.items() if there != back})

@@ -49,34 +49,6 @@ static void small_openings_grow(void)
 	rig_end();
 }
 
-/* It must not stay closed if none of what is in flight has asked. */
-static void full_windows_have_asked(void)
-{
-	struct hrp_req *req = &rig.qp.req;
-
-	rig_begin(HRP_TYPE_RC, 0);
-	rig_post_op(HROCE_WR_WRITE, 1024 * 1024);
-	rig_drain();
-	rig_ack(63, 0);
-	tap_eq(rig_next(), HRP_NEXT_BURST);
-	tap_ok(rig.burst.ackreq_last);
-	rig_ack(79, 0);
-	req->cwnd_pkts = 3;
-	req->unasked_pkts = 0;
-	tap_eq(rig_next(), HRP_NEXT_BURST);
-	tap_eq(rig.burst.nr_pkts, 3);
-	tap_ok(rig.burst.ackreq_last);
-	req->cwnd_pkts = 64;
-	tap_eq(rig_next(), HRP_NEXT_BURST);
-	req->cwnd_pkts = 20;
-	rig_ack(82, 0);
-	req->unasked_pkts = 16;
-	tap_eq(rig_next(), HRP_NEXT_BURST);
-	tap_eq(rig.burst.nr_pkts, 4);
-	tap_ok(rig.burst.ackreq_last);
-	rig_end();
-}
-
 /* What was to ask is not sent: the next burst asks. */
 static void memory_fails_before_it_asks(void)
 {
@@ -553,10 +525,9 @@ static void refused_after_an_error(void)
 
 int main(void)
 {
-	tap_plan(23);
+	tap_plan(22);
 	tap_run(window_starts_full);
 	tap_run(small_openings_grow);
-	tap_run(full_windows_have_asked);
 	tap_run(memory_fails_before_it_asks);
 	tap_run(nak_halves_the_window);
 	tap_run(ten_thousand_naks_resend_one_packet);
