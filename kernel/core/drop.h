@@ -56,6 +56,8 @@
 	X(RTO_EXPIRED, "rto_expirations", "times that no answer came within the measured time") \
 	X(PROBES, "probes", "oldest packets resent alone to draw an answer") \
 	X(HOLES_RESENT, "holes_resent", "gaps resent alone to a peer that keeps what follows") \
+	X(MTU_ASKED, "mtu_asked", "times that a peer was asked for longer packets") \
+	X(MTU_AGREED, "mtu_agreed", "agreements on longer packets") \
 	X(SACK_ASKED, "sack_asked", "times that a peer was asked for selective acknowledgements") \
 	X(SACK_SENT, "sack_sent", "selective acknowledgements sent") \
 	X(SACK_RCVD, "sack_rcvd", "selective acknowledgements used") \

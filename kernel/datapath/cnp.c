@@ -87,7 +87,7 @@ static void cnp_build(const struct hroce_qp *qp, struct hrp_burst *b)
 	static const u8 reserved[CNP_PAYLOAD];
 
 	hrp_burst_begin(b, &qp->proto, HRP_OPCODE_CNP, 0);
-	b->first.becn = 1;
+	b->first.cn = HRP_BECN;
 	b->first.migreq = 0;
 	b->mem.bytes = reserved;
 	b->mem.len = sizeof(reserved);

@@ -51,6 +51,8 @@
  * @cnp: congestion notification packets
  * @rp: how rates react to them
  * @hand_over: processes that poll on one CPU hand it over, see handover.h
+ * @agree_mtu: longer packets than the path MTU are asked for and agreed to, see
+ *	proto/mtu.h
  * @sack: selective acknowledgements are asked for and given, see proto/sack.h
  * @busy_poll: processes that poll an empty CQ poll the netdev, see busy.h
  * @leaving: the device is being unregistered: verbs must not start to wait
@@ -79,6 +81,7 @@ struct hroce_dev {
 	struct hroce_cnp cnp;
 	struct hrp_rp rp;
 	bool hand_over;
+	bool agree_mtu;
 	bool sack;
 	bool busy_poll;
 	bool leaving;

@@ -140,7 +140,7 @@ static struct hroce_kept *kept_alloc(u32 len)
 	kept = kmalloc(sizeof(*kept), KEEP_GFP);
 	if (!kept)
 		return NULL;
-	kept->payload = (void *)__get_free_page(KEEP_GFP);
+	kept->payload = (void *)__get_free_pages(KEEP_GFP, get_order(len));
 	if (kept->payload)
 		return kept;
 	kfree(kept);
@@ -152,7 +152,7 @@ static void kept_free(struct hroce_kept *kept)
 	u32 len = kept->proto.pkt.payload_len;
 
 	if (!kept_is_small(len))
-		free_page((unsigned long)kept->payload);
+		free_pages((unsigned long)kept->payload, get_order(len));
 	kfree(kept);
 }
 
@@ -163,7 +163,7 @@ static u32 kept_cost(u32 len)
 
 	if (kept_is_small(len))
 		return roundup_pow_of_two(size + len);
-	return roundup_pow_of_two(size) + PAGE_SIZE;
+	return roundup_pow_of_two(size) + (PAGE_SIZE << get_order(len));
 }
 
 struct hroce_kept *hroce_keep_alloc(struct hroce_qp *qp, struct hrp_keep *proto,

@@ -14,7 +14,7 @@ struct hroce_qp;
 /**
  * struct hroce_kept - a copy of a packet
  * @proto: part of the engine
- * @payload: &hrp_pkt.payload_len bytes: @bytes, or a page
+ * @payload: &hrp_pkt.payload_len bytes: @bytes, or pages
  * @charged: bytes of memory that the link has been charged for
  * @bytes: short payload
  */

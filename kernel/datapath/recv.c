@@ -19,6 +19,7 @@
 #include "handover.h"
 #include "keep.h"
 #include "mcast.h"
+#include "mtu.h"
 #include "pkey.h"
 #include "qp.h"
 #include "recv.h"
@@ -426,7 +427,7 @@ static int recv_check(const struct hroce_qp *qp, struct hroce_recv *r)
 	struct hrp_pkt *pkt = &r->packet.pkt;
 
 	if ((pkt->opcode & HRP_SVC_MASK) != hrp_qp_service(&qp->proto) &&
-	    !(pkt->info & (HRP_OI_CNP | HRP_OI_SACK)))
+	    !(pkt->info & (HRP_OI_CNP | HRP_OI_EXT)))
 		return HROCE_DROP_OPCODE;
 	switch ((enum hrp_state)READ_ONCE(qp->proto.state)) {
 	case HRP_RESET:
@@ -528,12 +529,20 @@ static int recv_cnp(struct hroce_qp *qp)
 	return -1;
 }
 
-static noinline_for_stack int recv_sack(struct hroce_qp *qp,
-					const struct hroce_recv *r)
+/* An agreement between hroce peers, or what was agreed. */
+static noinline_for_stack int recv_ext(struct hroce_qp *qp,
+				       const struct hroce_recv *r)
 {
 	const struct hrp_pkt *pkt = &r->packet.pkt;
 	u8 payload[HRP_SACK_MAP_BYTES] __uninitialized;
 
+	if (pkt->opcode == HRP_OPCODE_MTU ||
+	    pkt->opcode == HRP_OPCODE_MTU_ASK) {
+		if (pkt->payload_len < HRP_MTU_MAGIC_BYTES ||
+		    !recv_read(r, payload, HRP_MTU_MAGIC_BYTES))
+			return HROCE_DROP_LENGTH;
+		return hroce_mtu_recv(qp, pkt, payload);
+	}
 	if (pkt->payload_len > sizeof(payload) ||
 	    !recv_read(r, payload, pkt->payload_len))
 		return HROCE_DROP_LENGTH;
@@ -561,7 +570,7 @@ static noinline void recv_apart(struct hroce_recv *r, struct hroce_dev *dev)
 		drop = HROCE_DROP_ICRC;
 	if (drop < 0)
 		drop = r->packet.pkt.info & HRP_OI_CNP ? recv_cnp(qp) :
-							 recv_sack(qp, r);
+							 recv_ext(qp, r);
 	if (drop >= 0)
 		recv_drop(r, drop);
 }
@@ -574,7 +583,7 @@ static __always_inline void recv_one(struct hroce_recv *r)
 	struct hroce_qp *qp = r->qp;
 
 	trace_hroce_rx(pkt);
-	if (unlikely(pkt->info & (HRP_OI_CNP | HRP_OI_SACK))) {
+	if (unlikely(pkt->info & (HRP_OI_CNP | HRP_OI_EXT))) {
 		recv_apart(r, dev);
 		return;
 	}

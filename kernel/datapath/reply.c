@@ -104,9 +104,10 @@ static noinline u8 reply_copied(struct hroce_qp *qp, struct hroce_out *out,
 				struct hrp_burst *b)
 	__must_hold(&qp->recv.lock)
 {
-	if (b->first.info & HRP_OI_SACK)
+	if (b->first.opcode == HRP_OPCODE_SACK)
 		return reply_sack(qp, out, b);
-	reply_doubts(qp, b);
+	if (!(b->first.info & HRP_OI_EXT))
+		reply_doubts(qp, b);
 	return reply_burst(qp, out, b);
 }
 

@@ -297,6 +297,12 @@ static void tx_finish(struct hroce_tx *tx, struct sk_buff *skb)
 
 	skb->protocol = tx->hdr.ipv6 ? htons(ETH_P_IPV6) : htons(ETH_P_IP);
 	skb->priority = key->priority;
+	if (unlikely(tx->split)) {
+		skb->ignore_df = 1;
+		/* The ICRC covers DF: fragments keep it. */
+		if (!tx->hdr.ipv6)
+			IPCB(skb)->flags |= IPSKB_FRAG_PMTU;
+	}
 	skb_set_hash(skb, hash_32(tx->path->sport[!tx->keep_order], 32),
 		     PKT_HASH_TYPE_L4);
 	hroce_path_charge(tx->sender, skb, tx->elide, !tx->keep_order);
@@ -401,6 +407,19 @@ static bool tx_is_ect(const struct hrp_pkt *pkt)
 	return !(pkt->info & HRP_OI_RESPONSE) || pkt->info & HRP_OI_READ;
 }
 
+/*
+ * A packet is too long for the route. If its length was agreed on when that was
+ * wider, the IP stack makes fragments of it: no program has chosen that length.
+ */
+static int tx_split(struct hroce_tx *tx)
+{
+	if (!tx->pkt.longer)
+		return -EMSGSIZE;
+	tx->route.stack = !tx->route.to;
+	tx->route.gso = false;
+	return 0;
+}
+
 /* Open a frame that begins with the loaded packet. */
 static int tx_open(struct hroce_tx *tx)
 {
@@ -409,8 +428,12 @@ static int tx_open(struct hroce_tx *tx)
 
 	tx->gso_size = tx_packet_len(tx);
 	/* The MTU of the route may have dropped below the path MTU. */
-	if (l4_len + tx->gso_size > tx->route.mtu)
-		return -EMSGSIZE;
+	tx->split = l4_len + tx->gso_size > tx->route.mtu;
+	if (unlikely(tx->split)) {
+		err = tx_split(tx);
+		if (err)
+			return err;
+	}
 	if (unlikely(tx->ect) && !tx->keep_order)
 		hroce_headers_set_ect(&tx->hdr, tx_is_ect(&tx->pkt));
 	tx->first_psn = tx->pkt.psn;

@@ -32,6 +32,7 @@ struct hroce_stats;
  * @frame: the open frame; its skb is NULL if there is none
  * @ect: of the path, for this side
  * @elide: omit the ICRC in the open frame
+ * @split: the open frame is one packet, of which the IP stack makes fragments
  * @first_psn: PSN of the first packet of the open frame
  * @ip_id: IPv4 ID of that packet, in the lower 16 bits
  * @gso_size: UDP payload of each packet of the open frame; the last one may be
@@ -64,6 +65,7 @@ struct hroce_tx {
 	struct hroce_tx_frame frame;
 	bool ect;
 	bool elide;
+	bool split;
 	u32 first_psn;
 	int ip_id;
 	u32 gso_size;

@@ -16,12 +16,12 @@ void hrp_burst_begin(struct hrp_burst *b, const struct hrp_qp *qp, u8 opcode,
 	first->pkey = qp->pkey;
 	first->opcode = opcode;
 	first->migreq = 1;
-	first->fecn = 0;
-	first->becn = 0;
+	first->cn = 0;
+	first->longer = 0;
 	first->syndrome = 0;
 	hrp_mem_begin(&b->mem);
 	b->nr_pkts = 1;
-	b->mtu = hrp_qp_mtu(qp);
+	b->mtu = qp->mtu;
 	b->ackreq_last = 0;
 	b->se_last = 0;
 	b->copy = 0;

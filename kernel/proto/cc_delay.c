@@ -68,7 +68,9 @@ static u32 delay_window(const struct hrp_req *req)
 
 static void delay_set_window(struct hrp_req *req, u32 window)
 {
-	window = clamp(window, MIN_PKTS << 8, req->window_pkts << 8);
+	u32 max = (u32)req->window_pkts << 8;
+
+	window = clamp(window, MIN_PKTS << 8, max);
 	req->cwnd_pkts = window >> 8;
 	req->cwnd_rest = window & 0xff;
 }
@@ -77,7 +79,7 @@ static void delay_start(struct hrp_qp *qp)
 {
 	struct hrp_req *req = &qp->req;
 
-	req->cwnd_pkts = min(START_PKTS, req->window_pkts);
+	req->cwnd_pkts = min_t(u32, START_PKTS, req->window_pkts);
 	req->cc_start = 1;
 	req->sparse = HRP_SPARSE + SURE;
 	qp->base = HRP_BASE_MAX;

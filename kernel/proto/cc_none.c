@@ -24,7 +24,8 @@ static void none_acked(struct hrp_req *req, u32 nr_pkts)
 	u32 step = min(req->cwnd_pkts, GROW_PKTS);
 
 	nr_pkts += req->cwnd_rest;
-	req->cwnd_pkts = min(req->cwnd_pkts + nr_pkts / step, req->window_pkts);
+	req->cwnd_pkts = min_t(u32, req->cwnd_pkts + nr_pkts / step,
+			       req->window_pkts);
 	req->cwnd_rest = nr_pkts % step;
 }
 

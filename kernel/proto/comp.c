@@ -112,7 +112,7 @@ static bool comp_fits_read(const struct hrp_req *req, const struct hrp_wqe *w,
 static void comp_begin_read(const struct hrp_qp *qp, const struct hrp_wqe *w,
 			    const struct hrp_pkt *pkt, struct hrp_rx *rx)
 {
-	u32 offset = comp_read_pos(w, pkt) << qp->mtu_shift;
+	u32 offset = comp_read_pos(w, pkt) * w->mtu;
 	/* Responses to ATOMIC WRITE and FLUSH are empty (A19.4). */
 	u32 len = w->wqe.opcode == HROCE_WR_READ ? w->length : 0;
 
@@ -120,7 +120,7 @@ static void comp_begin_read(const struct hrp_qp *qp, const struct hrp_wqe *w,
 		rx_fail(rx, HROCE_CAUSE_RESPONSE);
 		return;
 	}
-	if (pkt->payload_len != min(len - offset, hrp_qp_mtu(qp))) {
+	if (pkt->payload_len != min_t(u32, len - offset, w->mtu)) {
 		rx_fail(rx, HROCE_CAUSE_RESPONSE_LENGTH);
 		return;
 	}

@@ -46,9 +46,11 @@ enum hrp_op {
 
 #define HRP_OPCODE_CNP	0x81
 
-/* Of those that table 38 leaves to manufacturers, see sack.h. */
+/* Of those that table 38 leaves to manufacturers, see sack.h and mtu.h. */
 #define HRP_OPCODE_SACK_ASK	0xc0
 #define HRP_OPCODE_SACK		0xc1
+#define HRP_OPCODE_MTU_ASK	0xc2
+#define HRP_OPCODE_MTU		0xc3
 
 /* The operation in a BTH opcode. */
 static inline enum hrp_op hrp_opcode_op(u8 opcode)
@@ -77,7 +79,7 @@ static inline enum hrp_op hrp_opcode_op(u8 opcode)
 #define HRP_OI_XRCETH		(1u << 17)
 #define HRP_OI_FLUSH		(1u << 18)	/* has the FETH */
 #define HRP_OI_ATOMIC_WRITE	(1u << 19)
-#define HRP_OI_SACK		(1u << 20)
+#define HRP_OI_EXT		(1u << 20)	/* between hroce peers */
 #define HRP_OI_HDR_LEN_SHIFT	24		/* see hrp_opcode_hdr_len() */
 
 /* Requests that take a responder resource and have their own response. */

@@ -7,6 +7,7 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include "cc.h"
+#include "mtu.h"
 #include "pace.h"
 #include "pkt.h"
 #include "wire.h"
@@ -151,7 +152,7 @@ enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 				 hrp_dcqcn_rate(&pace->dcqcn, now_ns));
 	if (!req->gated)
 		return hrp_req_next(qp, now_ns, b);
-	pkt_credit = hrp_pace_max_cost(hrp_qp_mtu(qp)) * BYTE_CREDIT;
+	pkt_credit = hrp_pace_max_cost(hrp_mtu_max(qp)) * BYTE_CREDIT;
 	/*
 	 * Call hrp_req_next() with a burst limited by the credit. Without
 	 * credit, it processes only entries that send no packet.
@@ -168,7 +169,7 @@ enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 	pace->own.credit -= pace->paid_bytes * BYTE_CREDIT;
 	if (pace->control_kbps && hrp_cc_of(req->cc)->slow)
 		hrp_dcqcn_sent(&pace->dcqcn, pace->paid_bytes);
-	if (pace_must_ask(qp, pkt_credit) && !(b->first.info & HRP_OI_SACK)) {
+	if (pace_must_ask(qp, pkt_credit) && !(b->first.info & HRP_OI_EXT)) {
 		b->ackreq_last = 1;
 		req->unasked_pkts = 0;
 		hrp_sq_wqe(&req->sq, req->burst_idx)->unasked = false;
@@ -188,7 +189,7 @@ u32 hrp_pace_answers_room(struct hrp_qp *qp, u64 now_ns, u32 max)
 		return max;
 	}
 	return bucket_room(pace, &pace->answers, now_ns,
-			   hrp_pace_max_cost(hrp_qp_mtu(qp)) * BYTE_CREDIT, max);
+			   hrp_pace_max_cost(hrp_mtu_max(qp)) * BYTE_CREDIT, max);
 }
 
 void hrp_pace_answered(struct hrp_qp *qp, const struct hrp_burst *b)
@@ -242,7 +243,7 @@ void hrp_pace_start(struct hrp_qp *qp, struct hrp_pace *pace,
 static void bucket_apply(const struct hrp_qp *qp, struct hrp_bucket *k,
 			 u32 rate_kbps, bool brief)
 {
-	u64 pkt_credit = hrp_pace_max_cost(hrp_qp_mtu(qp)) * BYTE_CREDIT;
+	u64 pkt_credit = hrp_pace_max_cost(hrp_mtu_max(qp)) * BYTE_CREDIT;
 	const struct hrp_pace *pace = qp->req.pace;
 
 	k->rate_kbps = rate_kbps;

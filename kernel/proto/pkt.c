@@ -122,11 +122,11 @@ int hrp_pkt_parse(struct hrp_pkt *pkt, const void *data, u32 avail,
 	pkt->migreq = flags & HRW_BTH_MIGREQ;
 	pkt->pkey = be16_to_cpu(bth->pkey);
 	dqpn = be32_to_cpu(bth->dqpn);
-	pkt->fecn = dqpn & HRW_BTH_FECN;
-	pkt->becn = dqpn & HRW_BTH_BECN;
+	pkt->cn = dqpn >> HRW_BTH_CN_SHIFT;
 	pkt->dqpn = dqpn & HRW_MASK_24;
 	psn = be32_to_cpu(bth->psn);
 	pkt->ackreq = psn & HRW_BTH_ACKREQ;
+	pkt->longer = psn & HRW_BTH_LONG;
 	pkt->psn = psn & HRW_MASK_24;
 	pkt->syndrome = 0;
 	if (hdr_len > sizeof(*bth))
@@ -217,10 +217,10 @@ u32 hrp_pkt_build(const struct hrp_pkt *pkt, void *buf)
 		     (pkt->migreq ? HRW_BTH_MIGREQ : 0) |
 		     pkt->pad << HRW_BTH_PAD_SHIFT;
 	bth->pkey = cpu_to_be16(pkt->pkey);
-	bth->dqpn = cpu_to_be32((pkt->fecn ? HRW_BTH_FECN : 0) |
-				(pkt->becn ? HRW_BTH_BECN : 0) |
+	bth->dqpn = cpu_to_be32((u32)pkt->cn << HRW_BTH_CN_SHIFT |
 				(pkt->dqpn & HRW_MASK_24));
 	bth->psn = cpu_to_be32((pkt->ackreq ? HRW_BTH_ACKREQ : 0) |
+			       (pkt->longer ? HRW_BTH_LONG : 0) |
 			       (pkt->psn & HRW_MASK_24));
 	if (hdr_len > sizeof(*bth))
 		pkt_build_extended(pkt, bth + 1);

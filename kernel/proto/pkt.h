@@ -11,6 +11,10 @@
 #include "psn.h"
 #include "wire.h"
 
+/* Forward and backward congestion notification */
+#define HRP_FECN		(HRW_BTH_FECN >> HRW_BTH_CN_SHIFT)
+#define HRP_BECN		(HRW_BTH_BECN >> HRW_BTH_CN_SHIFT)
+
 /**
  * struct hrp_pkt - headers of one packet in host order
  * @info: HRP_OI_* of @opcode
@@ -26,8 +30,9 @@
  * @se: solicited event
  * @migreq: migration request state; always set on transmit, as hardware does
  * @ackreq: the sender requests an acknowledgement
- * @fecn: forward congestion notification
- * @becn: backward congestion notification
+ * @cn: congestion notification: HRP_FECN, HRP_BECN
+ * @longer: the agreed MTU applies to the packet, or to its answer, see mtu.h;
+ *	without an agreement a reserved bit, that is ignored
  * @msn: AETH message sequence number, 24 bits
  * @qkey: DETH
  * @sqpn: DETH, 24 bits
@@ -59,8 +64,8 @@ struct hrp_pkt {
 	bool se;
 	bool migreq;
 	bool ackreq;
-	bool fecn;
-	bool becn;
+	u8 cn;
+	bool longer;
 	u32 msn;
 	u32 qkey;
 	u32 sqpn;

@@ -123,6 +123,12 @@ enum hrp_cc {
  *	back
  * @offset: packets of entry @sq.next before @psn
  * @window_pkts: upper limit of @cwnd_pkts
+ * @agreed_mtu: bytes of payload in full packets of new requests, as agreed with
+ *	the peer, in units of HRP_MTU_UNIT; 0: the path MTU, see mtu.h
+ * @mtu_ask: the peer is to be asked for longer packets
+ * @mtu_asks: how often that may still be done; set by the owner, up to
+ *	HRP_MTU_ASKS
+ * @mtu_wait: long messages before that is done again
  * @cwnd_pkts: congestion window: limits SEND and WRITE packets in flight, and
  *	response packets requested by READs; see hrp_req_window() and cc.h
  * @cwnd_rest: of the control: packets acknowledged since @cwnd_pkts last grew, or
@@ -203,7 +209,11 @@ struct hrp_req {
 	u32 retries:4;
 	u32 restart_psn:24;
 	u32 max_rd_atomic:8;
-	u32 window_pkts;
+	u16 window_pkts;
+	u8 agreed_mtu;
+	u8 mtu_ask:1;
+	u8 mtu_asks:2;
+	u8 mtu_wait:4;
 	u32 cwnd_pkts;
 	u32 since;
 	u32 srtt8:28;
@@ -283,6 +293,7 @@ struct hrp_rwqe {
  * @stop: READ: end of the current answer, as an offset in the range
  * @opcode: enum hrp_op of the request
  * @replay: answers a duplicate; the payload is copied
+ * @mtu: bytes of payload in full responses
  */
 struct hrp_rdres {
 	u32 psn;
@@ -299,6 +310,7 @@ struct hrp_rdres {
 	u32 stop;
 	u8 opcode;
 	u8 replay;
+	u16 mtu;
 };
 
 /**
@@ -328,6 +340,7 @@ struct hrp_rdres {
  * @last_wqe: LAST_WQE has been raised
  * @keeps: the owner keeps requests that come too early, see keep.h; set by it
  * @sacks: the peer has asked for selective acknowledgements, see sack.h
+ * @mtu_due: the peer is to be told that longer packets were agreed to
  * @rd_wait: memory of the READ at @rd_reply is being fetched; no answer is sent
  *	meanwhile
  * @finishing: error without a NAK: requests before the fault are answered
@@ -340,7 +353,11 @@ struct hrp_rdres {
  * @again_psn: @again: lower bits of the PSN of the last duplicate
  * @keep: requests that came too early; NULL if there are none
  * @mem_psn: PSN of the last request whose memory was not present
+ * @own_mtu: the longest payload that this end agrees to, in units of
+ *	HRP_MTU_UNIT; 0: it agrees to nothing. Set by the owner
  * @nak_psn: PSN of that NAK
+ * @agreed_mtu: bytes of payload in full packets of the peer that say so, and of
+ *	the answers to them, in units of HRP_MTU_UNIT; 0: nothing was agreed
  * @nak_msn: MSN of that NAK
  * @min_rnr_timer: attribute, 5-bit code
  * @max_dest_rd_atomic: responder resources granted to the peer
@@ -379,6 +396,7 @@ struct hrp_resp {
 	u8 mem_bad:1;
 	u8 keeps:1;
 	u8 sacks:1;
+	u8 mtu_due:1;
 	u8 nak_due;
 	u8 held;
 	u16 again_psn;
@@ -387,8 +405,10 @@ struct hrp_resp {
 
 	struct hrp_rdres *rd;
 	struct hrp_keep *keep;
-	u32 mem_psn;
-	u32 nak_psn;
+	u32 mem_psn:24;
+	u32 own_mtu:8;
+	u32 nak_psn:24;
+	u32 agreed_mtu:8;
 	u32 nak_msn;
 	u8 nr_rd;
 	u8 burst_pkts;
@@ -404,13 +424,14 @@ static_assert(offsetof(struct hrp_resp, rd) == 64);
  * @type: enum hrp_type
  * @state: enum hrp_state
  * @access: HRP_QP_*
- * @mtu_shift: path MTU in bytes as power of two, 8 to 12
- * @pkey: P_Key of this queue pair
- * @gsi: QP1: each send request has its own P_Key
  * @base_at: when @base_next was begun, in units of 2^32 ns, modulo 2^8. This,
  *	@base and @base_next belong to @req
+ * @mtu: path MTU in bytes, a power of two from 256 to 4096. With a peer that is
+ *	hroce, packets may be longer, see mtu.h
+ * @pkey: P_Key of this queue pair
  * @qpn: own number
  * @dest_qpn: peer (RC, UC, XRC)
+ * @gsi: QP1: each send request has its own P_Key
  * @qkey: UD
  * @base: shortest round-trip time of the last period, in units of 1024 ns;
  *	HRP_BASE_MAX: not measured, or longer
@@ -426,12 +447,12 @@ struct hrp_qp {
 	u8 type;
 	u8 state;
 	u8 access;
-	u8 mtu_shift;
-	u16 pkey;
-	u8 gsi;
 	u8 base_at;
+	u16 mtu;
+	u16 pkey;
 	u32 qpn;
-	u32 dest_qpn;
+	u32 dest_qpn:24;
+	u32 gsi:1;
 	u32 qkey;
 	u16 base;
 	u16 base_next;
@@ -489,12 +510,6 @@ static inline bool hrp_qp_receives(const struct hrp_qp *qp)
 static inline bool hrp_req_has_deadline(const struct hrp_req *req)
 {
 	return req->timer != HRP_TIMER_OFF && req->timer != HRP_TIMER_MEM;
-}
-
-/* Bytes of payload in a full packet. */
-static inline u32 hrp_qp_mtu(const struct hrp_qp *qp)
-{
-	return 1u << qp->mtu_shift;
 }
 
 #endif /* HRP_QP_H */

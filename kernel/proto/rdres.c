@@ -12,7 +12,9 @@
  * executed again, as the specification allows: its entry keeps only the range,
  * so that a duplicate cannot reach anything else.
  */
+#include <linux/math.h>
 #include <linux/minmax.h>
+#include "mtu.h"
 #include "psn.h"
 #include "rdres.h"
 
@@ -22,9 +24,9 @@ static struct hrp_rdres *rdres_at(const struct hrp_resp *resp, u32 idx)
 }
 
 /* Response packets for @len bytes; an empty READ takes one. */
-static u32 rdres_pkts(const struct hrp_qp *qp, u32 len)
+static u32 rdres_pkts(const struct hrp_rdres *res, u32 len)
 {
-	return len ? ((len - 1) >> qp->mtu_shift) + 1 : 1;
+	return len > res->mtu ? DIV_ROUND_UP(len, res->mtu) : 1;
 }
 
 /*
@@ -66,6 +68,7 @@ u32 hrp_rdres_add(struct hrp_qp *qp, const struct hrp_pkt *pkt, u64 orig)
 		.msn = resp->msn,
 		.orig = orig,
 		.opcode = hrp_opcode_op(pkt->opcode),
+		.mtu = hrp_mtu_of_peer(qp, pkt),
 	};
 	if (pkt->info & HRP_OI_READ) {
 		res->va = pkt->va;
@@ -73,18 +76,17 @@ u32 hrp_rdres_add(struct hrp_qp *qp, const struct hrp_pkt *pkt, u64 orig)
 		res->len = pkt->dmalen;
 		res->srqn = resp->srqn;
 		res->stop = pkt->dmalen;
-		res->nr_pkts = rdres_pkts(qp, pkt->dmalen);
+		res->nr_pkts = rdres_pkts(res, pkt->dmalen);
 	}
 	res->end = res->nr_pkts;
 	return res->nr_pkts;
 }
 
 /* Does a duplicate READ request the rest of @res, or a part of that? */
-static bool rdres_covers(const struct hrp_qp *qp, const struct hrp_rdres *res,
-			 const struct hrp_pkt *pkt)
+static bool rdres_covers(const struct hrp_rdres *res, const struct hrp_pkt *pkt)
 {
 	u32 skip = (pkt->psn - res->psn) & HRP_PSN_MASK;
-	u32 from = skip << qp->mtu_shift;
+	u32 from = skip * res->mtu;
 
 	/* @skip is less than nr_pkts, so that @from is not more than @len. */
 	return pkt->rkey == res->rkey && pkt->va == res->va + from &&
@@ -115,7 +117,7 @@ bool hrp_rdres_known(const struct hrp_qp *qp, const struct hrp_pkt *pkt)
 
 	res = rdres_find(&qp->resp, pkt->psn, &idx);
 	return res && res->opcode == hrp_opcode_op(pkt->opcode) &&
-	       (!(pkt->info & HRP_OI_READ) || rdres_covers(qp, res, pkt));
+	       (!(pkt->info & HRP_OI_READ) || rdres_covers(res, pkt));
 }
 
 void hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt)
@@ -128,8 +130,8 @@ void hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 	first = (pkt->psn - res->psn) & HRP_PSN_MASK;
 	end = res->nr_pkts;
 	if (pkt->info & HRP_OI_READ) {
-		stop = (first << qp->mtu_shift) + pkt->dmalen;
-		end = rdres_pkts(qp, stop);
+		stop = first * res->mtu + pkt->dmalen;
+		end = rdres_pkts(res, stop);
 	}
 	/* A part is wanted before all that was wanted has been sent. */
 	if (res->sent != res->end) {
@@ -192,9 +194,10 @@ static void rdres_read(struct hrp_qp *qp, const struct hrp_rdres *res,
 	b->mem.one.addr = res->va;
 	b->mem.one.length = res->len;
 	b->mem.one.lkey = res->rkey;
-	b->mem.offset = res->sent << qp->mtu_shift;
-	b->mem.len = min(b->nr_pkts << qp->mtu_shift,
-			 res->stop - b->mem.offset);
+	b->mtu = res->mtu;
+	b->first.longer = res->mtu > qp->mtu;
+	b->mem.offset = res->sent * res->mtu;
+	b->mem.len = min(b->nr_pkts * res->mtu, res->stop - b->mem.offset);
 	b->mem.access = HRP_ACCESS_REMOTE_READ;
 	b->copy = res->replay;
 }

@@ -19,6 +19,7 @@
 #include "ahead.h"
 #include "cc.h"
 #include "env.h"
+#include "mtu.h"
 #include "pace.h"
 #include "req.h"
 #include "req_priv.h"
@@ -123,6 +124,9 @@ void hrp_req_start(struct hrp_qp *qp, u32 psn)
 	req->rtx_pkts = 0;
 	req->refused = 0;
 	req->ask = 0;
+	req->mtu_ask = 0;
+	req->mtu_wait = 0;
+	req->agreed_mtu = 0;
 	req->timer = HRP_TIMER_OFF;
 	if (req->sack)
 		hrp_sack_forget(req);
@@ -150,7 +154,7 @@ void hrp_req_rewind(struct hrp_req *req)
 
 void hrp_req_shrink(struct hrp_req *req, u32 cwnd_pkts)
 {
-	cwnd_pkts = max(cwnd_pkts, min(HRP_CWND_MIN, req->window_pkts));
+	cwnd_pkts = max(cwnd_pkts, min_t(u32, HRP_CWND_MIN, req->window_pkts));
 	req->cwnd_pkts = min(req->cwnd_pkts, cwnd_pkts);
 	req->cwnd_rest = 0;
 	req->cc_start = 0;
@@ -244,7 +248,13 @@ static void req_ask_ack(struct hrp_qp *qp, struct hrp_wqe *w,
 	u32 unasked = req->unasked_pkts + b->nr_pkts;
 	bool ask;
 
-	ask = alone || (full && req_must_ask(req)) ||
+	/*
+	 * Where gaps are filled, each packet that fills the window may be the
+	 * one whose acknowledgement tells of the next. If they always asked,
+	 * and each acknowledgement made room for one, all packets would have
+	 * frames and acknowledgements of their own.
+	 */
+	ask = alone || (full && req->troubled) ||
 	      unasked >= req_ask_pkts(req, full);
 	if (!ask && end)
 		ask = unasked >= req->burst_pkts || !req_is_followed(qp);
@@ -263,6 +273,14 @@ static bool req_ask_again(struct hrp_req *req, u32 idx)
 		return false;
 	hrp_req_rewind(req);
 	return true;
+}
+
+/* Connected peers get full packets of @w->mtu. */
+static void req_set_mtu(const struct hrp_qp *qp, const struct hrp_wqe *w,
+			struct hrp_burst *b)
+{
+	b->mtu = w->mtu;
+	b->first.longer = w->mtu > qp->mtu;
 }
 
 static void req_set_mem(const struct hrp_wqe *w, struct hrp_burst *b,
@@ -331,6 +349,7 @@ static __always_inline void req_set_data(const struct hrp_qp *qp,
 	b->se_last = end && w->wqe.flags & HROCE_WRF_SOLICITED &&
 		     w->wqe.opcode != HROCE_WR_WRITE;
 	req_set_headers(qp, w, b);
+	req_set_mtu(qp, w, b);
 	req_set_mem(w, b, offset_pkts, end);
 }
 
@@ -391,14 +410,15 @@ static void req_divide_read(const struct hrp_req *req, struct hrp_wqe *w)
 static void req_set_read(const struct hrp_qp *qp, const struct hrp_wqe *w,
 			 struct hrp_burst *b, u32 psn, u32 offset_pkts, u32 n)
 {
-	u32 offset = offset_pkts << qp->mtu_shift;
+	u32 offset = offset_pkts * w->mtu;
 
 	hrp_burst_begin(b, qp, hrp_qp_service(qp) | HRP_OP_READ_REQ, psn);
+	req_set_mtu(qp, w, b);
 	b->ackreq_last = 1;
 	b->first.va = w->wqe.rdma.remote_addr + offset;
 	b->first.rkey = w->wqe.rdma.rkey;
 	b->first.srqn = w->wqe.srqn;
-	b->first.dmalen = min(w->length - offset, n << qp->mtu_shift);
+	b->first.dmalen = min(w->length - offset, n * w->mtu);
 }
 
 static enum req_step req_read(struct hrp_qp *qp, struct hrp_wqe *w,
@@ -468,6 +488,7 @@ static void req_set_single(const struct hrp_qp *qp, const struct hrp_wqe *w,
 {
 	hrp_burst_begin(b, qp, hrp_qp_service(qp) | single_ops[w->wqe.opcode],
 			psn);
+	req_set_mtu(qp, w, b);
 	b->ackreq_last = 1;
 	b->first.va = w->wqe.rdma.remote_addr;
 	b->first.rkey = w->wqe.rdma.rkey;
@@ -709,6 +730,10 @@ static enum hrp_next req_run(struct hrp_qp *qp, u64 now_ns,
 
 	if (unlikely(req->rtx_pkts) && req_recover(qp, now_ns, b))
 		return HRP_NEXT_BURST;
+	if (unlikely(req->mtu_ask) && req->burst_pkts) {
+		hrp_mtu_build_ask(qp, b);
+		return HRP_NEXT_BURST;
+	}
 	for (n = 0; n < REQ_STEPS; n++) {
 		w = req_entry(qp, &ret);
 		if (!w)
@@ -814,7 +839,7 @@ void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
 	if (hrp_qp_is_reliable(qp) && status == HROCE_WC_SUCCESS)
 		return;
 	/* A question that was not sent is not answered. */
-	if (unlikely(b->first.info & HRP_OI_SACK))
+	if (unlikely(b->first.info & HRP_OI_EXT))
 		return;
 	/* Complete meanwhile, or the queue pair was reset? */
 	if (idx - sq->tail >= sq->head - sq->tail)

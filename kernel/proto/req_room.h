@@ -45,18 +45,6 @@ static inline u32 req_ask_pkts(const struct hrp_req *req, bool full)
 	return min(req->cwnd_pkts / 4, REQ_ASK_PKTS);
 }
 
-/*
- * Is an acknowledgement to be requested where the window ends, or have packets in
- * flight asked, whose acknowledgement makes room? If each packet that fills the
- * window asked, and each acknowledgement made room for one, all would have
- * frames and acknowledgements of their own. But where gaps are filled, each may
- * be the one that tells of the next.
- */
-static inline bool req_must_ask(const struct hrp_req *req)
-{
-	return req->troubled || req->unasked_pkts >= hrp_req_dist(req);
-}
-
 /* What of the next packets is timed? */
 enum req_timing {
 	TIME_NOTHING,
@@ -145,7 +133,7 @@ static inline u32 req_read_window(const struct hrp_req *req)
 
 	if (likely(!req->troubled))
 		return window_pkts;
-	return min(window_pkts + hrp_ahead_nr(req), req->window_pkts);
+	return min_t(u32, window_pkts + hrp_ahead_nr(req), req->window_pkts);
 }
 
 /* One may always be sent: the limit was not 0 when the entry was taken. */

@@ -9,6 +9,7 @@
  */
 #include <linux/string.h>
 #include "hold.h"
+#include "mtu.h"
 #include "rdres.h"
 #include "resp_priv.h"
 #include "sack.h"
@@ -80,6 +81,8 @@ void hrp_resp_reset(struct hrp_qp *qp)
 	resp->again = 0;
 	resp->finishing = 0;
 	resp->sacks = 0;
+	resp->mtu_due = 0;
+	resp->agreed_mtu = 0;
 	resp->msn = 0;
 	resp->rd_head = 0;
 	resp->rd_reply = 0;
@@ -253,7 +256,9 @@ bool hrp_resp_next(struct hrp_qp *qp, struct hrp_burst *b)
 		return false;
 	if (resp->rd_wait || !resp_may_answer(qp))
 		return false;
-	if (!hrp_rdres_next(qp, b) && !resp_next_ack(qp, b))
+	if (unlikely(resp->mtu_due))
+		hrp_mtu_build_answer(qp, b);
+	else if (!hrp_rdres_next(qp, b) && !resp_next_ack(qp, b))
 		return false;
 	b->more = resp->rd_head - resp->rd_reply +
 		  (resp->ack_due || resp->nak_due);

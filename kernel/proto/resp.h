@@ -124,7 +124,7 @@ bool hrp_resp_next_paced(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b);
  */
 static inline bool hrp_resp_is_due(const struct hrp_resp *resp)
 {
-	return resp->ack_due || resp->nak_due ||
+	return resp->ack_due || resp->nak_due || resp->mtu_due ||
 	       resp->rd_reply != resp->rd_head;
 }
 

@@ -91,7 +91,7 @@ void hrp_resp_ud_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 {
 	if (pkt->qkey != qp->qkey) {
 		rx->drop = HROCE_DROP_QKEY;
-	} else if (pkt->payload_len > hrp_qp_mtu(qp)) {
+	} else if (pkt->payload_len > qp->mtu) {
 		rx->drop = HROCE_DROP_LENGTH;
 	} else if (!hrp_resp_take(qp)) {
 		rx->drop = HROCE_DROP_NO_WQE;

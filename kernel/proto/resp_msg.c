@@ -8,6 +8,7 @@
  * data takes one with its last.
  */
 #include <linux/minmax.h>
+#include "mtu.h"
 #include "resp_priv.h"
 
 /* May the opcode follow the previous one? */
@@ -20,7 +21,7 @@ static bool msg_in_sequence(u32 in_msg, u32 info)
 
 static bool msg_length_ok(const struct hrp_qp *qp, const struct hrp_pkt *pkt)
 {
-	u32 mtu = hrp_qp_mtu(qp);
+	u32 mtu = hrp_mtu_of_peer(qp, pkt);
 
 	if (!(pkt->info & HRP_OI_LAST))
 		return pkt->payload_len == mtu && !pkt->pad;
@@ -33,11 +34,10 @@ static bool msg_length_ok(const struct hrp_qp *qp, const struct hrp_pkt *pkt)
  * Middle packets differ only in the PSN and may be merged, as far as @room
  * allows. XRC packets differ in the XRCETH, too, and are handled one by one.
  */
-static void msg_more(const struct hrp_qp *qp, const struct hrp_pkt *pkt,
-		     struct hrp_rx *rx, u32 room)
+static void msg_more(const struct hrp_pkt *pkt, struct hrp_rx *rx, u32 room)
 {
 	if (!(pkt->info & (HRP_OI_FIRST | HRP_OI_LAST | HRP_OI_XRCETH)))
-		rx->more = room >> qp->mtu_shift;
+		rx->more = room / pkt->payload_len;
 }
 
 static enum hrp_fault msg_send_begin(struct hrp_qp *qp,
@@ -54,7 +54,7 @@ static enum hrp_fault msg_send_begin(struct hrp_qp *qp,
 	if (end > qp->resp.rwqe->length)
 		return HRP_FAULT_TOO_LONG;
 	hrp_resp_scatter(qp, rx, offset, pkt->payload_len);
-	msg_more(qp, pkt, rx,
+	msg_more(pkt, rx,
 		 min_t(u64, qp->resp.rwqe->length, HRP_MAX_MESSAGE) - end);
 	return HRP_FAULT_NONE;
 }
@@ -108,7 +108,7 @@ static enum hrp_fault msg_write_begin(struct hrp_qp *qp,
 		return HRP_FAULT_NO_ENTRY;
 	mem->len = pkt->payload_len;
 	mem->access = HRP_ACCESS_REMOTE_WRITE;
-	msg_more(qp, pkt, rx, room);
+	msg_more(pkt, rx, room);
 	return HRP_FAULT_NONE;
 }
 

@@ -8,6 +8,7 @@
  * missing receive entry (RNR).
  */
 #include "hold.h"
+#include "mtu.h"
 #include "rdres.h"
 #include "resp_priv.h"
 
@@ -188,7 +189,8 @@ static noinline void rc_ahead_begin(const struct hrp_qp *qp,
 	const struct hrp_resp *resp = &qp->resp;
 
 	if (resp->keeps && !resp->rnr_sent &&
-	    pkt->payload_len <= hrp_qp_mtu(qp) && hrp_keep_fits(resp, pkt->psn))
+	    pkt->payload_len <= hrp_mtu_of_peer(qp, pkt) &&
+	    hrp_keep_fits(resp, pkt->psn))
 		rx->verdict = HRP_RX_KEEP;
 	else if (hrp_psn_diff(pkt->psn, resp->psn) > RC_AHEAD_MAX ||
 		 !rc_is_gap(resp))

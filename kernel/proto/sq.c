@@ -13,6 +13,7 @@
 #include <asm/barrier.h>
 #include "env.h"
 #include "masked.h"
+#include "mtu.h"
 #include "qp.h"
 #include "sq.h"
 
@@ -210,18 +211,22 @@ static u8 sq_copy_data(const struct hrp_sq *sq, struct hrp_wqe *w,
 	return HROCE_WC_SUCCESS;
 }
 
-static u8 sq_check_length(const struct hrp_qp *qp, struct hrp_wqe *w)
+static u8 sq_check_length(struct hrp_qp *qp, struct hrp_wqe *w)
 {
 	u32 op = OP_BIT(w->wqe.opcode);
-	u32 mtu = hrp_qp_mtu(qp);
 
 	if (op & OPS_LOCAL)
 		return HROCE_WC_SUCCESS;
 	if (op & OPS_WORD && w->length != sizeof(u64))
 		return HROCE_CAUSE_LENGTH;
-	if (qp->type == HRP_TYPE_UD && w->length > mtu)
+	if (qp->type == HRP_TYPE_UD && w->length > qp->mtu)
 		return HROCE_CAUSE_LENGTH;
-	w->nr_pkts = max(1u, (w->length + mtu - 1) >> qp->mtu_shift);
+	w->mtu = qp->mtu;
+	w->nr_pkts = 1;
+	if (w->length > qp->mtu) {
+		w->mtu = hrp_mtu_choose(qp, w->length);
+		w->nr_pkts = DIV_ROUND_UP(w->length, w->mtu);
+	}
 	if (op & OPS_MASKED)
 		w->nr_pkts = HRP_MASKED_PSNS;
 	return HROCE_WC_SUCCESS;

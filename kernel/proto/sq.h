@@ -32,6 +32,7 @@ struct hrp_qp;
  * @unasked: its last packet requests no acknowledgement; the next entry does
  * @chunk_shift: READ: response packets of each request, as power of two, once
  *	the entry was sent; otherwise 0
+ * @mtu: bytes of payload in full packets; valid if @nr_pkts is not 0
  * @sges: SGEs, or inline data; the masks of a masked atomic follow its SGEs
  *
  * Written by the context that runs the requester (one at a time, see req.h),
@@ -48,6 +49,7 @@ struct hrp_wqe {
 	u8 done;
 	u8 unasked;
 	u8 chunk_shift;
+	u16 mtu;
 	struct hroce_sge sges[];
 };
 

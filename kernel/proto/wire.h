@@ -25,8 +25,10 @@ struct hrw_bth {
 	__be32 dqpn;		/* upper 8 bits masked in the ICRC */
 #define HRW_BTH_FECN		0x80000000u
 #define HRW_BTH_BECN		0x40000000u
+#define HRW_BTH_CN_SHIFT	30
 	__be32 psn;
 #define HRW_BTH_ACKREQ		0x80000000u
+#define HRW_BTH_LONG		0x40000000u	/* reserved, see mtu.h */
 };
 
 #define HRW_MASK_24	0xffffffu	/* of QPNs, PSNs and MSNs in words */

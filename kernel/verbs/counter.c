@@ -53,6 +53,8 @@ static bool counter_is_offered(int value)
 	case HROCE_EV_RTO_EXPIRED:
 	case HROCE_EV_PROBES:
 	case HROCE_EV_HOLES_RESENT:
+	case HROCE_EV_MTU_ASKED:
+	case HROCE_EV_MTU_AGREED:
 	case HROCE_EV_SACK_ASKED:
 	case HROCE_EV_SACK_SENT:
 	case HROCE_EV_SACK_RCVD:

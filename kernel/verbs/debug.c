@@ -214,6 +214,7 @@ int hroce_debug_add(struct ib_device *ibdev)
 	debugfs_create_bool("busy_poll", 0600, dir, &dev->busy_poll);
 	debugfs_create_bool("np_enable", 0600, dir, &dev->cnp.enable);
 	debugfs_create_bool("rp_enable", 0600, dir, &dev->cnp.obey);
+	debugfs_create_bool("agree_mtu", 0600, dir, &dev->agree_mtu);
 	debugfs_create_bool("sack", 0600, dir, &dev->sack);
 	debugfs_create_file("cc", 0600, dir, dev, &cc_fops);
 	debugfs_create_file_unsafe("np_cnp_dscp", 0600, dir, dev,

@@ -174,6 +174,7 @@ static void ibdev_setup(struct hroce_ibdev *ibdev)
 	hroce_pkey_init(dev);
 	dev->ack_delay_us = HROCE_ACK_DELAY_US;
 	dev->keep_mb = HROCE_KEEP_MB;
+	dev->agree_mtu = true;
 	dev->sack = true;
 	dev->cc = HRP_CC_DELAY;
 	hroce_cnp_init(&dev->cnp);

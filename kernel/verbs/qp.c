@@ -110,7 +110,7 @@ static void qp_setup(struct hroce_qp *qp, const struct ib_qp_init_attr *init,
 	qp->proto.gsi = init->qp_type == IB_QPT_GSI;
 	qp->proto.stats = hqp_dev(qp)->port.stats;
 	qp->proto.req.sq.reg_mr = !udata;
-	qp->proto.mtu_shift = ilog2(ib_mtu_enum_to_int(mtu));
+	qp->proto.mtu = ib_mtu_enum_to_int(mtu);
 	qp->proto.req.window_pkts = WINDOW_PKTS;
 	qp->proto.req.burst_pkts = BURST_PKTS;
 	qp->proto.resp.burst_pkts = BURST_PKTS;

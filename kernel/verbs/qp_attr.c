@@ -141,7 +141,7 @@ void hroce_qp_set_attr(struct hroce_qp *qp, const struct ib_qp_attr *attr,
 		proto->pkey = hroce_pkey_at(hqp_dev(qp), qp->pkey_index);
 	}
 	if (mask & IB_QP_PATH_MTU)
-		proto->mtu_shift = ilog2(ib_mtu_enum_to_int(attr->path_mtu));
+		proto->mtu = ib_mtu_enum_to_int(attr->path_mtu);
 	if (mask & IB_QP_DEST_QPN)
 		proto->dest_qpn = attr->dest_qp_num;
 	if (mask & IB_QP_AV)
@@ -199,7 +199,7 @@ static void attr_query(struct hroce_qp *qp, struct ib_qp_attr *attr)
 	hroce_qp_lock(qp);
 	attr->qp_state = (enum ib_qp_state)proto->state;
 	attr->cur_qp_state = attr->qp_state;
-	attr->path_mtu = ib_mtu_int_to_enum(hrp_qp_mtu(proto));
+	attr->path_mtu = ib_mtu_int_to_enum(proto->mtu);
 	attr->path_mig_state = IB_MIG_MIGRATED;
 	attr->qkey = proto->qkey;
 	attr->pkey_index = qp->pkey_index;

@@ -11,6 +11,7 @@
 #include <linux/hrtimer.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
+#include "../datapath/mtu.h"
 #include "../datapath/qp.h"
 #include "../datapath/ring.h"
 #include "../proto/pace.h"
@@ -196,7 +197,8 @@ static void change_enter(struct hroce_qp *qp, const struct qp_change *c)
 	switch (c->to) {
 	case IB_QPS_RTR:
 		if (qp->proto.type == HRP_TYPE_UD)
-			qp->proto.mtu_shift = ilog2(ib_mtu_enum_to_int(mtu));
+			qp->proto.mtu = ib_mtu_enum_to_int(mtu);
+		hroce_mtu_start(qp);
 		hrp_resp_start(&qp->proto, c->attr->rq_psn);
 		/* READs are answered already. */
 		req->cc = READ_ONCE(hqp_dev(qp)->cc);
@@ -207,6 +209,7 @@ static void change_enter(struct hroce_qp *qp, const struct qp_change *c)
 			break;
 		req->cc = READ_ONCE(hqp_dev(qp)->cc);
 		req->asks = READ_ONCE(hqp_dev(qp)->sack) ? HRP_SACK_ASKS : 0;
+		req->mtu_asks = qp->proto.resp.own_mtu ? HRP_MTU_ASKS : 0;
 		hrp_req_start(&qp->proto, c->attr->sq_psn);
 		hroce_cnp_choose(qp);
 		break;

@@ -12,6 +12,7 @@
 #include "../datapath/qp.h"
 #include "../proto/cc.h"
 #include "../proto/keep.h"
+#include "../proto/mtu.h"
 #include "../proto/pace.h"
 #include "../proto/psn.h"
 #include "../proto/rtt.h"
@@ -71,6 +72,8 @@ static bool put_req(struct sk_buff *msg, const struct hroce_qp *qp)
 	       put_times(msg, req) || put_cc(msg, &qp->proto) ||
 	       rdma_nl_put_driver_u32(msg, "window_pkts", req->cwnd_pkts) ||
 	       rdma_nl_put_driver_u32(msg, "in_flight_pkts", in_flight) ||
+	       rdma_nl_put_driver_u32(msg, "agreed_mtu",
+				      req->agreed_mtu * HRP_MTU_UNIT) ||
 	       rdma_nl_put_driver_u32(msg, "peer_keeps", req->keeps) ||
 	       rdma_nl_put_driver_u32(msg, "recovers", req->recovering) ||
 	       rdma_nl_put_driver_string(msg, "waits_for", waits_for(qp));

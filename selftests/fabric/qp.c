@@ -124,7 +124,7 @@ static void send_cnp(struct fab_qp *qp)
 
 	qp->cnp_due = false;
 	hrp_burst_begin(&b, &qp->hrp, HRP_OPCODE_CNP, 0);
-	b.first.becn = 1;
+	b.first.cn = HRP_BECN;
 	b.mem.bytes = reserved;
 	b.mem.len = sizeof(reserved);
 	qp_fab(qp)->c.cnps++;
@@ -146,7 +146,7 @@ static void answer(struct fab_qp *qp)
 		send_cnp(qp);
 	while (!must_pause(qp) &&
 	       hrp_resp_next_paced(&qp->hrp, qp_fab(qp)->now_ns, &b)) {
-		bool sack = b.first.info & HRP_OI_SACK && b.mem.len;
+		bool sack = b.first.info & HRP_OI_EXT && b.mem.len;
 
 		if (sack)
 			hrp_sack_fill(&qp->hrp.resp, map);
@@ -163,7 +163,7 @@ static void count_burst(struct fab_qp *qp, const struct hrp_burst *b,
 {
 	struct fabric *fab = qp_fab(qp);
 
-	if (b->first.info & HRP_OI_SACK)
+	if (b->first.info & HRP_OI_EXT)
 		return;
 	fab->c.data_pkts += b->nr_pkts;
 	if (hrp_psn_diff(b->first.psn, psn_max) < 0)
@@ -187,7 +187,7 @@ static void request(struct fab_qp *qp)
 			break;
 		count_burst(qp, &b, psn_max);
 		fab_host_send(qp, &b,
-			      b.first.info & HRP_OI_SACK ? b.mem.bytes : NULL,
+			      b.first.info & HRP_OI_EXT ? b.mem.bytes : NULL,
 			      qp_reacts(qp), false);
 		hrp_req_sent(&qp->hrp, &b, HROCE_WC_SUCCESS);
 	}
@@ -307,7 +307,7 @@ static bool take_response(struct fab_qp *qp, const struct hrp_pkt *pkt,
 		fab->counts.v[rx.drop]++;
 		return false;
 	}
-	if (pkt->info & HRP_OI_SACK)
+	if (pkt->info & HRP_OI_EXT)
 		hrp_sack_take(&qp->hrp, pkt->psn, map, pkt->payload_len,
 			      fab->now_ns);
 	if (rx.verdict == HRP_RX_KEEP)
@@ -361,13 +361,13 @@ void fab_qp_receive(struct fab_qp *qp, struct fab_pkt *p)
 		return;
 	}
 	if (pkt->info & HRP_OI_RESPONSE) {
-		if (pkt->info & HRP_OI_SACK) {
+		if (pkt->info & HRP_OI_EXT) {
 			sack_open(&qp->hrp.req);
 			qp->hrp.req.sack->told = true;
 		}
 		taken = take_response(qp, pkt, p->map);
 		drain_answers(qp);
-	} else if (pkt->info & HRP_OI_SACK) {
+	} else if (pkt->info & HRP_OI_EXT) {
 		if (qp_fab(qp)->opts.sack)
 			hrp_sack_asked(&qp->hrp, p->map, pkt->payload_len);
 	} else {
@@ -526,7 +526,7 @@ static struct fab_qp *qp_new(struct fabric *fab, u32 host)
 	qp->hrp.qpn = fab->nr_qps + 2;
 	qp->hrp.stats = &fab->counts;
 	qp->hrp.pkey = 0xffff;
-	qp->hrp.mtu_shift = __builtin_ctzll(o->mtu);
+	qp->hrp.mtu = o->mtu;
 	qp->hrp.access = HRP_QP_REMOTE_WRITE | HRP_QP_REMOTE_READ;
 	sq_new(&req->sq);
 	req->window_pkts = o->window;

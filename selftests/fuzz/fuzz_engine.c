@@ -13,6 +13,7 @@
 #include "proto/ahead.h"
 #include "proto/cc.h"
 #include "proto/hold.h"
+#include "proto/mtu.h"
 #include "proto/sack.h"
 #include "fuzz_engine.h"
 
@@ -72,23 +73,23 @@ static void check_mem(const struct hrp_mem *mem)
 		fuzz_demand((u64)mem->offset + mem->len <= mem_room(mem));
 	if (mem->bytes)
 		fuzz_demand(mem->offset + mem->len <=
-			    max_t(u32, FUZZ_MAX_INLINE, HRP_SACK_MAP_BYTES));
+			    max_t(u32, FUZZ_MAX_INLINE, HRP_MTU_MAX));
 }
 
 static void check_burst(const struct hrp_burst *b, u32 burst_pkts)
 {
-	u32 mtu = hrp_qp_mtu(&fuzz.qp);
 	struct hrp_pkt pkt;
 	u32 i, done = 0;
 
+	fuzz_demand(b->mtu <= hrp_mtu_max(&fuzz.qp));
 	fuzz_demand(b->nr_pkts && b->nr_pkts <= burst_pkts);
 	check_mem(&b->mem);
 	for (i = 0; i < b->nr_pkts; i++) {
 		hrp_burst_pkt(b, i, &pkt);
 		fuzz_demand(pkt.info == hrp_opcode_info(pkt.opcode));
 		fuzz_demand(pkt.info & HRP_OI_VALID);
-		fuzz_demand(pkt.payload_len <= mtu && pkt.pad < 4);
-		fuzz_demand(i + 1 == b->nr_pkts || pkt.payload_len == mtu);
+		fuzz_demand(pkt.payload_len <= b->mtu && pkt.pad < 4);
+		fuzz_demand(i + 1 == b->nr_pkts || pkt.payload_len == b->mtu);
 		fuzz_demand(!(pkt.psn & ~HRP_PSN_MASK));
 		done += pkt.payload_len;
 	}
@@ -187,6 +188,12 @@ static void restart(void)
 	op_sent();
 	fuzz_keep_end();
 	qp->req.asks = HRP_SACK_ASKS;
+	qp->req.mtu_asks = HRP_MTU_ASKS;
+	qp->resp.own_mtu = take(1) % (HRP_MTU_MAX / HRP_MTU_UNIT + 1);
+	if (qp->resp.own_mtu * HRP_MTU_UNIT <= qp->mtu)
+		qp->resp.own_mtu = 0;
+	if (!qp->resp.own_mtu)
+		qp->req.mtu_asks = 0;
 	qp->state = HRP_RESET;
 	hrp_req_reset(qp);
 	hrp_resp_reset(qp);
@@ -323,6 +330,28 @@ static void ask(void)
 		       take(1) & 1 ? sizeof(right) : take(1) % sizeof(right));
 }
 
+/* Longer packets, and answers to that. */
+static bool is_about_mtu(const struct hrp_pkt *pkt)
+{
+	return pkt->opcode == HRP_OPCODE_MTU ||
+	       pkt->opcode == HRP_OPCODE_MTU_ASK;
+}
+
+static void agree(const struct hrp_pkt *pkt)
+{
+	u8 magic[HRP_MTU_MAGIC_BYTES] = { 'h', 'r', 'o', 'c', 1 };
+	u8 wrong = take(1);
+
+	if (!hrp_qp_is_reliable(&fuzz.qp))
+		return;
+	if (wrong & 0x80)
+		magic[wrong % sizeof(magic)] ^= wrong;
+	if (pkt->info & HRP_OI_RESPONSE)
+		hrp_mtu_answered(&fuzz.qp, pkt, magic);
+	else
+		hrp_mtu_asked(&fuzz.qp, pkt, magic);
+}
+
 static u8 answer_status(const struct hrp_pkt *pkt, u8 verdict)
 {
 	if (verdict != HRP_RX_KEEP)
@@ -339,7 +368,7 @@ static void receive_response(struct hrp_pkt *pkt)
 	fuzz_demand(!rx.mem.len || rx.mem.len == pkt->payload_len ||
 		    (pkt->info & HRP_OI_ATOMIC));
 	take_more(pkt, &rx);
-	if (rx.verdict != HRP_RX_DROP && pkt->info & HRP_OI_SACK)
+	if (rx.verdict != HRP_RX_DROP && pkt->info & HRP_OI_EXT)
 		take_map(pkt);
 	if (rx.verdict != HRP_RX_DROP && take(1) != 0xa5)
 		hrp_comp_commit(&fuzz.qp, pkt, &rx, fuzz.now_ns,
@@ -393,7 +422,7 @@ static void op_drain(void)
 
 static u32 take_payload_len(void)
 {
-	u32 mtu = hrp_qp_mtu(&fuzz.qp);
+	u32 mtu = fuzz.qp.mtu;
 
 	switch (take(1) & 3) {
 	case 0:
@@ -402,6 +431,8 @@ static u32 take_payload_len(void)
 		return take(1);
 	case 2:
 		return take_near(mtu) & 0x1fff;
+	case 3:
+		return fuzz.qp.resp.agreed_mtu * HRP_MTU_UNIT;
 	}
 	return 0;
 }
@@ -414,7 +445,9 @@ static void op_packet(bool response)
 	u32 len;
 
 	pkt.opcode = take(1);
-	if (pkt.opcode == 0xef)
+	if (pkt.opcode == 0xee)
+		pkt.opcode = response ? HRP_OPCODE_MTU : HRP_OPCODE_MTU_ASK;
+	else if (pkt.opcode == 0xef)
 		pkt.opcode = response ? HRP_OPCODE_SACK : HRP_OPCODE_SACK_ASK;
 	else if (pkt.opcode < 0xf0)
 		pkt.opcode = hrp_qp_service(&fuzz.qp) | (pkt.opcode & 0x1f);
@@ -425,6 +458,7 @@ static void op_packet(bool response)
 				       fuzz.qp.resp.psn) & HRP_PSN_MASK;
 	len = take(1);
 	pkt.ackreq = len & 1;
+	pkt.longer = len >> 6 & 1;
 	pkt.se = len >> 1 & 1;
 	pkt.syndrome = len & 0x80 ? take(1) : HRP_SYN_CREDIT_INVALID;
 	pkt.qkey = len & 4 ? fuzz.qp.qkey + 1 : fuzz.qp.qkey;
@@ -443,9 +477,11 @@ static void op_packet(bool response)
 					  HRW_ICRC_LEN))
 		return;
 	nr_packets++;
-	if (response)
+	if (is_about_mtu(&pkt))
+		agree(&pkt);
+	else if (response)
 		receive_response(&pkt);
-	else if (pkt.info & HRP_OI_SACK)
+	else if (pkt.info & HRP_OI_EXT)
 		ask();
 	else
 		receive_request(&pkt);
@@ -468,7 +504,7 @@ static void op_answer(void)
 	u32 n;
 
 	for (n = 0; n < MAX_PKTS && hrp_resp_next(&fuzz.qp, &b); n++) {
-		if (b.first.info & HRP_OI_SACK)
+		if (b.first.opcode == HRP_OPCODE_SACK)
 			fill_map(&b);
 		check_burst(&b, fuzz.qp.resp.burst_pkts);
 		check_state();

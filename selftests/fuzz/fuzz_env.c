@@ -31,7 +31,7 @@ void fuzz_setup(u8 kind, u8 size)
 	qp->type = kind & 4 ? HRP_TYPE_RC :
 			      (kind & 3) + (kind >> 4 & 1);
 	qp->access = ~(kind >> 5);
-	qp->mtu_shift = 8 + size % 5;
+	qp->mtu = 256u << size % 5;
 	qp->qpn = 0x11;
 	qp->dest_qpn = 0x22;
 	qp->qkey = 0x33;

@@ -102,6 +102,20 @@ run_traffic() {
 	HROCE_FAMILY=6 tap_case "interop.loss_rc_ipv6_$role" traffic -e 14 -n 60 -x 30000 "${nonzero[@]}"
 	netem_off
 	knob irb gso Y
+	tap_case "interop.question_1500_$role" run_question 1500 "${nonzero[@]}"
+	tap_case "interop.question_9000_$role" run_question 9000 "${nonzero[@]}"
+	ip link set ia mtu 4200 && ip -n "$nsB" link set ib mtu 4200
+}
+
+# hroce asks for longer packets, which rdma_rxe drops.
+run_question() {
+	local asked
+
+	ip link set ia mtu "$1" && ip -n "$nsB" link set ib mtu "$1" || return
+	asked=$(counter irb mtu_asked)
+	traffic -n 100 -x 65536 "${@:2}" || return
+	echo "asked $(($(counter irb mtu_asked) - asked)) times"
+	[ "$(counter irb mtu_asked)" -gt "$asked" ] && [ "$(counter irb mtu_agreed)" = 0 ]
 }
 
 # usage: gid_index LINK [6]

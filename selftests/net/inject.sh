@@ -20,7 +20,7 @@ setup() {
 log_is_quiet() {
 	local lines
 
-	lines=$(log_since inject | sed -E '/={60}$/,/={60}$/d' | grep -vE 'eth0: |clocksource: |drop_caches: ')
+	lines=$(log_since inject | sed -E '/={60}$/,/={60}$/d' | grep -vE 'eth0: |clocksource: |hrtimer: |drop_caches: ')
 	echo "$lines"
 	[ -z "$lines" ]
 }

@@ -97,7 +97,7 @@ void rr_begin(enum hrp_type type)
 	rr.qp.dest_qpn = PEER_QPN;
 	rr.qp.qkey = 0x80010000;
 	rr.qp.stats = &rr.counts;
-	rr.qp.mtu_shift = 10;
+	rr.qp.mtu = 1024;
 	rr.qp.access = HRP_QP_REMOTE_WRITE | HRP_QP_REMOTE_READ |
 		      HRP_QP_REMOTE_ATOMIC | HRP_QP_FLUSH_GLOBAL;
 	rr.qp.resp.rwqe = &rr.rwqe;

@@ -22,7 +22,7 @@ void rig_begin(enum hrp_type type, u32 psn)
 	rig.now_ns = 1000;
 	rig.qp.type = type;
 	rig.qp.state = HRP_RTS;
-	rig.qp.mtu_shift = 10;
+	rig.qp.mtu = 1024;
 	rig.qp.pkey = 0xffff;
 	rig.qp.qpn = RIG_QPN;
 	rig.qp.dest_qpn = RIG_PEER_QPN;

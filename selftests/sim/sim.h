@@ -19,6 +19,7 @@
 #include <linux/types.h>
 #include <uapi/rdma/hroce-abi.h>
 #include "proto/env.h"
+#include "proto/mtu.h"
 #include "proto/pace.h"
 #include "proto/req.h"
 #include "proto/resp.h"
@@ -34,7 +35,7 @@
 #define SIM_NR_COUNTERS	8
 #define SIM_NR_SRQS	3	/* XRC: at the side of the targets */
 #define SIM_SRQN	0x1000	/* XRC: number of the first one */
-#define SIM_MAX_FRAME	(sizeof(struct hrw_bth) + 4096 + 64)
+#define SIM_MAX_FRAME	(sizeof(struct hrw_bth) + HRP_MTU_MAX + 64)
 
 struct sim;
 struct sim_qp;
@@ -65,6 +66,7 @@ struct sim_opts {
 	bool holds;		/* some ACKs must be held, some not in vain */
 	bool keeps;		/* some requests must be kept, not in vain */
 	bool sacks;		/* some peers must tell what they keep */
+	bool longer;		/* some peers must agree on longer packets */
 	bool paced;		/* requesters have rates, which change */
 	u32 mark_us;		/* frames that wait longer are marked */
 	u32 max_late;		/* per cent of round trips that find a queue */

@@ -9,5 +9,6 @@ $(OUT)/sim: $(SIM_OBJS) $(ENGINE)
 all: $(OUT)/sim
 
 $(OUT)/unit_resp $(OUT)/unit_rdres $(OUT)/unit_dgram $(OUT)/unit_xrc \
-	$(OUT)/unit_hold $(OUT)/unit_keep $(OUT)/unit_resp_pace: \
+	$(OUT)/unit_hold $(OUT)/unit_keep $(OUT)/unit_mtu_resp \
+	$(OUT)/unit_resp_pace: \
 	$(OUT)/resp_rig.o

@@ -408,6 +408,8 @@ void sim_check_end(struct sim *sim)
 {
 	u32 i, n;
 
+	if (sim->opts.longer)
+		sim_check(sim, sim->counts.v[HROCE_EV_MTU_AGREED]);
 	if (sim->opts.keeps)
 		check_keeps(sim);
 	if (sim->opts.sacks)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "proto/burst.h"
 #include "proto/cc.h"
+#include "proto/mtu.h"
 #include "proto/psn.h"
 #include "sim.h"
 
@@ -166,7 +167,7 @@ void sim_net_send(struct sim_qp *from, const struct hrp_burst *b,
 		hrp_burst_pkt(b, i, &pkt);
 		sim_check(sim, pkt.info == hrp_opcode_info(pkt.opcode));
 		sim_check(sim, pkt.psn == hrp_psn_add(b->first.psn, i));
-		sim_check(sim, pkt.payload_len <= hrp_qp_mtu(&from->hrp));
+		sim_check(sim, pkt.payload_len <= hrp_mtu_max(&from->hrp));
 		sim_check(sim, done + pkt.payload_len <= b->mem.len);
 		sim->nr_sent++;
 		frame_send(frame_new(from, &pkt, payload + done));

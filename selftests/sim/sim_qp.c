@@ -10,6 +10,7 @@
 #include <linux/overflow.h>
 #include "kept.h"
 #include "proto/cc.h"
+#include "proto/mtu.h"
 #include "sim.h"
 
 #define SQ_MAX_INLINE	256
@@ -386,7 +387,7 @@ static void answer(void *ctx)
 	qp->resp_busy = true;
 	/* The memory of a READ is read now or later; both are right. */
 	qp->resp_filled = sim_below(&sim->rng, 2);
-	if (qp->resp_burst.first.info & HRP_OI_SACK)
+	if (qp->resp_burst.first.opcode == HRP_OPCODE_SACK)
 		fill_map(qp);
 	else if (qp->resp_filled)
 		qp->resp_status = fill(qp, &qp->resp_burst, qp->resp_bytes);
@@ -479,12 +480,40 @@ static void hear_map(struct sim_qp *qp)
 		req->sack->told = true;
 }
 
+static bool is_about_mtu(const struct hrp_pkt *pkt)
+{
+	return pkt->opcode == HRP_OPCODE_MTU ||
+	       pkt->opcode == HRP_OPCODE_MTU_ASK;
+}
+
+/* Longer packets: some agree, some do not know the question. */
+static void agree(struct sim_qp *qp, const struct hrp_pkt *pkt,
+		  const u8 *payload)
+{
+	struct sim *sim = qp->node->sim;
+	u32 own = qp->hrp.resp.own_mtu;
+
+	if (pkt->info & HRP_OI_RESPONSE) {
+		sim_check(sim, own && pkt->payload_len <= own * HRP_MTU_UNIT);
+		/* A second answer is not needed, and one of before is late. */
+		hrp_mtu_answered(&qp->hrp, pkt, payload);
+		return;
+	}
+	sim_check(sim, hrp_mtu_asked(&qp->hrp, pkt, payload) == !!own);
+	if (hrp_resp_is_due(&qp->hrp.resp))
+		plan_answer(qp);
+}
+
 /* Return: false if that is all. */
 static bool receive_apart(struct sim_qp *qp, const struct hrp_pkt *pkt,
 			  const u8 *payload, bool damaged)
 {
 	if (damaged || qp->hrp.state == HRP_ERR) {
 		qp->node->sim->counts.v[HROCE_DROP_ICRC] += damaged;
+		return false;
+	}
+	if (is_about_mtu(pkt)) {
+		agree(qp, pkt, payload);
 		return false;
 	}
 	if (pkt->info & HRP_OI_RESPONSE) {
@@ -511,7 +540,7 @@ static void receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 	struct hrp_mem grh;
 	struct hrp_rx rx;
 
-	if (pkt->info & HRP_OI_SACK &&
+	if (pkt->info & HRP_OI_EXT &&
 	    !receive_apart(qp, pkt, payload, damaged))
 		return;
 	if (damaged && !response && hrp_resp_is_delicate(pkt)) {
@@ -538,7 +567,7 @@ static void receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 	} else {
 		sim_check(sim, !rx.mem.len || rx.mem.len == pkt->payload_len);
 	}
-	if (pkt->info & HRP_OI_SACK)
+	if (pkt->info & HRP_OI_EXT)
 		receive_map(qp, pkt, payload);
 	if (rx.verdict == HRP_RX_KEEP && !damaged) {
 		sim_check(sim, !rx.mem.len && !rx.fuse);
@@ -765,7 +794,7 @@ struct sim_qp *sim_qp_new(struct sim_node *node, enum hrp_type type, u32 qpn,
 	qp->hrp.qkey = 0x1234;
 	qp->hrp.stats = &sim->counts;
 	qp->hrp.pkey = 0xffff;
-	qp->hrp.mtu_shift = sim->opts.mtu_shift;
+	qp->hrp.mtu = 1u << sim->opts.mtu_shift;
 	qp->hrp.access = HRP_QP_REMOTE_WRITE | HRP_QP_REMOTE_READ |
 			 HRP_QP_REMOTE_ATOMIC | HRP_QP_FLUSH_GLOBAL |
 			 HRP_QP_FLUSH_PERSISTENT;
@@ -798,10 +827,15 @@ struct sim_qp *sim_qp_new(struct sim_node *node, enum hrp_type type, u32 qpn,
 	resp->keeps = sim->opts.keeps || qpn & 3;
 	qp->keeps_answers = sim->opts.keeps || qpn % 3;
 	qp->forgets = !resp->keeps;
+	if (sim->opts.longer || sim_below(&sim->rng, 4))
+		/* Up to twice the path MTU, as on links. */
+		resp->own_mtu = (qp->hrp.mtu + sim_below(&sim->rng,
+				 qp->hrp.mtu)) / HRP_MTU_UNIT + 1;
+	req->mtu_asks = resp->own_mtu ? HRP_MTU_ASKS : 0;
 	req->asks = sim->opts.sacks || qpn & 3 ? HRP_SACK_ASKS : 0;
 	resp->rwqe = calloc(1, struct_size(resp->rwqe, sges, HROCE_MAX_SGES));
-	qp->req_bytes = malloc(128u << qp->hrp.mtu_shift);
-	qp->resp_bytes = malloc(128u << qp->hrp.mtu_shift);
+	qp->req_bytes = malloc(128 * HRP_MTU_MAX);
+	qp->resp_bytes = malloc(128 * HRP_MTU_MAX);
 	return qp;
 }
 

@@ -101,7 +101,7 @@ static void ud_drops_what_does_not_fit(void)
 	struct hrp_pkt pkt;
 
 	rr_begin(HRP_TYPE_UD);
-	rr.qp.mtu_shift = 12;
+	rr.qp.mtu = 4096;
 	pkt = rr_request(HRP_OP_SEND_ONLY, 0, 1);
 	pkt.qkey ^= 1;
 	tap_eq(rr_arrive(&pkt), HRP_RX_DROP);

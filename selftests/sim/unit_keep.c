@@ -221,7 +221,7 @@ static void read_over_what_is_kept(void)
 
 	/* Half of all PSNs at once. */
 	begin(HRP_TYPE_RC);
-	rr.qp.mtu_shift = 8;
+	rr.qp.mtu = 256;
 	tap_eq(arrive(2), HRP_RX_KEEP);
 	tap_eq(arrive(2000), HRP_RX_KEEP);
 	tap_eq(rr_ask(HRP_OP_READ_REQ, 0, 1u << 31), HRP_RX_ACCEPT);

@@ -156,9 +156,11 @@ static void opcode_info_as_specified(void)
 		known[table38[i].opcode] = true;
 		check_opcode(i);
 	}
-	/* Opcodes of manufacturers: see sack.h. */
+	/* Opcodes of manufacturers: see sack.h and mtu.h. */
 	known[HRP_OPCODE_SACK_ASK] = true;
 	known[HRP_OPCODE_SACK] = true;
+	known[HRP_OPCODE_MTU_ASK] = true;
+	known[HRP_OPCODE_MTU] = true;
 	for (i = 0; i < 256; i++)
 		if (!known[i])
 			tap_eq(hrp_opcode_info(i), 0);
@@ -241,8 +243,8 @@ static void fill_pkt(struct hrp_pkt *pkt, u8 opcode)
 	pkt->se = rnd() & 1;
 	pkt->migreq = rnd() & 1;
 	pkt->ackreq = rnd() & 1;
-	pkt->fecn = rnd() & 1;
-	pkt->becn = rnd() & 1;
+	pkt->cn = rnd() & (HRP_FECN | HRP_BECN);
+	pkt->longer = rnd() & 1;
 	if (info & HRP_OI_PAYLOAD) {
 		pkt->payload_len = rnd() % 4097;
 		pkt->pad = -pkt->payload_len & 3;
@@ -342,7 +344,8 @@ static void pkt_bytes_as_specified(void)
 	memcpy(buf, wire, sizeof(wire));
 	tap_eq(hrp_pkt_parse(&pkt, buf, sizeof(wire), sizeof(wire) + 12), 0);
 	tap_eq(pkt.opcode, 0x0b);
-	tap_ok(pkt.se && pkt.migreq && pkt.fecn && pkt.becn && pkt.ackreq);
+	tap_ok(pkt.se && pkt.migreq && pkt.ackreq && !pkt.longer);
+	tap_eq(pkt.cn, HRP_FECN | HRP_BECN);
 	tap_eq(pkt.pad, 2);
 	tap_eq(pkt.payload_len, 6);
 	tap_eq(pkt.pkey, 0x1234);
@@ -413,7 +416,7 @@ static void pkt_parse_random_bytes(void)
 
 static void burst_of_several(void)
 {
-	struct hrp_qp qp = { .mtu_shift = 10, .pkey = 0xffff, .dest_qpn = 77 };
+	struct hrp_qp qp = { .mtu = 1024, .pkey = 0xffff, .dest_qpn = 77 };
 	struct hrp_burst b;
 	struct hrp_pkt pkt;
 
@@ -450,7 +453,7 @@ static void burst_of_several(void)
 
 static void runs_of_a_burst(void)
 {
-	struct hrp_qp qp = { .mtu_shift = 10 };
+	struct hrp_qp qp = { .mtu = 1024 };
 	struct hrp_burst b;
 
 	hrp_burst_begin(&b, &qp, HRP_OP_WRITE_FIRST, 5);

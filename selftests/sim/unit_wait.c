@@ -31,7 +31,7 @@ static void for_window(void)
 {
 	rig_begin(HRP_TYPE_RC, 0);
 	rig.qp.req.cwnd_pkts = 4;
-	rig_post_op(HROCE_WR_WRITE, 100 * hrp_qp_mtu(&rig.qp));
+	rig_post_op(HROCE_WR_WRITE, 100 * rig.qp.mtu);
 	rig_drain();
 	tap_eq(waits(), HRP_WAIT_WINDOW);
 	rig_end();
@@ -112,7 +112,7 @@ static void for_state(void)
 {
 	rig_begin(HRP_TYPE_RC, 0);
 	rig.qp.req.cwnd_pkts = 4;
-	rig_post_op(HROCE_WR_WRITE, 4 * hrp_qp_mtu(&rig.qp));
+	rig_post_op(HROCE_WR_WRITE, 4 * rig.qp.mtu);
 	rig_post_op(HROCE_WR_WRITE, 1);
 	rig_drain();
 	tap_eq(waits(), HRP_WAIT_WINDOW);

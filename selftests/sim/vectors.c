@@ -146,8 +146,8 @@ static void check_bth(const struct hrp_pkt *pkt)
 	check_number("pad", pkt->pad);
 	check_number("tver", 0);
 	check_number("pkey", pkt->pkey);
-	check_number("fecn", pkt->fecn);
-	check_number("becn", pkt->becn);
+	check_number("fecn", !!(pkt->cn & HRP_FECN));
+	check_number("becn", !!(pkt->cn & HRP_BECN));
 	check_number("dqpn", pkt->dqpn);
 	check_number("ackreq", pkt->ackreq);
 	check_number("psn", pkt->psn);

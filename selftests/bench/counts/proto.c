@@ -22,7 +22,7 @@
 #define MAX_SGES	4
 #define MAX_INLINE	64
 #define MAX_PKTS	64
-#define MTU_SHIFT	12
+#define MTU	4096
 #define WARM_MSGS	256
 #define COUNT_MSGS	1024
 #define ADDRESS		0x7f0000000000ull
@@ -194,7 +194,7 @@ static void end_init(struct end *end, u32 qpn, u32 peer_qpn)
 	memset(end, 0, sizeof(*end));
 	end->qp.type = HRP_TYPE_RC;
 	end->qp.access = HRP_QP_REMOTE_WRITE | HRP_QP_REMOTE_READ;
-	end->qp.mtu_shift = MTU_SHIFT;
+	end->qp.mtu = MTU;
 	end->qp.pkey = 0xffff;
 	end->qp.stats = &counters;
 	end->qp.qpn = qpn;
