@@ -11,8 +11,7 @@ import tap
 
 Row = collections.namedtuple("Row", "topology workload size metric system")
 
-# A count may grow by so much, and by so little that it says nothing: the kernel's own threads wake up now and then.
-TOLERANCE = 0.05
+# A count may grow by so little that it says nothing: the kernel's own threads wake up now and then.
 SLACK = {"zeroed": 0.005, "wakeups": 0.02}
 # What is zeroed comes in pages now and then: bytes for each message or packet.
 SLACK_BYTES = 16
@@ -23,6 +22,7 @@ def add_arguments(parser):
     parser.add_argument("--top", type=int, default=0, metavar="N", help="list the N most expensive functions")
     parser.add_argument("--results", metavar="FILE", help="write all counts there, in the format of results.tsv")
     parser.add_argument("--recorded", metavar="FILE", help="compare with the counts recorded in FILE, as TAP")
+    parser.add_argument("--tolerance", type=int, default=5, metavar="N", help="by N per cent a count may grow")
     parser.add_argument("--update", action="store_true", help="record the counts in that FILE instead")
 
 
@@ -41,8 +41,9 @@ def write_results(path, setting, rows):
 class Recorded:
     """The file with recorded counts."""
 
-    def __init__(self, path):
+    def __init__(self, path, tolerance):
         self.path = path
+        self.tolerance = tolerance
 
     def load(self):
         rows = {}
@@ -67,17 +68,18 @@ class Recorded:
         """Say what became of each recorded count, as TAP. Return the exit status."""
         old = self.load()
         report = tap.Tap(len(rows))
+        share = self.tolerance / 100
         for row, value in sorted(rows.items()):
             name = "_".join(map(str, row))
             was = old.get(row)
-            limit = None if was is None else was * (1 + TOLERANCE) + slack(row)
+            limit = None if was is None else was * (1 + share) + slack(row)
             fine = limit is not None and value <= limit
             comment = ""
             if was is None:
                 comment = f"{name}: {value:.4g}, but nothing is recorded; record it with option -u"
             elif not fine:
-                comment = f"{name}: {value:.4g}, more than 5 % above {was:.4g}"
-            elif value < was * (1 - TOLERANCE) - slack(row):
+                comment = f"{name}: {value:.4g}, more than {self.tolerance} % above {was:.4g}"
+            elif value < was * (1 - share) - slack(row):
                 comment = f"{name}: {value:.4g} instead of {was:.4g}: record that with option -u"
             report.case(name, fine, comment)
         return report.done()
@@ -89,7 +91,7 @@ def finish(args, setting, rows, guarded):
         write_results(args.results, setting, rows)
     if not args.recorded:
         return 0
-    recorded = Recorded(args.recorded)
+    recorded = Recorded(args.recorded, args.tolerance)
     if args.update:
         recorded.save(guarded)
         return 0
