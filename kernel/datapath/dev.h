@@ -8,6 +8,7 @@
 #include <rdma/ib_verbs.h>
 #include "../core/lookup.h"
 #include "../mem/mkeys.h"
+#include "../net/class.h"
 #include "../net/port.h"
 #include "../proto/cc_dcqcn.h"
 #include "cnp.h"
@@ -43,6 +44,7 @@
  * @pkey_lock: serialises changes of @pkeys
  * @ack_delay_us: time that an ACK may be held, in microseconds; 0: none is held
  * @cc: enum hrp_cc of queue pairs that begin to send
+ * @cc_class: the same for a service level; HRP_CC_NR: @cc
  * @keep_mb: memory for requests that came too early, in MB; 0: none is kept
  * @kept_bytes: memory that they take
  * @keep_list: on the list of those that give them up when memory is short
@@ -74,6 +76,7 @@ struct hroce_dev {
 	u32 ack_delay_us;
 	u32 keep_mb;
 	u8 cc;
+	u8 cc_class[HROCE_MAX_SL + 1];
 	atomic_long_t kept_bytes;
 	struct list_head keep_list;
 	struct work_struct keep_work;

@@ -5,6 +5,9 @@
 
 #include <linux/types.h>
 
+/* Highest service level */
+#define HROCE_MAX_SL	15
+
 struct net_device;
 
 /**

@@ -21,7 +21,7 @@ struct sk_buff;
  * @sport: UDP source port
  * @tclass: TOS or traffic class; its ECN bits are not used
  * @hop_limit: TTL or hop limit; 0 means the default
- * @sl: service level
+ * @sl: service level, up to HROCE_MAX_SL
  * @priority: skb->priority, see hroce_class_priority()
  * @static_rate: enum ib_rate; the owner of a requester obeys it
  */

@@ -15,7 +15,6 @@
 #include "ucontext.h"
 
 #define DEFAULT_HOP_LIMIT	64
-#define MAX_SL			15
 
 static struct workqueue_struct *ah_wq;
 
@@ -61,7 +60,7 @@ int hroce_ah_path_key(struct ib_device *ibdev, const struct rdma_ah_attr *attr,
 
 	if (attr->type != RDMA_AH_ATTR_TYPE_ROCE ||
 	    rdma_ah_get_port_num(attr) != 1 ||
-	    rdma_ah_get_sl(attr) > MAX_SL ||
+	    rdma_ah_get_sl(attr) > HROCE_MAX_SL ||
 	    !ah_rate_is_valid(rdma_ah_get_static_rate(attr)) ||
 	    !(rdma_ah_get_ah_flags(attr) & IB_AH_GRH))
 		return -EINVAL;

@@ -10,7 +10,6 @@
 #include <linux/uaccess.h>
 #include "../datapath/poller.h"
 #include "../net/crc.h"
-#include "../proto/cc.h"
 #include "debug.h"
 #include "debug_knob.h"
 #include "device.h"
@@ -100,53 +99,6 @@ static int kept_bytes_get(void *data, u64 *val)
 
 DEFINE_DEBUGFS_ATTRIBUTE(kept_bytes_fops, kept_bytes_get, NULL, "%llu\n");
 
-/* All controls, that of new queue pairs in brackets. */
-static int cc_show(struct seq_file *file, void *unused)
-{
-	const struct hroce_dev *dev = file->private;
-	u8 cc, now = READ_ONCE(dev->cc);
-
-	for (cc = 0; cc < HRP_CC_NR; cc++)
-		seq_printf(file, cc == now ? "%s[%s]" : "%s%s", cc ? " " : "",
-			   hrp_cc_of(cc)->name);
-	seq_putc(file, '\n');
-	return 0;
-}
-
-static int cc_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, cc_show, inode->i_private);
-}
-
-static ssize_t cc_write(struct file *file, const char __user *buf, size_t len,
-			loff_t *pos)
-{
-	struct hroce_dev *dev = file_inode(file)->i_private;
-	char name[16] = {};
-	u8 cc;
-
-	if (*pos || len >= sizeof(name))
-		return -EINVAL;
-	if (copy_from_user(name, buf, len))
-		return -EFAULT;
-	for (cc = 0; cc < HRP_CC_NR; cc++) {
-		if (strcmp(strim(name), hrp_cc_of(cc)->name))
-			continue;
-		WRITE_ONCE(dev->cc, cc);
-		return len;
-	}
-	return -EINVAL;
-}
-
-static const struct file_operations cc_fops = {
-	.owner = THIS_MODULE,
-	.open = cc_open,
-	.read = seq_read,
-	.write = cc_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
-
 static int limits_show(struct seq_file *file, void *unused)
 {
 	hroce_quota_show(file->private, file);
@@ -216,7 +168,7 @@ int hroce_debug_add(struct ib_device *ibdev)
 	debugfs_create_bool("rp_enable", 0600, dir, &dev->cnp.obey);
 	debugfs_create_bool("agree_mtu", 0600, dir, &dev->agree_mtu);
 	debugfs_create_bool("sack", 0600, dir, &dev->sack);
-	debugfs_create_file("cc", 0600, dir, dev, &cc_fops);
+	hroce_debug_add_cc(dev, dir);
 	debugfs_create_file_unsafe("np_cnp_dscp", 0600, dir, dev,
 				   &np_cnp_dscp_fops);
 	debugfs_create_file_unsafe("np_cnp_prio", 0600, dir, dev,

@@ -29,6 +29,15 @@ void hroce_debug_exit(void);
 int hroce_debug_add(struct ib_device *ibdev);
 
 /**
+ * hroce_debug_add_cc - create the files that choose the control of congestion
+ * @dev: device
+ * @dir: its directory
+ *
+ * Context: process, may sleep.
+ */
+void hroce_debug_add_cc(struct hroce_dev *dev, struct dentry *dir);
+
+/**
  * hroce_debug_add_rp - create the files of the parameters of DCQCN
  * @dev: device
  * @dir: its directory

@@ -177,6 +177,7 @@ static void ibdev_setup(struct hroce_ibdev *ibdev)
 	dev->agree_mtu = true;
 	dev->sack = true;
 	dev->cc = HRP_CC_DELAY;
+	memset(dev->cc_class, HRP_CC_NR, sizeof(dev->cc_class));
 	hroce_cnp_init(&dev->cnp);
 	hrp_rp_init(&dev->rp);
 	dev->hand_over = true;

@@ -188,6 +188,17 @@ static int change_prepare(struct hroce_qp *qp, struct qp_change *c)
 	return change_prepare_pace(qp, c);
 }
 
+/* What is to control the congestion of the queue pair: its class decides. */
+static u8 change_cc(const struct hroce_qp *qp)
+{
+	const struct hroce_dev *dev = hqp_dev(qp);
+	u8 cc = HRP_CC_NR;
+
+	if (qp->path_ok)
+		cc = READ_ONCE(dev->cc_class[qp->path.key.sl]);
+	return cc == HRP_CC_NR ? READ_ONCE(dev->cc) : cc;
+}
+
 /* Both locks are held: effects of the transition on the engine. */
 static void change_enter(struct hroce_qp *qp, const struct qp_change *c)
 {
@@ -201,13 +212,13 @@ static void change_enter(struct hroce_qp *qp, const struct qp_change *c)
 		hroce_mtu_start(qp);
 		hrp_resp_start(&qp->proto, c->attr->rq_psn);
 		/* READs are answered already. */
-		req->cc = READ_ONCE(hqp_dev(qp)->cc);
+		req->cc = change_cc(qp);
 		hroce_cnp_choose(qp);
 		break;
 	case IB_QPS_RTS:
 		if (c->from != IB_QPS_RTR)
 			break;
-		req->cc = READ_ONCE(hqp_dev(qp)->cc);
+		req->cc = change_cc(qp);
 		req->asks = READ_ONCE(hqp_dev(qp)->sack) ? HRP_SACK_ASKS : 0;
 		req->mtu_asks = qp->proto.resp.own_mtu ? HRP_MTU_ASKS : 0;
 		hrp_req_start(&qp->proto, c->attr->sq_psn);

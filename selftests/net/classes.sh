@@ -106,6 +106,22 @@ answers_of_other_class() {
 		left eb "$read_response" "pcp=5 dscp=10 ecn=2"
 }
 
+# Requests are ECN-capable if something reacts to marks, which none does not.
+own_control() {
+	local file=/sys/kernel/debug/hroce/nlva/cc_class
+
+	knob nlva cc_class "3 none" && knob nlva cc_class "5 dcqcn" && knob nlva cc_class 6\ \ delay &&
+		[ "$(grep -v link <$file | tr '\n' ,)" = "3 none,5 dcqcn,6 delay," ] && [ "$(wc -l <$file)" = 16 ] || return
+	for words in "16 none" "-1 none" "3 other" "3" "none" " " "3 none 4" "3none"; do
+		! knob nlva cc_class "$words" 2>/dev/null || { echo "accepted: '$words'"; return 1; }
+	done
+	verbs ib_send_lat --sl 3 && left ea "$rc_send" "pcp=3 dscp=0 ecn=0" &&
+		verbs ib_send_lat --sl 5 && left ea "$rc_send" "pcp=5 dscp=0 ecn=2" || return
+	knob nlva cc none && verbs ib_send_lat --sl 6 && left ea "$rc_send" "pcp=6 dscp=0 ecn=2" &&
+		verbs ib_send_lat --sl 4 && left ea "$rc_send" "pcp=4 dscp=0 ecn=0" && knob nlva cc delay || return
+	knob nlva cc_class "3 link" && verbs ib_send_lat --sl 3 && left ea "$rc_send" "pcp=3 dscp=0 ecn=2"
+}
+
 # A service level that the map does not know is the priority that it translates.
 not_in_map() { verbs ib_send_lat --sl 2 && left ea "$rc_send" "pcp=3 dscp=0 ecn=2"; }
 
@@ -187,6 +203,7 @@ tap_case classes.answers answers
 tap_case classes.answers_of_other_class answers_of_other_class
 tap_case classes.not_in_map not_in_map
 tap_case classes.unprivileged unprivileged
+tap_case classes.own_control own_control
 tap_case classes.qdisc qdisc
 tap_case classes.default_tos default_tos
 tap_case classes.notifications notifications
