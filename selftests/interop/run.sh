@@ -104,14 +104,14 @@ run_traffic() {
 	knob irb gso Y
 	tap_case "interop.question_1500_$role" run_question 1500 "${nonzero[@]}"
 	tap_case "interop.question_9000_$role" run_question 9000 "${nonzero[@]}"
-	ip link set ia mtu 4200 && ip -n "$nsB" link set ib mtu 4200
+	ip link set ia mtu 4200 && ip -n "$nsB" link set ib mtu 4200 && reaches "$nsB" 10.98.0.1 fd98::1
 }
 
 # hroce asks for longer packets, which rdma_rxe drops.
 run_question() {
 	local asked
 
-	ip link set ia mtu "$1" && ip -n "$nsB" link set ib mtu "$1" || return
+	ip link set ia mtu "$1" && ip -n "$nsB" link set ib mtu "$1" && reaches "$nsB" 10.98.0.1 fd98::1 || return
 	asked=$(counter irb mtu_asked)
 	traffic -n 100 -x 65536 "${@:2}" || return
 	echo "asked $(($(counter irb mtu_asked) - asked)) times"
