@@ -30,7 +30,7 @@ MTU = 9000
 WIRE_MTUS = (9000, 4200, 1500)
 IMPAIRED_MTU = 4200
 # The rate of "slow", in MB/s.
-SLOW_MBPS = 1000
+SLOW_MBPS = 1500
 # Packets that may wait in netem.
 LONGEST_QUEUE = 100000
 # Path MTUs, and the largest headers of an RC packet over IPv4: IP, UDP, BTH, RETH, ImmDt, ICRC (volume 1, 9.2; A17.3).

@@ -94,6 +94,6 @@ between 1500 narrows_1500 narrows 1400
 between 9000 narrows_9000 narrows 5000
 HROCE_FAMILY=6 between 1500 narrows_1500_ipv6 narrows 1400
 way=wire
-between 1500 wire_1500 takes_longer 1024
+between 1500 wire_1500 agrees
 between 9000 narrow_path narrow_path
 tap_done
