@@ -232,7 +232,7 @@ static void check_rebuilt(const struct layers *l, const struct hrp_pkt *pkt)
 
 	memcpy(want, l->bth, hdr_len);
 	bth->dqpn &= cpu_to_be32(HRW_BTH_FECN | HRW_BTH_BECN | HRW_MASK_24);
-	bth->psn &= cpu_to_be32(HRW_BTH_ACKREQ | HRW_MASK_24);
+	bth->psn &= cpu_to_be32(HRW_BTH_ACKREQ | HRW_BTH_LONG | HRW_MASK_24);
 	check(hrp_pkt_build(pkt, built) == hdr_len, "length rebuilt");
 	check(!memcmp(built, want, hdr_len), "headers rebuilt");
 }

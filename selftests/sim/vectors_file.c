@@ -140,9 +140,13 @@ int manifest_load(const char *dir, const char **names)
 	manifest = fopen(line, "r");
 	if (!manifest)
 		return 0;
-	if (fgets(line, sizeof(line), manifest))
-		nr_columns = split(strdup(line), columns);
 	while (fgets(line, sizeof(line), manifest)) {
+		if (*line == '#')
+			continue;
+		if (!nr_columns) {
+			nr_columns = split(strdup(line), columns);
+			continue;
+		}
 		rows = realloc(rows, (nr_rows + 1) * sizeof(*rows));
 		row = calloc(MAX_COLUMNS, sizeof(*row));
 		split(strdup(line), row);
