@@ -138,17 +138,28 @@ static inline bool hroce_mem_is_for(const struct hroce_mem_iter *it, u32 qpn)
 }
 
 /**
- * hroce_mem_is_page - is the next extent within one page?
+ * hroce_mem_pages - number of pages of the next bytes
  * @it: iterator
  * @len: bytes wanted, not 0
  *
  * Context: in an epoch.
- * Return: true if hroce_mem_next_page() will return it.
+ * Return: number of pages, of PAGE_SIZE each, if frames may refer to them; else
+ * 0.
  */
-static inline bool hroce_mem_is_page(const struct hroce_mem_iter *it, u32 len)
+static inline u32 hroce_mem_pages(const struct hroce_mem_iter *it, u32 len)
 {
-	return len <= it->sge_left && it->pages &&
-	       len <= PAGE_SIZE - offset_in_page(it->pos);
+	if (unlikely(len > it->sge_left || !it->pages))
+		return 0;
+	return PFN_UP(offset_in_page(it->pos) + len);
+}
+
+/* For this header: page of the next byte; hroce_mem_pages() was not 0. */
+static inline struct page *hroce_mem_page(const struct hroce_mem_iter *it)
+{
+	u32 block = it->region->page_shift;
+
+	return it->pages[it->pos >> block] +
+	       ((it->pos & ((1ull << block) - 1)) >> PAGE_SHIFT);
 }
 
 /**
@@ -164,16 +175,35 @@ static inline struct page *hroce_mem_next_page(struct hroce_mem_iter *it,
 					       u32 len, u32 *offset)
 {
 	struct page *page;
-	u32 block;
 
-	if (unlikely(!hroce_mem_is_page(it, len)))
+	if (unlikely(hroce_mem_pages(it, len) != 1))
 		return NULL;
 	*offset = offset_in_page(it->pos);
-	block = it->region->page_shift;
-	page = it->pages[it->pos >> block] +
-	       ((it->pos & ((1ull << block) - 1)) >> PAGE_SHIFT);
+	page = hroce_mem_page(it);
 	hroce_mem_step(it, len);
 	return page;
+}
+
+/**
+ * hroce_mem_next_ref - get the next bytes that a single page reference keeps
+ * @it: iterator
+ * @max: maximum number of bytes, not 0; hroce_mem_pages() is not 0 for them
+ * @ext: filled in, except @ext->va
+ *
+ * Context: in an epoch.
+ * Return: @ext->len, not 0.
+ */
+static inline u32 hroce_mem_next_ref(struct hroce_mem_iter *it, u32 max,
+				     struct hroce_extent *ext)
+{
+	u32 block_len = 1u << it->region->page_shift;
+
+	ext->page = hroce_mem_page(it);
+	ext->offset = offset_in_page(it->pos);
+	ext->len = min(max, block_len - (u32)(it->pos & (block_len - 1)));
+	ext->len = hroce_extent_ref_len(ext);
+	hroce_mem_step(it, ext->len);
+	return ext->len;
 }
 
 /**

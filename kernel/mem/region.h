@@ -56,6 +56,20 @@ static inline void *hroce_extent_va(const struct hroce_extent *ext)
 	return ext->va ?: page_address(ext->page) + ext->offset;
 }
 
+/* Bytes of an extent that a reference to its first page keeps in place. */
+static inline u32 hroce_extent_ref_len(const struct hroce_extent *ext)
+{
+	struct page *page = ext->page + (ext->offset >> PAGE_SHIFT);
+	u32 offset = offset_in_page(ext->offset);
+	struct page *head;
+
+	if (likely(ext->len <= PAGE_SIZE - offset))
+		return ext->len;
+	head = compound_head(page);
+	offset += (page - head) << PAGE_SHIFT;
+	return min_t(unsigned long, ext->len, page_size(head) - offset);
+}
+
 /*
  * hroce_region.type. The revocable ones come last, see
  * hroce_region_is_revocable().

@@ -137,8 +137,8 @@ struct tx_pages {
 };
 
 /*
- * Begin to append packets with a payload within one page each. Return: number
- * of packets that fit. @f must not change until tx_pages_end().
+ * Begin to append packets. Return: number of packets that @f->chunk has room
+ * for. @f must not change until tx_pages_end().
  */
 static u32 tx_pages_begin(struct tx_pages *p, const struct hroce_tx_frame *f)
 {
@@ -149,27 +149,54 @@ static u32 tx_pages_begin(struct tx_pages *p, const struct hroce_tx_frame *f)
 	p->chunk = f->chunk;
 	p->chunk_page = f->chunk_page;
 	p->chunk_offset = f->chunk - (u8 *)page_address(f->chunk_page);
-	return min_t(u32, (MAX_SKB_FRAGS - f->shinfo->nr_frags) / 2,
-		     f->chunk_left / (sizeof(struct hrw_bth) + HRW_ICRC_LEN));
+	return f->chunk_left / (sizeof(struct hrw_bth) + HRW_ICRC_LEN);
 }
 
-/* Append a packet, with a reference to @page. Return: address of its ICRC. */
-static __always_inline void *tx_pages_add(struct tx_pages *p, const void *bth,
-					  struct page *page, u32 offset,
-					  u32 len)
+/* Is there room for payload in @nr pages, and an ICRC? */
+static bool tx_pages_fit(const struct tx_pages *p, u32 nr)
 {
-	const u32 bth_len = sizeof(struct hrw_bth);
-	void *icrc = p->chunk + bth_len;
+	return p->last + 1 + nr < MAX_SKB_FRAGS;
+}
 
-	memcpy(p->chunk, bth, bth_len);
-	skb_frag_size_add(&p->shinfo->frags[p->last], bth_len);
-	get_page(page);
-	__skb_fill_page_desc_noacc(p->shinfo, ++p->last, page, offset, len);
+static __always_inline void tx_pages_add_bth(struct tx_pages *p,
+					     const void *bth)
+{
+	const u32 len = sizeof(struct hrw_bth);
+
+	memcpy(p->chunk, bth, len);
+	skb_frag_size_add(&p->shinfo->frags[p->last], len);
+	p->chunk += len;
+	p->chunk_offset += len;
+}
+
+/* Refer to @len bytes of payload. Return: @state, continued if @sum is set. */
+static __always_inline u32 tx_pages_add_payload(struct tx_pages *p,
+						struct hroce_mem_iter *it,
+						u32 len, bool sum, bool vector,
+						u32 state)
+{
+	struct hroce_extent ext __uninitialized;
+
+	do {
+		len -= hroce_mem_next_ref(it, len, &ext);
+		get_page(ext.page);
+		__skb_fill_page_desc_noacc(p->shinfo, ++p->last, ext.page,
+					   ext.offset, ext.len);
+		if (sum)
+			state = hroce_crc_update(vector, state,
+						 page_address(ext.page) +
+						 ext.offset, ext.len);
+	} while (len);
+	return state;
+}
+
+static __always_inline void tx_pages_add_icrc(struct tx_pages *p, __le32 icrc)
+{
+	memcpy(p->chunk, &icrc, sizeof(icrc));
 	__skb_fill_page_desc_noacc(p->shinfo, ++p->last, p->chunk_page,
-				   p->chunk_offset + bth_len, HRW_ICRC_LEN);
-	p->chunk += bth_len + HRW_ICRC_LEN;
-	p->chunk_offset += bth_len + HRW_ICRC_LEN;
-	return icrc;
+				   p->chunk_offset, HRW_ICRC_LEN);
+	p->chunk += HRW_ICRC_LEN;
+	p->chunk_offset += HRW_ICRC_LEN;
 }
 
 /* Account @nr packets of @len bytes each, @payload of which are payload. */
@@ -179,7 +206,7 @@ static void tx_pages_end(struct tx_pages *p, struct hroce_tx_frame *f, u32 nr,
 	if (!nr)
 		return;
 	page_ref_add(p->chunk_page, nr);
-	f->shinfo->nr_frags += 2 * nr;
+	f->shinfo->nr_frags = p->last + 1;
 	f->last = &f->shinfo->frags[p->last];
 	f->chunk_left -= p->chunk - f->chunk;
 	f->chunk = p->chunk;
@@ -189,36 +216,31 @@ static void tx_pages_end(struct tx_pages *p, struct hroce_tx_frame *f, u32 nr,
 }
 
 /*
- * Append at most @max packets of a run, as tx_append() does, with payload
- * within a page each. Return: number appended; fewer if a payload crosses a
- * page, or the frame has no room prepared.
+ * Append at most @max packets of a run, as tx_append() does, with references to
+ * all pages of their payload. Return: number appended; fewer if the frame is
+ * full, or frames must not refer to the payload.
  */
 static u32 tx_append_pages(struct hroce_tx *tx, struct hroce_mem_iter *it,
 			   u32 max)
 {
 	const u32 len = tx->pkt.payload_len;
 	struct hroce_tx_frame *f = &tx->frame;
+	u32 nr, nr_pages, state = 0;
 	struct tx_pages pages;
-	u32 nr, offset, state;
-	struct page *page;
-	__le32 *icrc;
 
 	max = min(max, tx_pages_begin(&pages, f));
 	for (nr = 0; nr < max; nr++) {
-		page = hroce_mem_next_page(it, len, &offset);
-		if (!page)
+		nr_pages = hroce_mem_pages(it, len);
+		if (!nr_pages || !tx_pages_fit(&pages, nr_pages))
 			break;
 		hrp_bth_set_psn(tx->bth, hrp_psn_add(tx->pkt.psn, nr));
-		icrc = tx_pages_add(&pages, tx->bth, page, offset, len);
-		*icrc = 0;
-		if (f->sum) {
+		tx_pages_add_bth(&pages, tx->bth);
+		if (f->sum)
 			state = hroce_icrc_next(&tx->icrc, tx->hdr.ipv6,
 						tx->bth);
-			state = hroce_crc_update(f->vector, state,
-						 page_address(page) + offset,
-						 len);
-			*icrc = hroce_icrc_final(state);
-		}
+		state = tx_pages_add_payload(&pages, it, len, f->sum,
+					     f->vector, state);
+		tx_pages_add_icrc(&pages, f->sum ? hroce_icrc_final(state) : 0);
 	}
 	tx_pages_end(&pages, f, nr, len, tx->last_len);
 	return nr;
@@ -228,7 +250,7 @@ static u32 tx_append_pages(struct hroce_tx *tx, struct hroce_mem_iter *it,
 static void tx_append_run(struct hroce_tx *tx, struct hroce_mem_iter *it)
 {
 	const u32 len = tx->pkt.payload_len;
-	u32 nr, left = tx_run_len(tx);
+	u32 nr, nr_pages, left = tx_run_len(tx);
 
 	if (!left)
 		return;
@@ -239,8 +261,8 @@ static void tx_append_run(struct hroce_tx *tx, struct hroce_mem_iter *it)
 		tx->nr_pkts += nr;
 		tx->payload += nr * len;
 		tx->pkt.psn = hrp_psn_add(tx->pkt.psn, nr);
-	} while (left && hroce_mem_is_page(it, len) &&
-		 hroce_tx_frame_prepare(&tx->frame));
+		nr_pages = left ? hroce_mem_pages(it, len) : 0;
+	} while (nr_pages && hroce_tx_frame_prepare(&tx->frame, nr_pages + 1));
 	/* The PSN is one ahead. */
 	tx->pkt.psn = hrp_psn_add(tx->pkt.psn, -1);
 	tx_load_packet(tx);

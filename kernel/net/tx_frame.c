@@ -154,12 +154,14 @@ bool hroce_tx_frame_room(struct hroce_tx_frame *f)
 	       (f->list && frame_extend(f));
 }
 
-bool hroce_tx_frame_prepare(struct hroce_tx_frame *f)
+bool hroce_tx_frame_prepare(struct hroce_tx_frame *f, u32 frags)
 {
 	const u32 len = sizeof(struct hrw_bth) + HRW_ICRC_LEN;
 
-	if (!hroce_tx_frame_room(f) ||
-	    (f->chunk_left < len && !frame_new_chunk(f, 0)))
+	if (f->chunk_left < len && !frame_new_chunk(f, 0))
+		return false;
+	if (frame_frags_left(f) < frags + !f->last &&
+	    !(f->list && frame_extend(f)))
 		return false;
 	if (!f->last)
 		frame_begin_frag(f);
@@ -190,20 +192,6 @@ static int frame_copy(struct hroce_tx_frame *f, const void *src, u32 len,
 	return 0;
 }
 
-/* Bytes of an extent that a reference to its first page keeps in place. */
-static u32 frame_ref_len(const struct hroce_extent *ext)
-{
-	struct page *page = ext->page + (ext->offset >> PAGE_SHIFT);
-	u32 offset = offset_in_page(ext->offset);
-	struct page *head;
-
-	if (likely(ext->len <= PAGE_SIZE - offset))
-		return ext->len;
-	head = compound_head(page);
-	offset += (page - head) << PAGE_SHIFT;
-	return min_t(unsigned long, ext->len, page_size(head) - offset);
-}
-
 /*
  * May an extent be referred to? Only if the page frags left suffice for the
  * rest of the packet, even if that is copied.
@@ -229,7 +217,7 @@ static void frame_ref(struct hroce_tx_frame *f, struct hroce_extent *ext)
 	hroce_tx_frame_grow(f, ext->len);
 	f->last = NULL;
 	do {
-		len = frame_ref_len(ext);
+		len = hroce_extent_ref_len(ext);
 		hroce_tx_frame_add(f, ext->page + (ext->offset >> PAGE_SHIFT),
 				   offset_in_page(ext->offset), len);
 		ext->offset += len;

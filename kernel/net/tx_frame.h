@@ -129,11 +129,13 @@ bool hroce_tx_frame_room(struct hroce_tx_frame *f);
 /**
  * hroce_tx_frame_prepare - make a frame ready for a packet of a run
  * @f: frame
+ * @frags: page frags of the packet behind its BTH, at most MAX_SKB_FRAGS - 1
  *
  * The caller must then append that packet.
- * Return: true if @f->last is set, and @f->chunk has room for its BTH and ICRC.
+ * Return: true if @f->last is set, @f->chunk has room for its BTH and ICRC, and
+ * @frags page frags are left.
  */
-bool hroce_tx_frame_prepare(struct hroce_tx_frame *f);
+bool hroce_tx_frame_prepare(struct hroce_tx_frame *f, u32 frags);
 
 /**
  * hroce_tx_frame_payload - append payload
