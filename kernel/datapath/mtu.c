@@ -24,25 +24,8 @@ void hroce_mtu_start(struct hroce_qp *qp)
 		proto->resp.own_mtu = own / HRP_MTU_UNIT;
 }
 
-static int mtu_asked(struct hroce_qp *qp, const struct hrp_pkt *pkt,
-		     const u8 *magic)
-{
-	int drop = HROCE_DROP_QP_STATE;
-
-	if (!hrp_qp_is_reliable(&qp->proto) || !hrp_qp_receives(&qp->proto))
-		return HROCE_DROP_OPCODE;
-	spin_lock(&qp->recv.lock);
-	if (!qp->dead)
-		drop = hrp_mtu_asked(&qp->proto, pkt, magic) ?
-		       -1 : HROCE_DROP_OPCODE;
-	if (hrp_resp_is_due(&qp->proto.resp))
-		set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
-	spin_unlock(&qp->recv.lock);
-	return drop;
-}
-
-static int mtu_answered(struct hroce_qp *qp, const struct hrp_pkt *pkt,
-			const u8 *magic)
+int hroce_mtu_answered(struct hroce_qp *qp, const struct hrp_pkt *pkt,
+		       const u8 *magic)
 {
 	int drop = HROCE_DROP_QP_STATE;
 
@@ -52,11 +35,4 @@ static int mtu_answered(struct hroce_qp *qp, const struct hrp_pkt *pkt,
 		       -1 : HROCE_DROP_OPCODE;
 	spin_unlock(&qp->send.lock);
 	return drop;
-}
-
-int hroce_mtu_recv(struct hroce_qp *qp, const struct hrp_pkt *pkt,
-		   const u8 *magic)
-{
-	return pkt->info & HRP_OI_RESPONSE ? mtu_answered(qp, pkt, magic) :
-					     mtu_asked(qp, pkt, magic);
 }

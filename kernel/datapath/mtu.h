@@ -19,7 +19,7 @@ struct hroce_qp;
 void hroce_mtu_start(struct hroce_qp *qp);
 
 /**
- * hroce_mtu_recv - question or answer have come
+ * hroce_mtu_answered - the answer has come
  * @qp: queue pair
  * @pkt: headers; from the peer, its ICRC is correct
  * @magic: the first HRP_MTU_MAGIC_BYTES of its payload
@@ -28,7 +28,7 @@ void hroce_mtu_start(struct hroce_qp *qp);
  * hroce_qp_run_pending() follows.
  * Return: enum hroce_stat, why the packet is dropped; negative: it is not.
  */
-int hroce_mtu_recv(struct hroce_qp *qp, const struct hrp_pkt *pkt,
-		   const u8 *magic);
+int hroce_mtu_answered(struct hroce_qp *qp, const struct hrp_pkt *pkt,
+		       const u8 *magic);
 
 #endif /* HROCE_MTU_H */

@@ -529,24 +529,49 @@ static int recv_cnp(struct hroce_qp *qp)
 	return -1;
 }
 
+/* A hroce peer asks for selective acknowledgements or for longer packets. */
+static int recv_asked(struct hroce_qp *qp, const struct hrp_pkt *pkt,
+		      const u8 *payload)
+{
+	int drop = HROCE_DROP_QP_STATE;
+	bool agreed;
+
+	if (!hrp_qp_is_reliable(&qp->proto) || !hrp_qp_receives(&qp->proto))
+		return HROCE_DROP_OPCODE;
+	spin_lock(&qp->recv.lock);
+	if (!qp->dead) {
+		agreed = hrp_mtu_is_about(pkt) ?
+			 hrp_mtu_asked(&qp->proto, pkt, payload) :
+			 hrp_sack_asked(&qp->proto, payload, pkt->payload_len);
+		drop = agreed ? -1 : HROCE_DROP_OPCODE;
+	}
+	if (hrp_resp_is_due(&qp->proto.resp))
+		set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
+	spin_unlock(&qp->recv.lock);
+	return drop;
+}
+
 /* An agreement between hroce peers, or what was agreed. */
 static noinline_for_stack int recv_ext(struct hroce_qp *qp,
 				       const struct hroce_recv *r)
 {
 	const struct hrp_pkt *pkt = &r->packet.pkt;
 	u8 payload[HRP_SACK_MAP_BYTES] __uninitialized;
+	bool mtu = hrp_mtu_is_about(pkt);
+	u32 len = pkt->payload_len;
 
-	if (pkt->opcode == HRP_OPCODE_MTU ||
-	    pkt->opcode == HRP_OPCODE_MTU_ASK) {
-		if (pkt->payload_len < HRP_MTU_MAGIC_BYTES ||
-		    !recv_read(r, payload, HRP_MTU_MAGIC_BYTES))
-			return HROCE_DROP_LENGTH;
-		return hroce_mtu_recv(qp, pkt, payload);
-	}
-	if (pkt->payload_len > sizeof(payload) ||
-	    !recv_read(r, payload, pkt->payload_len))
+	/* What follows the magic is as long as the packets asked for. */
+	if (mtu && len > HRP_MTU_MAGIC_BYTES)
+		len = HRP_MTU_MAGIC_BYTES;
+	if (len > sizeof(payload) || (mtu && len < HRP_MTU_MAGIC_BYTES) ||
+	    !recv_read(r, payload, len))
 		return HROCE_DROP_LENGTH;
-	return hroce_sack_recv(qp, pkt, payload);
+	if (!mtu && !READ_ONCE(hqp_dev(qp)->sack))
+		return HROCE_DROP_OPCODE;
+	if (!(pkt->info & HRP_OI_RESPONSE))
+		return recv_asked(qp, pkt, payload);
+	return mtu ? hroce_mtu_answered(qp, pkt, payload) :
+		     hroce_sack_heard(qp, pkt, payload);
 }
 
 /* Packets with opcodes that belong to no service. */

@@ -13,23 +13,6 @@
 
 #define SACK_GFP	(GFP_NOWAIT | __GFP_NOWARN | __GFP_NOMEMALLOC)
 
-static int sack_asked(struct hroce_qp *qp, const struct hrp_pkt *pkt,
-		      const u8 *payload)
-{
-	int drop = HROCE_DROP_QP_STATE;
-
-	if (!hrp_qp_is_reliable(&qp->proto) || !hrp_qp_receives(&qp->proto))
-		return HROCE_DROP_OPCODE;
-	spin_lock(&qp->recv.lock);
-	if (!qp->dead)
-		drop = hrp_sack_asked(&qp->proto, payload, pkt->payload_len) ?
-		       -1 : HROCE_DROP_OPCODE;
-	if (hrp_resp_is_due(&qp->proto.resp))
-		set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
-	spin_unlock(&qp->recv.lock);
-	return drop;
-}
-
 bool hroce_sack_open(struct hroce_qp *qp)
 {
 	struct hrp_sack *sack;
@@ -44,8 +27,8 @@ bool hroce_sack_open(struct hroce_qp *qp)
 	return true;
 }
 
-static int sack_heard(struct hroce_qp *qp, const struct hrp_pkt *pkt,
-		      const u8 *map)
+int hroce_sack_heard(struct hroce_qp *qp, const struct hrp_pkt *pkt,
+		     const u8 *map)
 {
 	u64 now_ns = ktime_get_ns();
 	int drop = HROCE_DROP_QP_STATE;
@@ -74,15 +57,6 @@ static int sack_heard(struct hroce_qp *qp, const struct hrp_pkt *pkt,
 unlock:
 	spin_unlock(&qp->send.lock);
 	return drop;
-}
-
-int hroce_sack_recv(struct hroce_qp *qp, const struct hrp_pkt *pkt,
-		    const u8 *payload)
-{
-	if (!READ_ONCE(hqp_dev(qp)->sack))
-		return HROCE_DROP_OPCODE;
-	return pkt->info & HRP_OI_RESPONSE ? sack_heard(qp, pkt, payload) :
-					     sack_asked(qp, pkt, payload);
 }
 
 void hroce_sack_destroy(struct hroce_qp *qp)

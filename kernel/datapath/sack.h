@@ -8,17 +8,17 @@
 struct hroce_qp;
 
 /**
- * hroce_sack_recv - a packet of the extension has come
+ * hroce_sack_heard - a selective acknowledgement has come
  * @qp: queue pair
  * @pkt: headers; from the peer, its ICRC is correct
- * @payload: its payload
+ * @map: its payload
  *
  * Context: softirq, in an epoch; no lock of the queue pair held.
  * hroce_qp_run_pending() follows.
  * Return: enum hroce_stat, why the packet is dropped; negative: it is not.
  */
-int hroce_sack_recv(struct hroce_qp *qp, const struct hrp_pkt *pkt,
-		    const u8 *payload);
+int hroce_sack_heard(struct hroce_qp *qp, const struct hrp_pkt *pkt,
+		     const u8 *map);
 
 /**
  * hroce_sack_open - allocate memory to note what has arrived

@@ -41,6 +41,18 @@
 #define HRP_MTU_LONG_PKTS	4u
 
 /**
+ * hrp_mtu_is_about - is a packet the question for longer packets, or its answer?
+ * @pkt: headers
+ *
+ * Return: true if so; false for all others, those that are longer included.
+ */
+static inline bool hrp_mtu_is_about(const struct hrp_pkt *pkt)
+{
+	return pkt->opcode == HRP_OPCODE_MTU ||
+	       pkt->opcode == HRP_OPCODE_MTU_ASK;
+}
+
+/**
  * hrp_mtu_of_link - the longest payload that a link can agree to
  * @ip_mtu: longest IP packet, in bytes
  *

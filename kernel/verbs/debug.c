@@ -16,39 +16,37 @@
 
 static struct dentry *debug_root;
 
+int hroce_debug_words(char *words, size_t size, const char __user *buf,
+		      size_t len, loff_t pos)
+{
+	if (pos || len >= size)
+		return -EINVAL;
+	if (copy_from_user(words, buf, len))
+		return -EFAULT;
+	words[len] = '\0';
+	return 0;
+}
+
 static int icrc_method_show(struct seq_file *file, void *unused)
 {
 	hroce_crc_show(file);
 	return 0;
 }
 
-static int icrc_method_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, icrc_method_show, NULL);
-}
-
 static ssize_t icrc_method_write(struct file *file, const char __user *buf,
 				 size_t len, loff_t *pos)
 {
-	char name[32] = {};
+	char name[32];
 	int err;
 
-	if (*pos || len >= sizeof(name))
-		return -EINVAL;
-	if (copy_from_user(name, buf, len))
-		return -EFAULT;
+	err = hroce_debug_words(name, sizeof(name), buf, len, *pos);
+	if (err)
+		return err;
 	err = hroce_crc_choose(strim(name));
 	return err ?: len;
 }
 
-static const struct file_operations icrc_method_fops = {
-	.owner = THIS_MODULE,
-	.open = icrc_method_open,
-	.read = seq_read,
-	.write = icrc_method_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
+DEFINE_SHOW_STORE_ATTRIBUTE(icrc_method);
 
 static int poll_us_get(void *data, u64 *val)
 {
@@ -105,38 +103,25 @@ static int limits_show(struct seq_file *file, void *unused)
 	return 0;
 }
 
-static int limits_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, limits_show, inode->i_private);
-}
-
 /* Takes a line of hroce_quota_show() without its last number. */
 static ssize_t limits_write(struct file *file, const char __user *buf,
 			    size_t len, loff_t *pos)
 {
 	struct hroce_dev *dev = file_inode(file)->i_private;
-	char line[64] = {}, kind[16];
+	char line[64], kind[16];
 	u32 each, all;
 	int err;
 
-	if (*pos || len >= sizeof(line))
-		return -EINVAL;
-	if (copy_from_user(line, buf, len))
-		return -EFAULT;
+	err = hroce_debug_words(line, sizeof(line), buf, len, *pos);
+	if (err)
+		return err;
 	if (sscanf(line, "%15s %u %u", kind, &each, &all) != 3)
 		return -EINVAL;
 	err = hroce_quota_set(dev, kind, each, all);
 	return err ?: len;
 }
 
-static const struct file_operations limits_fops = {
-	.owner = THIS_MODULE,
-	.open = limits_open,
-	.read = seq_read,
-	.write = limits_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
+DEFINE_SHOW_STORE_ATTRIBUTE(limits);
 
 void hroce_debug_init(void)
 {

@@ -6,6 +6,8 @@
 #ifndef HROCE_DEBUG_H
 #define HROCE_DEBUG_H
 
+#include <linux/types.h>
+
 struct dentry;
 struct hroce_dev;
 struct ib_device;
@@ -27,6 +29,20 @@ void hroce_debug_exit(void);
  * Return: 0.
  */
 int hroce_debug_add(struct ib_device *ibdev);
+
+/**
+ * hroce_debug_words - read what a process writes to a file
+ * @words: filled in, and ended by a 0
+ * @size: bytes at @words
+ * @buf: what the process writes
+ * @len: bytes at @buf
+ * @pos: position in the file
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EINVAL if that is too long, or does not begin at 0; -EFAULT.
+ */
+int hroce_debug_words(char *words, size_t size, const char __user *buf,
+		      size_t len, loff_t pos);
 
 /**
  * hroce_debug_add_cc - create the files that choose the control of congestion

@@ -5,10 +5,8 @@
  */
 #include <linux/debugfs.h>
 #include <linux/kernel.h>
-#include <linux/module.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
-#include <linux/uaccess.h>
 #include "../proto/cc.h"
 #include "debug.h"
 #include "device.h"
@@ -27,18 +25,6 @@ static u8 cc_find(const char *name)
 	return cc;
 }
 
-/* Words that a process writes, without space around them. */
-static int cc_read_words(char *words, size_t size, const char __user *buf,
-			 size_t len, loff_t pos)
-{
-	if (pos || len >= size)
-		return -EINVAL;
-	if (copy_from_user(words, buf, len))
-		return -EFAULT;
-	words[len] = '\0';
-	return 0;
-}
-
 /* All controls, that of new queue pairs in brackets. */
 static int cc_show(struct seq_file *file, void *unused)
 {
@@ -52,11 +38,6 @@ static int cc_show(struct seq_file *file, void *unused)
 	return 0;
 }
 
-static int cc_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, cc_show, inode->i_private);
-}
-
 static ssize_t cc_write(struct file *file, const char __user *buf, size_t len,
 			loff_t *pos)
 {
@@ -65,7 +46,7 @@ static ssize_t cc_write(struct file *file, const char __user *buf, size_t len,
 	int err;
 	u8 cc;
 
-	err = cc_read_words(name, sizeof(name), buf, len, *pos);
+	err = hroce_debug_words(name, sizeof(name), buf, len, *pos);
 	if (err)
 		return err;
 	cc = cc_find(strim(name));
@@ -75,14 +56,7 @@ static ssize_t cc_write(struct file *file, const char __user *buf, size_t len,
 	return len;
 }
 
-static const struct file_operations cc_fops = {
-	.owner = THIS_MODULE,
-	.open = cc_open,
-	.read = seq_read,
-	.write = cc_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
+DEFINE_SHOW_STORE_ATTRIBUTE(cc);
 
 /* A line for each service level. */
 static int cc_class_show(struct seq_file *file, void *unused)
@@ -99,11 +73,6 @@ static int cc_class_show(struct seq_file *file, void *unused)
 	return 0;
 }
 
-static int cc_class_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, cc_class_show, inode->i_private);
-}
-
 /* "SL CONTROL", or "SL link" */
 static ssize_t cc_class_write(struct file *file, const char __user *buf,
 			      size_t len, loff_t *pos)
@@ -115,7 +84,7 @@ static ssize_t cc_class_write(struct file *file, const char __user *buf,
 	u8 cc;
 	u8 sl;
 
-	err = cc_read_words(words, sizeof(words), buf, len, *pos);
+	err = hroce_debug_words(words, sizeof(words), buf, len, *pos);
 	if (err)
 		return err;
 	name = strim(words);
@@ -131,14 +100,7 @@ static ssize_t cc_class_write(struct file *file, const char __user *buf,
 	return len;
 }
 
-static const struct file_operations cc_class_fops = {
-	.owner = THIS_MODULE,
-	.open = cc_class_open,
-	.read = seq_read,
-	.write = cc_class_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
+DEFINE_SHOW_STORE_ATTRIBUTE(cc_class);
 
 void hroce_debug_add_cc(struct hroce_dev *dev, struct dentry *dir)
 {

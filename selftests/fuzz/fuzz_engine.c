@@ -331,12 +331,6 @@ static void ask(void)
 }
 
 /* Longer packets, and answers to that. */
-static bool is_about_mtu(const struct hrp_pkt *pkt)
-{
-	return pkt->opcode == HRP_OPCODE_MTU ||
-	       pkt->opcode == HRP_OPCODE_MTU_ASK;
-}
-
 static void agree(const struct hrp_pkt *pkt)
 {
 	u8 magic[HRP_MTU_MAGIC_BYTES] = { 'h', 'r', 'o', 'c', 1 };
@@ -477,7 +471,7 @@ static void op_packet(bool response)
 					  HRW_ICRC_LEN))
 		return;
 	nr_packets++;
-	if (is_about_mtu(&pkt))
+	if (hrp_mtu_is_about(&pkt))
 		agree(&pkt);
 	else if (response)
 		receive_response(&pkt);

@@ -480,12 +480,6 @@ static void hear_map(struct sim_qp *qp)
 		req->sack->told = true;
 }
 
-static bool is_about_mtu(const struct hrp_pkt *pkt)
-{
-	return pkt->opcode == HRP_OPCODE_MTU ||
-	       pkt->opcode == HRP_OPCODE_MTU_ASK;
-}
-
 /* Longer packets: some agree, some do not know the question. */
 static void agree(struct sim_qp *qp, const struct hrp_pkt *pkt,
 		  const u8 *payload)
@@ -512,7 +506,7 @@ static bool receive_apart(struct sim_qp *qp, const struct hrp_pkt *pkt,
 		qp->node->sim->counts.v[HROCE_DROP_ICRC] += damaged;
 		return false;
 	}
-	if (is_about_mtu(pkt)) {
+	if (hrp_mtu_is_about(pkt)) {
 		agree(qp, pkt, payload);
 		return false;
 	}
