@@ -6,6 +6,7 @@
 #include "link.h"
 #include "net/crc.h"
 #include "net/port.h"
+#include "net/xdp.h"
 #include "verbs/ah.h"
 #include "verbs/debug.h"
 #include "verbs/removal.h"
@@ -25,6 +26,7 @@ static int __init hroce_init(void)
 	if (err)
 		goto exit_fetch;
 	hroce_debug_init();
+	hroce_xdp_init();
 	err = hroce_removal_init();
 	if (err)
 		goto exit_debug;

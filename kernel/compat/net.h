@@ -3,6 +3,7 @@
 #ifndef HROCE_COMPAT_NET_H
 #define HROCE_COMPAT_NET_H
 
+#include <linux/netdevice.h>
 #include <net/addrconf.h>
 #include <net/flow.h>
 #include <net/inet_dscp.h>
@@ -10,6 +11,7 @@
 #include <net/ipv6.h>
 #include <net/route.h>
 #include <net/udp_tunnel.h>
+#include <net/xdp.h>
 
 #ifdef HROCE_HAVE_IPV6_STUBS
 /* Where IPv6 may be a module, it fills in a table of functions. */
@@ -31,6 +33,28 @@
 #define flowi4_dscp	flowi4_tos
 #define inet_dsfield_to_dscp(dsfield)	RT_TOS(dsfield)
 #endif
+
+/* Programs of traffic control; since 6.6 in another place. */
+static inline bool hroce_has_tc_ingress(const struct net_device *dev)
+{
+#if defined(HROCE_HAVE_TCX_INGRESS)
+	return rcu_access_pointer(dev->tcx_ingress);
+#elif defined(CONFIG_NET_CLS_ACT)
+	return rcu_access_pointer(dev->miniq_ingress);
+#else
+	return false;
+#endif
+}
+
+/* Newer kernels do not tell which NAPI instance polls a queue. */
+static inline u32 hroce_rxq_napi(const struct xdp_rxq_info *rxq)
+{
+#ifdef HROCE_HAVE_XDP_RXQ_NAPI
+	return rxq->napi_id;
+#else
+	return 0;
+#endif
+}
 
 /* Up to 6.12 by struct socket. */
 #ifndef HROCE_HAVE_TUNNEL_SOCK

@@ -45,6 +45,7 @@
 	X(TX_MCAST, "tx_multicast_packets", "packets sent to a multicast address") \
 	X(RX_PACKETS, "rx_packets", "RoCEv2 packets received, dropped or not") \
 	X(RX_FRAMES, "rx_frames", "frames received; a super-packet is one") \
+	X(RX_XDP, "rx_xdp", "frames received from an XDP program") \
 	X(RX_BYTES, "rx_bytes", "payload bytes placed") \
 	X(RX_WIRE, "rx_wire_bytes", "bytes received, from the IP header to the ICRC") \
 	X(RX_MCAST, "rx_multicast_packets", "packets received from a multicast address") \

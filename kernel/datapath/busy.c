@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/skbuff.h>
 #include <net/busy_poll.h>
 #include "busy.h"
 #include "qp.h"
 
 /* Most frames of one poll, as sockets take. */
 #define BUSY_BUDGET	8
-
-static u32 busy_napi_of(const struct sk_buff *skb)
-{
-#ifdef CONFIG_NET_RX_BUSY_POLL
-	if (skb->napi_id >= MIN_NAPI_ID)
-		return skb->napi_id;
-#endif
-	return 0;
-}
 
 static void busy_name(struct hroce_cq *cq, u32 qpn)
 {
@@ -28,12 +18,10 @@ static void busy_name_in_both(const struct hroce_qp *qp, u32 qpn)
 	busy_name(qp->send_cq, qpn);
 }
 
-void hroce_busy_note(struct hroce_qp *qp, const struct sk_buff *skb)
+void hroce_busy_note(struct hroce_qp *qp, u32 napi)
 {
-	u32 napi = busy_napi_of(skb);
-
 	/* Delivery on one host says nothing about the netdev. */
-	if (!napi)
+	if (napi < MIN_NAPI_ID)
 		return;
 	if (READ_ONCE(qp->napi) != napi)
 		WRITE_ONCE(qp->napi, napi);

@@ -10,18 +10,17 @@
 #include <linux/types.h>
 
 struct hroce_qp;
-struct sk_buff;
 
 /**
  * hroce_busy_note - remember where frames for a queue pair come from
- * @qp: queue pair that gets a packet of @skb
- * @skb: frame
+ * @qp: queue pair that gets a packet
+ * @napi: NAPI instance that brought it, from hroce_rx_napi()
  *
  * Tells the pollers of its CQs to poll for @qp.
  *
  * Context: softirq or BH disabled; @qp is in use.
  */
-void hroce_busy_note(struct hroce_qp *qp, const struct sk_buff *skb);
+void hroce_busy_note(struct hroce_qp *qp, u32 napi);
 
 /**
  * hroce_busy_napi - the NAPI instance to poll for a queue pair

@@ -58,11 +58,13 @@ void hroce_local_deliver(const struct hroce_tx *tx, const struct hrp_burst *b,
 
 	frame.port = tx->route.to;
 	frame.skb = NULL;
+	frame.xdp = NULL;
 	frame.saddr = tx->path->key.saddr;
 	frame.daddr = tx->path->key.daddr;
 	frame.mcast = false;
 	frame.trusted = true;
 	frame.ce = false;
+	frame.super = false;
 	frame.hdr = tx->hdr;
 	frame.next = 0;
 	r.frame = &frame;

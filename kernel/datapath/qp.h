@@ -427,6 +427,14 @@ void hroce_qp_run_pending(struct hroce_qp *qp);
 void hroce_qp_run_pending_bh(struct hroce_qp *qp);
 
 /**
+ * hroce_qp_run_later - let a tasklet do that work, if there is any
+ * @qp: queue pair
+ *
+ * Context: BH disabled, in an epoch.
+ */
+void hroce_qp_run_later(struct hroce_qp *qp);
+
+/**
  * hroce_qp_push - complete a request
  * @qp: queue pair
  * @cq: completion queue

@@ -453,8 +453,8 @@ static int recv_check(const struct hroce_qp *qp, struct hroce_recv *r)
 
 static void recv_drop(const struct hroce_recv *r, enum hroce_stat reason)
 {
-	trace_hroce_drop(&r->packet.pkt, reason);
-	hroce_port_stat_inc(r->frame->port, reason);
+	if (hroce_rx_refuse(r->frame, reason))
+		trace_hroce_drop(&r->packet.pkt, reason);
 }
 
 static void recv_packet(struct hroce_qp *qp, struct hroce_recv *r)
@@ -509,12 +509,12 @@ static struct hroce_qp *recv_switch_qp(struct hroce_recv *r,
 
 	if (r->qp)
 		hroce_qp_run_pending_bh(r->qp);
-	if (frame->skb && unlikely(frame->counted != frame->next - 1))
+	if (!r->src && unlikely(frame->counted != frame->next - 1))
 		hroce_rx_count(frame, frame->next - 1);
 	qp = hroce_qp_find(dev, qpn);
 	r->qp = qp;
-	if (unlikely(READ_ONCE(dev->busy_poll)) && qp && frame->skb)
-		hroce_busy_note(qp, frame->skb);
+	if (unlikely(READ_ONCE(dev->busy_poll)) && qp && !r->src)
+		hroce_busy_note(qp, hroce_rx_napi(frame));
 	/* Pairs with counter_use(); an epoch keeps the set. */
 	frame->stats = qp ? READ_ONCE(qp->proto.stats) : frame->port->stats;
 	return qp;
@@ -647,9 +647,12 @@ static void recv_frame(struct hroce_rx_frame *frame)
 		recv_one(&r);
 	/*
 	 * Settle after the frame has been freed: until then, a sender on this
-	 * host may hold back the responses sent here.
+	 * host may hold back the responses sent here. XDP programs get packets
+	 * one by one: a tasklet settles those of a NAPI poll, once.
 	 */
-	if (r.qp)
+	if (r.qp && frame->xdp)
+		hroce_qp_run_later(r.qp);
+	else if (r.qp)
 		hroce_qp_run_pending_bh(r.qp);
 	hroce_epoch_end();
 }

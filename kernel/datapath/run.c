@@ -151,6 +151,12 @@ bool hroce_qp_side_may(struct hroce_side *side)
 	return false;
 }
 
+void hroce_qp_run_later(struct hroce_qp *qp)
+{
+	if (qp_has_work(qp))
+		tasklet_schedule(&qp->send.task);
+}
+
 void hroce_qp_run_pending(struct hroce_qp *qp)
 {
 	if (!qp_has_work(qp))

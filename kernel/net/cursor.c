@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Positions in frames. */
+#include <net/xdp.h>
+
 #include "cursor.h"
 
 /* Go to the linear part of a frame. */
@@ -20,6 +22,24 @@ void hroce_cursor_begin(struct hroce_cursor *c, const struct sk_buff *skb,
 	cursor_enter(c, skb, offset);
 	c->list = skb_shinfo(skb)->frag_list;
 	c->pos = 0;
+}
+
+void hroce_cursor_begin_xdp(struct hroce_cursor *c, struct xdp_buff *xdp,
+			    u32 offset)
+{
+	const struct skb_shared_info *shinfo;
+
+	c->data = xdp->data + offset;
+	c->left = xdp->data_end - xdp->data - offset;
+	c->frag = NULL;
+	c->end = NULL;
+	c->list = NULL;
+	c->pos = 0;
+	if (!xdp_buff_has_frags(xdp))
+		return;
+	shinfo = xdp_get_shared_info_from_buff(xdp);
+	c->frag = shinfo->frags;
+	c->end = shinfo->frags + shinfo->nr_frags;
 }
 
 bool hroce_cursor_turn(struct hroce_cursor *c)

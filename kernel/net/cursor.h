@@ -11,6 +11,8 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
+struct xdp_buff;
+
 /**
  * struct hroce_cursor - position in a frame; a copy is another position
  * @data: next byte
@@ -37,6 +39,15 @@ struct hroce_cursor {
  */
 void hroce_cursor_begin(struct hroce_cursor *c, const struct sk_buff *skb,
 			int offset);
+
+/**
+ * hroce_cursor_begin_xdp - set a position in a frame without an sk_buff
+ * @c: cursor
+ * @xdp: frame; must not change while @c is in use
+ * @offset: start, in the linear part
+ */
+void hroce_cursor_begin_xdp(struct hroce_cursor *c, struct xdp_buff *xdp,
+			    u32 offset);
 
 /* Slow path of hroce_cursor_refill(): no page frag left, or an empty one. */
 bool hroce_cursor_turn(struct hroce_cursor *c);

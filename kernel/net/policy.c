@@ -60,6 +60,16 @@ bool hroce_policy_has_rules(const struct hroce_port *port, bool ipv6,
 		hook_has_rules(port->net, ipv6, next));
 }
 
+bool hroce_policy_watched(const struct net_device *dev)
+{
+	const struct nf_hook_entries *hooks =
+		rcu_dereference(dev->nf_hooks_ingress);
+
+	/* One of them is the port's. */
+	return !hooks || hooks->num_hook_entries > 1 ||
+	       hroce_has_tc_ingress(dev) || !list_empty(&dev->ptype_all);
+}
+
 static bool policy_is_own6(struct net_device *dev, const struct in6_addr *addr)
 {
 	struct net *net = dev_net(dev);

@@ -38,7 +38,7 @@ static inline bool hroce_policy_ipsec_in(const struct net *net,
 	return net->xfrm.policy_count[XFRM_POLICY_IN] ||
 	       net->xfrm.policy_default[XFRM_POLICY_IN] ==
 			XFRM_USERPOLICY_BLOCK ||
-	       secpath_exists(skb);
+	       (skb && secpath_exists(skb));
 #else
 	return false;
 #endif
@@ -64,7 +64,7 @@ static inline bool hroce_policy_filter_in(const struct hroce_port *port,
 /**
  * hroce_policy_in - must a received frame go up the IP stack?
  * @port: port
- * @skb: frame
+ * @skb: frame; NULL if it has no sk_buff, so that nothing can have decrypted it
  * @ipv6: IPv6, else IPv4
  *
  * Context: RCU read side.
@@ -77,6 +77,18 @@ static inline bool hroce_policy_in(const struct hroce_port *port,
 	return hroce_policy_ipsec_in(port->net, skb) ||
 	       hroce_policy_filter_in(port, ipv6);
 }
+
+/**
+ * hroce_policy_watched - does anything look at frames before the ingress hook?
+ * @dev: netdev of a port
+ *
+ * Looks for traffic control, other ingress hooks, and packet taps of the netdev,
+ * not for taps of all netdevs.
+ *
+ * Context: RCU read side.
+ * Return: true if something does.
+ */
+bool hroce_policy_watched(const struct net_device *dev);
 
 /**
  * hroce_policy_filter_out - must frames pass netfilter's output hooks?

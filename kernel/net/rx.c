@@ -5,7 +5,11 @@
  * A frame may be cloned (packet taps), or a super-packet made by GRO or a
  * sender on this host, so it is never written to and never linearized. The
  * headers of each packet, as its ICRC covers them, are restored in a copy.
+ *
+ * A frame that an XDP program hands over has no sk_buff. What is wrong with it,
+ * the IP stack finds and counts: it gets all that is not taken here.
  */
+#include <linux/if_ether.h>
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -18,7 +22,9 @@
 #include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/ip6_checksum.h>
+#include <net/xdp.h>
 
+#include "../compat/net.h"
 #include "crc.h"
 #include "path.h"
 #include "icrc.h"
@@ -28,20 +34,47 @@
 
 static DEFINE_PER_CPU(struct hroce_icrc_known, rx_icrc_known);
 
-static void rx_begin(struct hroce_rx_frame *f, struct sk_buff *skb,
-		     bool by_stack)
+static __always_inline void rx_begin(struct hroce_rx_frame *f,
+				     struct sk_buff *skb,
+				     struct xdp_buff *xdp, bool by_stack)
 {
 	f->skb = skb;
+	f->xdp = xdp;
 	f->id_fixed = false;
 	f->by_stack = by_stack;
+	f->super = skb && skb_is_gso(skb);
+	f->refused = false;
 	f->next = 0;
 	f->icrc.udp_len = 0;
 }
 
-/* Offset of the IP header from skb->data, which may be behind it. */
-static int rx_l3(const struct hroce_rx_frame *f)
+/*
+ * Offset of the IP header from the data of the frame, which begins behind it if
+ * the IP stack has had it.
+ */
+static __always_inline int rx_l3(const struct hroce_rx_frame *f)
 {
+	if (f->xdp)
+		return ETH_HLEN;
 	return f->by_stack ? skb_network_offset(f->skb) : 0;
+}
+
+/* Bytes from the IP header to the end. */
+static __always_inline u32 rx_len(const struct hroce_rx_frame *f)
+{
+	u32 len = f->xdp ? xdp_get_buff_len(f->xdp) :
+			   f->skb->len;
+
+	return len - rx_l3(f);
+}
+
+/* Go to the IP header. */
+static __always_inline void rx_rewind(struct hroce_rx_frame *f)
+{
+	if (f->xdp)
+		hroce_cursor_begin_xdp(&f->at, f->xdp, rx_l3(f));
+	else
+		hroce_cursor_begin(&f->at, f->skb, rx_l3(f));
 }
 
 static __always_inline bool rx_load_network(struct hroce_rx_frame *f, bool ipv6)
@@ -50,7 +83,7 @@ static __always_inline bool rx_load_network(struct hroce_rx_frame *f, bool ipv6)
 
 	f->hdr.ipv6 = ipv6;
 	f->hdr.l3_len = l3_len;
-	hroce_cursor_begin(&f->at, f->skb, rx_l3(f));
+	rx_rewind(f);
 	return hroce_cursor_read(&f->at, f->hdr.bytes,
 				 l3_len + sizeof(struct udphdr));
 }
@@ -91,15 +124,15 @@ static bool rx_ipv6(struct hroce_rx_frame *f, u32 *udp_len)
 }
 
 /*
- * Read the network headers; @udp_len: bytes behind the IP header. Return: false
- * if the frame is not RoCEv2.
+ * Read the network headers of an Ethernet type; @udp_len: bytes behind the IP
+ * header. Return: false if the frame is not RoCEv2.
  */
-static bool rx_headers(struct hroce_rx_frame *f, u32 *udp_len)
+static bool rx_headers(struct hroce_rx_frame *f, __be16 type, u32 *udp_len)
 {
-	if (f->skb->protocol == htons(ETH_P_IP)) {
+	if (type == htons(ETH_P_IP)) {
 		if (!rx_ipv4(f, udp_len))
 			return false;
-	} else if (f->skb->protocol == htons(ETH_P_IPV6)) {
+	} else if (type == htons(ETH_P_IPV6)) {
 		if (!rx_ipv6(f, udp_len))
 			return false;
 	} else {
@@ -157,7 +190,7 @@ static __always_inline void rx_restore(struct hroce_rx_frame *f,
 {
 	u32 len = hrp_opcode_hdr_len(p->pkt.info) - sizeof(struct hrw_bth);
 
-	if (skb_is_gso(f->skb))
+	if (f->super)
 		hroce_headers_set(&f->hdr, p->len,
 				  f->ip_id + (f->id_fixed ? 0 : f->next - 1));
 	p->icrc = hroce_icrc_begin(this_cpu_ptr(&rx_icrc_known), &f->icrc,
@@ -174,17 +207,37 @@ void hroce_rx_restore(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
 	rx_restore(f, p);
 }
 
-/* Drop a frame as a whole. Returns false. */
-static __cold bool rx_drop(const struct hroce_rx_frame *f,
-			   enum hroce_stat reason)
+bool hroce_rx_refuse(struct hroce_rx_frame *f, enum hroce_stat reason)
 {
+	if (f->xdp) {
+		f->refused = true;
+		return false;
+	}
+	hroce_port_stat_inc(f->port, reason);
+	return true;
+}
+
+u32 hroce_rx_napi(const struct hroce_rx_frame *f)
+{
+	if (f->xdp)
+		return hroce_rxq_napi(f->xdp->rxq);
+#ifdef CONFIG_NET_RX_BUSY_POLL
+	return f->skb->napi_id;
+#else
+	return 0;
+#endif
+}
+
+/* Refuse a frame as a whole. Returns false. */
+static __cold bool rx_drop(struct hroce_rx_frame *f, enum hroce_stat reason)
+{
+	if (!hroce_rx_refuse(f, reason))
+		return false;
 	hroce_port_stat_inc(f->port, HROCE_EV_RX_PACKETS);
 	hroce_port_stat_inc(f->port, HROCE_EV_RX_FRAMES);
-	hroce_port_stat_add(f->port, HROCE_EV_RX_WIRE,
-			    (int)f->skb->len - rx_l3(f));
+	hroce_port_stat_add(f->port, HROCE_EV_RX_WIRE, rx_len(f));
 	if (f->mcast)
 		hroce_port_stat_inc(f->port, HROCE_EV_RX_MCAST);
-	hroce_port_stat_inc(f->port, reason);
 	return false;
 }
 
@@ -193,7 +246,7 @@ static __always_inline bool rx_lengths_ok(struct hroce_rx_frame *f, u32 max_len)
 {
 	u32 udp_len = ntohs(hroce_headers_udp(&f->hdr)->len);
 
-	if (rx_l3(f) + (int)(f->hdr.l3_len + max_len) > (int)f->skb->len)
+	if (f->hdr.l3_len + max_len > rx_len(f))
 		return rx_drop(f, HROCE_DROP_SHORT);
 	if (udp_len < sizeof(struct udphdr) || udp_len > max_len)
 		return rx_drop(f, HROCE_DROP_LENGTH);
@@ -204,12 +257,15 @@ static __always_inline bool rx_lengths_ok(struct hroce_rx_frame *f, u32 max_len)
 static void rx_seek(struct hroce_rx_frame *f, u32 pos)
 {
 	if (unlikely(f->at.pos > pos))
-		hroce_cursor_begin(&f->at, f->skb, rx_l3(f));
+		rx_rewind(f);
 	hroce_cursor_skip(&f->at, pos - f->at.pos);
 }
 
 static void rx_free(struct hroce_rx_frame *f)
 {
+	/* The driver recycles what an XDP program drops. */
+	if (f->xdp)
+		return;
 	/* Recycle the head for the next transmission of this CPU. */
 	if (!f->by_stack)
 		napi_consume_skb(f->skb, 1);
@@ -223,9 +279,9 @@ static __always_inline void rx_receive(struct hroce_rx_frame *f)
 		  sizeof(struct udphdr);
 
 	f->begin = f->at.pos;
-	f->seg_len = skb_is_gso(f->skb) ? skb_shinfo(f->skb)->gso_size : len;
+	f->seg_len = f->super ? skb_shinfo(f->skb)->gso_size : len;
 	f->end = f->begin + len;
-	f->trusted = hroce_path_trusts(f->skb, &f->daddr);
+	f->trusted = f->skb && hroce_path_trusts(f->skb, &f->daddr);
 	f->vector = !f->trusted && hroce_crc_begin(len);
 	f->counted = 0;
 	f->stats = f->port->stats;
@@ -267,11 +323,13 @@ bool hroce_rx_next(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
 				rx_restore(f, p);
 			return true;
 		}
-		hroce_port_stat_inc(f->port, drop);
+		hroce_rx_refuse(f, drop);
 	}
 	hroce_crc_end(f->vector);
-	hroce_rx_count(f, f->next);
-	hroce_stats_add(f->stats, HROCE_EV_RX_FRAMES, 1);
+	if (!f->refused) {
+		hroce_rx_count(f, f->next);
+		hroce_stats_add(f->stats, HROCE_EV_RX_FRAMES, 1);
+	}
 	rx_free(f);
 	return false;
 }
@@ -293,7 +351,7 @@ struct rx_source {
 
 static DEFINE_PER_CPU(struct rx_source [RX_SOURCES], rx_source_known);
 
-static noinline bool rx_source_check(const struct hroce_rx_frame *f,
+static noinline bool rx_source_check(struct hroce_rx_frame *f,
 				     struct rx_source *known)
 {
 	if (!hroce_policy_source_ok(f->port->dev, &f->saddr))
@@ -304,7 +362,7 @@ static noinline bool rx_source_check(const struct hroce_rx_frame *f,
 	return true;
 }
 
-static __always_inline bool rx_source_ok(const struct hroce_rx_frame *f)
+static __always_inline bool rx_source_ok(struct hroce_rx_frame *f)
 {
 	struct rx_source *known = this_cpu_ptr(rx_source_known);
 
@@ -335,9 +393,9 @@ bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb)
 	if (skb->pkt_type == PACKET_OTHERHOST || skb_vlan_tag_get_id(skb) ||
 	    !rx_gso_ok(skb))
 		return false;
-	rx_begin(&f, skb, false);
+	rx_begin(&f, skb, NULL, false);
 	f.port = port;
-	if (!rx_headers(&f, &udp_len) ||
+	if (!rx_headers(&f, skb->protocol, &udp_len) ||
 	    (!f.mcast && !hroce_port_has_addr(port, &f.daddr)))
 		return false;
 	if (hroce_policy_in(port, skb, f.hdr.ipv6))
@@ -352,6 +410,33 @@ bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb)
 		rx_receive(&f);
 	else
 		rx_free(&f);
+	return true;
+}
+
+/*
+ * The UDP checksum is not looked at: nothing tells whether the card has, and the
+ * ICRC covers the same.
+ */
+bool hroce_rx_from_xdp(struct hroce_port *port, struct xdp_buff *xdp)
+{
+	const struct ethhdr *eth = xdp->data;
+	struct hroce_rx_frame f __uninitialized;
+	u32 udp_len;
+
+	if (xdp->data + ETH_HLEN > xdp->data_end ||
+	    !ether_addr_equal(eth->h_dest, port->dev->dev_addr))
+		return false;
+	rx_begin(&f, NULL, xdp, false);
+	f.port = port;
+	if (!rx_headers(&f, eth->h_proto, &udp_len) || f.mcast ||
+	    !hroce_port_has_addr(port, &f.daddr) ||
+	    hroce_policy_in(port, NULL, f.hdr.ipv6) ||
+	    !rx_source_ok(&f) || !rx_lengths_ok(&f, udp_len))
+		return false;
+	rx_receive(&f);
+	if (f.refused)
+		return false;
+	hroce_stats_add(f.stats, HROCE_EV_RX_XDP, 1);
 	return true;
 }
 
@@ -370,7 +455,7 @@ static struct net_device *rx_dev(const struct sk_buff *skb, bool ipv6)
  * IPv4 has checked the source. IPv6 accepts its own addresses, which are valid
  * on frames from the loopback device, or from a VRF in its place.
  */
-static bool rx_stack_source_ok(const struct hroce_rx_frame *f,
+static bool rx_stack_source_ok(struct hroce_rx_frame *f,
 			       const struct net_device *dev)
 {
 	return !f->hdr.ipv6 || f->mcast || dev->flags & IFF_LOOPBACK ||
@@ -383,7 +468,7 @@ static bool rx_stack_ok(struct hroce_rx_frame *f)
 	const struct net_device *dev;
 	u32 udp_len;
 
-	if (!rx_gso_ok(f->skb) || !rx_headers(f, &udp_len))
+	if (!rx_gso_ok(f->skb) || !rx_headers(f, f->skb->protocol, &udp_len))
 		return false;
 	dev = rx_dev(f->skb, f->hdr.ipv6);
 	f->port = f->mcast ? hroce_port_find_dev(dev) :
@@ -396,7 +481,7 @@ void hroce_rx_from_stack(struct sk_buff *skb)
 {
 	struct hroce_rx_frame f __uninitialized;
 
-	rx_begin(&f, skb, true);
+	rx_begin(&f, skb, NULL, true);
 	if (rx_stack_ok(&f))
 		rx_receive(&f);
 	else

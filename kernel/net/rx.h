@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* sk_buffs to packets: validation, ICRC, placement of payload. */
+/* Frames to packets: validation, ICRC, placement of payload. */
 #ifndef HROCE_RX_H
 #define HROCE_RX_H
 
 #include <linux/in6.h>
+#include "../core/stats.h"
 #include "../proto/pkt.h"
 #include "cursor.h"
 #include "headers.h"
@@ -13,12 +14,14 @@ struct hroce_mem_iter;
 struct hroce_port;
 struct hroce_stats;
 struct sk_buff;
+struct xdp_buff;
 
 /**
  * struct hroce_rx_frame - a received frame or super-packet
  * @port: receiving port
- * @skb: the frame, never written to; NULL for packets without a frame, see
- *	datapath/local.c
+ * @skb: the frame, never written to; NULL if it has no sk_buff
+ * @xdp: the frame, never written to, if an XDP program has it; else NULL. Both
+ *	are NULL for packets without a frame, see datapath/local.c
  * @saddr: source, IPv4 mapped
  * @daddr: destination, IPv4 mapped
  * @mcast: @daddr is a multicast address
@@ -27,6 +30,8 @@ struct sk_buff;
  * @vector: see hroce_crc_begin(); one section for the whole frame
  * @by_stack: received through the IP stack
  * @ce: all packets are marked Congestion Experienced (RFC 3168)
+ * @super: a super-packet
+ * @refused: a frame of an XDP program that is left to the IP stack
  * @ip_id: IPv4 ID of the first packet
  * @begin: offset of the first packet
  * @seg_len: length of each packet but the last, from the BTH to the ICRC
@@ -43,6 +48,7 @@ struct sk_buff;
 struct hroce_rx_frame {
 	struct hroce_port *port;
 	struct sk_buff *skb;
+	struct xdp_buff *xdp;
 	struct in6_addr saddr;
 	struct in6_addr daddr;
 	u8 mcast:1;
@@ -51,6 +57,8 @@ struct hroce_rx_frame {
 	u8 vector:1;
 	u8 by_stack:1;
 	u8 ce:1;
+	u8 super:1;
+	u8 refused:1;
 	u16 ip_id;
 	u32 begin;
 	u32 seg_len;
@@ -93,13 +101,31 @@ bool hroce_rx_next(struct hroce_rx_frame *frame,
 
 /**
  * hroce_rx_count - count packets of a frame that are not counted yet
- * @frame: frame with an sk_buff
+ * @frame: frame
  * @nr: count the first @nr packets of the frame
  *
  * Counts them, and their bytes, in @frame->stats. hroce_rx_next() does so at
  * the end of the frame. To be called before @frame->stats changes.
  */
 void hroce_rx_count(struct hroce_rx_frame *frame, u32 nr);
+
+/**
+ * hroce_rx_refuse - do not take the current packet
+ * @frame: frame, or what stands for one without a frame
+ * @reason: HROCE_DROP_*; counted, unless the frame comes from an XDP program,
+ *	as it is received by the IP stack then, once more
+ *
+ * Return: true if the packet is dropped, false if it comes again.
+ */
+bool hroce_rx_refuse(struct hroce_rx_frame *frame, enum hroce_stat reason);
+
+/**
+ * hroce_rx_napi - get the NAPI instance that brought a frame
+ * @frame: frame
+ *
+ * Return: its identifier, or 0.
+ */
+u32 hroce_rx_napi(const struct hroce_rx_frame *frame);
 
 /**
  * hroce_rx_icrc_ok - check the ICRC
@@ -171,6 +197,17 @@ void hroce_rx_grh(const struct hroce_rx_frame *frame,
  * and unmodified.
  */
 bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb);
+
+/**
+ * hroce_rx_from_xdp - receive a frame from an XDP program
+ * @port: port of the netdev
+ * @xdp: frame, Ethernet header at xdp->data
+ *
+ * Context: BH disabled, RCU read side.
+ * Return: true if its packet was taken; false if the IP stack must get the
+ * frame, which is unmodified.
+ */
+bool hroce_rx_from_xdp(struct hroce_port *port, struct xdp_buff *xdp);
 
 /**
  * hroce_rx_from_stack - receive a frame from the IP stack

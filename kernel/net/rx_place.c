@@ -273,7 +273,7 @@ void hroce_rx_grh(const struct hroce_rx_frame *f,
 	struct hroce_headers hdr = f->hdr;
 
 	/* hroce_rx_next() does not restore the headers of trusted frames. */
-	if (f->trusted && f->skb && skb_is_gso(f->skb))
+	if (f->trusted && f->super)
 		hroce_headers_set(&hdr, p->len,
 				  f->ip_id + (f->id_fixed ? 0 : f->next - 1));
 	if (hdr.ipv6) {

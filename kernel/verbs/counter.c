@@ -43,6 +43,7 @@ static bool counter_is_offered(int value)
 	case HROCE_EV_TX_MCAST:
 	case HROCE_EV_RX_PACKETS:
 	case HROCE_EV_RX_FRAMES:
+	case HROCE_EV_RX_XDP:
 	case HROCE_EV_RX_BYTES:
 	case HROCE_EV_RX_WIRE:
 	case HROCE_EV_RX_WRITES:

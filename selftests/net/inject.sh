@@ -35,5 +35,6 @@ tap_stream '' net/inject.py "$nsA" "$nsB" 4 "$@"
 [ $# != 0 ] || tap_stream '' net/sack.py "$nsA" "$nsB" 6
 [ $# != 0 ] || tap_stream '' net/marks.py "$nsA" "$nsB" 4
 [ $# != 0 ] || tap_stream '' net/marks.py "$nsA" "$nsB" 6
+[ -z "${HROCE_XDP:-}" ] || tap_case inject.by_xdp grows nlb rx_xdp 0 500
 tap_case inject.log_is_quiet log_is_quiet
 tap_done

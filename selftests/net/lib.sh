@@ -37,10 +37,20 @@ new_ns() {
 	ip netns add "$1" && ip -n "$1" link set lo up && ip netns exec "$1" sysctl -qw net.ipv4.conf.all.arp_ignore=1
 }
 
-# usage: add_link NAMESPACE LINK NETDEV
+# usage: add_link NAMESPACE LINK NETDEV: with HROCE_XDP it receives by an XDP program, see xdp.sh
 add_link() {
 	ip netns exec "$1" rdma link add "$2" type hroce netdev "$3" || return
 	links+=("$2")
+	[ -z "${HROCE_XDP:-}" ] || xdp_on "$1" "$2" "$3"
+}
+
+# usage: xdp NAMESPACE LINK [on|off]
+xdp() { ip netns exec "$1" ../user/tool/hroce xdp "${@:2}"; }
+
+# usage: xdp_on NAMESPACE LINK NETDEV: not all netdevs take VLAN tags off
+xdp_on() {
+	ip netns exec "$1" ethtool -K "$3" rxvlan off rx-vlan-stag-hw-parse off 2>/dev/null
+	xdp "$1" "$2" on
 }
 
 # usage: address NAMESPACE NETDEV NUMBER [NET]: 10.NET.0.NUMBER and fdNET::NUMBER (NET 90 by default)

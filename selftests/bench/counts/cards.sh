@@ -13,6 +13,7 @@ set -eu
 chosen=,$1,
 IFS=, read -ra mtus <<<"$2"
 programs=$3
+tool=$(dirname "$0")/../../../user/tool/hroce
 shift 3
 systems=" $* "
 bytes=1048576
@@ -38,6 +39,15 @@ set_mtu() {
 	done
 }
 
+# usage: switch_xdp on|off: both links; not all cards have it, nor with each MTU
+switch_xdp() {
+	local end
+
+	for end in 1 2; do
+		ip netns exec "counts$end" "$tool" xdp "hroce$((end - 1))" "$1" >&2 || return
+	done
+}
+
 # usage: run_card NAME NETDEV NETDEV
 run_card() {
 	local card=$1 a=$2 b=$3 mtu
@@ -52,10 +62,16 @@ run_card() {
 		take_rxe_off "$a" "$b"
 	fi
 	put_hroce_on "$a" "$b"
+	ip netns exec counts1 ethtool -K "$a" rxvlan off 2>/dev/null || true
+	ip netns exec counts2 ethtool -K "$b" rxvlan off 2>/dev/null || true
 	for mtu in "${mtus[@]}"; do
 		set_mtu "$mtu" "$a" counts1
 		set_mtu "$mtu" "$b" counts2
 		! wants hroce || "$programs/load" hroce "${card}_$mtu" hroce0 hroce1 $bytes
+		if wants xdp && switch_xdp on; then
+			"$programs/load" xdp "${card}_$mtu" hroce0 hroce1 $bytes
+			switch_xdp off
+		fi
 		! wants tcp || "$programs/tcp" "${card}_$mtu" counts1 10.92.0.1 counts2 10.92.0.2 $bytes
 	done
 	ip netns del counts1

@@ -24,7 +24,7 @@ from recorded import Row
 
 PACKET = 4096
 SETTING = "icount"
-MODULES = {"hroce": "hroce", "rxe": "rdma_rxe", "tcp": None}
+MODULES = {"hroce": "hroce", "xdp": "hroce", "rxe": "rdma_rxe", "tcp": None}
 CARDS = ("e1000e", "vmxnet3", "virtio")
 ALL_CARDS = (*CARDS, "plain")
 
@@ -198,7 +198,7 @@ def print_targets(rows):
 def print_top(counts, number):
     """Where the instructions of hroce's windows are."""
     for window, count in counts.items():
-        if window.system != "hroce":
+        if window.system not in ("hroce", "xdp"):
             continue
         units = window.messages * -(-window.size // PACKET)
         print(f"\n{window.topology} {window.workload} {window.size}: instructions, share, calls per "

@@ -2,7 +2,7 @@
 """The command line."""
 import argparse
 
-from . import doctor, link, peer, top
+from . import doctor, link, peer, top, xdp
 
 
 def parser():
@@ -38,6 +38,11 @@ def parser():
     it = verbs.add_parser("save", parents=[shared], help="make links again when the system starts")
     it.add_argument("name", nargs="?")
     it.set_defaults(run=link.save)
+
+    it = commands.add_parser("xdp", parents=[shared], help="receive without sk_buffs, where the driver has XDP")
+    it.add_argument("name", metavar="LINK")
+    it.add_argument("switch", nargs="?", choices=("on", "off"), help="without, tell which it is")
+    it.set_defaults(run=xdp.main)
     return every
 
 

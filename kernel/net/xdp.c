@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Frames from XDP programs.
+ *
+ * A program on the netdev of a link gets a frame before there is an sk_buff, and
+ * may hand it over here. What is not taken, goes up the IP stack: frames that
+ * are not for the link, those that the link would drop, and all frames while
+ * anything looks at them that sees sk_buffs only.
+ */
+#include <linux/filter.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <net/xdp.h>
+
+#include "../compat/btf.h"
+#include "policy.h"
+#include "port.h"
+#include "rx.h"
+#include "xdp.h"
+
+/*
+ * A card that takes VLAN tags off leaves nothing that tells a VLAN's frame from
+ * an untagged one.
+ */
+static bool xdp_hides_vlan(const struct net_device *dev)
+{
+	return dev->features & (NETIF_F_HW_VLAN_CTAG_RX |
+				NETIF_F_HW_VLAN_STAG_RX);
+}
+
+static bool xdp_receive(struct xdp_buff *xdp)
+{
+	struct net_device *dev = xdp->rxq->dev;
+	struct hroce_port *port = hroce_port_find_dev(dev);
+
+	return port && !xdp_hides_vlan(dev) && !hroce_policy_watched(dev) &&
+	       hroce_rx_from_xdp(port, xdp);
+}
+
+__bpf_kfunc int hroce_xdp_receive(struct xdp_md *ctx)
+{
+	bool taken;
+
+	/* Programs run in several contexts, and tests of programs in processes. */
+	local_bh_disable();
+	rcu_read_lock();
+	taken = xdp_receive((struct xdp_buff *)ctx);
+	rcu_read_unlock();
+	local_bh_enable();
+	return taken ? XDP_DROP : XDP_PASS;
+}
+
+BTF_KFUNCS_START(xdp_kfuncs)
+BTF_ID_FLAGS(func, hroce_xdp_receive)
+BTF_KFUNCS_END(xdp_kfuncs)
+
+static const struct btf_kfunc_id_set xdp_kfunc_set = {
+	.owner = THIS_MODULE,
+	.set = &xdp_kfuncs,
+};
+
+/* The kernel warns of a module without BTF that wants to register. */
+static bool xdp_has_btf(void)
+{
+#ifdef MODULE
+	return THIS_MODULE->btf_data_size;
+#else
+	return true;
+#endif
+}
+
+void hroce_xdp_init(void)
+{
+	int err;
+
+	if (!xdp_has_btf())
+		return;
+	err = register_btf_kfunc_id_set(BPF_PROG_TYPE_XDP, &xdp_kfunc_set);
+	if (err)
+		pr_notice("no XDP program can hand frames over (%d)\n", err);
+}

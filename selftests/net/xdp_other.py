@@ -1,0 +1,18 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""An XDP program that belongs to somebody else: passes everything, stays until it is told to go."""
+import os
+import socket
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../user/tool"))
+from hroce_tool import xdp  # noqa: E402
+
+XDP_PASS = 2
+BPF_MOV_R0 = 0xb7
+
+netdev, switch = sys.argv[1:]
+libbpf = xdp.Libbpf()
+code = [xdp.Insn(BPF_MOV_R0, 0, 0, XDP_PASS), xdp.Insn(xdp.BPF_JMP_EXIT)]
+libbpf.attach(socket.if_nametoindex(netdev), libbpf.load(b"other", code) if switch == "on" else -1,
+              xdp.XDP_FLAGS_DRV_MODE)
