@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Controls of congestion in debugfs: that of the link, and those of service
- * levels that have their own.
+ * levels and queue pairs that have their own.
  */
 #include <linux/debugfs.h>
 #include <linux/kernel.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
+#include "../core/epoch.h"
+#include "../datapath/cnp.h"
+#include "../datapath/qp.h"
 #include "../proto/cc.h"
 #include "debug.h"
 #include "device.h"
@@ -102,8 +105,64 @@ static ssize_t cc_class_write(struct file *file, const char __user *buf,
 
 DEFINE_SHOW_STORE_ATTRIBUTE(cc_class);
 
+/* Its state of the other control is forgotten, as if it began to send. */
+static int cc_change(struct hroce_qp *qp, u8 cc)
+{
+	struct hrp_qp *proto = &qp->proto;
+	int err = -ENOTCONN;
+
+	if (proto->type == HRP_TYPE_UD)
+		return -EOPNOTSUPP;
+	hroce_qp_lock(qp);
+	if (!qp->dead &&
+	    (proto->state == HRP_RTS || proto->state == HRP_SQD)) {
+		proto->req.cc = cc;
+		hrp_cc_start(proto);
+		hroce_cnp_choose(qp);
+		err = 0;
+	}
+	hroce_qp_unlock(qp);
+	return err;
+}
+
+/* "QPN CONTROL", from now on, until the queue pair is connected anew. */
+static ssize_t cc_qp_write(struct file *file, const char __user *buf,
+			   size_t len, loff_t *pos)
+{
+	struct hroce_dev *dev = file_inode(file)->i_private;
+	char words[24], *name;
+	struct hroce_qp *qp;
+	const char *number;
+	u32 qpn;
+	int err;
+	u8 cc;
+
+	err = hroce_debug_words(words, sizeof(words), buf, len, *pos);
+	if (err)
+		return err;
+	name = strim(words);
+	number = strsep(&name, " ");
+	if (!name || kstrtou32(number, 0, &qpn))
+		return -EINVAL;
+	cc = cc_find(skip_spaces(name));
+	if (cc == HRP_CC_NR)
+		return -EINVAL;
+	hroce_epoch_enter();
+	qp = hroce_qp_find(dev, qpn);
+	err = qp ? cc_change(qp, cc) : -ENOENT;
+	hroce_epoch_leave();
+	return err ?: len;
+}
+
+static const struct file_operations cc_qp_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = cc_qp_write,
+};
+
 void hroce_debug_add_cc(struct hroce_dev *dev, struct dentry *dir)
 {
 	debugfs_create_file("cc", 0600, dir, dev, &cc_fops);
 	debugfs_create_file("cc_class", 0600, dir, dev, &cc_class_fops);
+	debugfs_create_file("cc_qp", 0200, dir, dev, &cc_qp_fops);
 }

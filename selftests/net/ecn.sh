@@ -156,6 +156,31 @@ marks_instead_of_losses() {
 	[ "$status" = 0 ] && grows nlb np_ecn_marked_roce_packets "$marked" 50 && grows nla rp_cnp_handled "$handled" 5
 }
 
+# Queue pairs of nla that send, and their controls: "QPN CONTROL".
+controls() {
+	rdma -dd resource show qp link nla/1 | sed -n 's/.*lqpn \([0-9]*\) .*type RC state RTS.* drv_cc \([a-z]*\) .*/\1 \2/p'
+}
+
+has_controls() { [ -n "$(controls)" ]; }
+
+changes_under_way() {
+	local qpn words
+
+	wait_for 20 has_controls && qpn=$(controls | sed -n '1s/ .*//p') || return
+	knob nla cc_qp "$qpn none" && controls | grep -x "$qpn none" && sleep 1 && controls | grep -x "$qpn none" &&
+		knob nla cc_qp "$qpn  dcqcn" && sleep 1 && controls | grep -x "$qpn dcqcn" || return
+	# Queue pair 1 sends datagrams.
+	for words in "$qpn other" "$qpn" "none" " " "$qpn none 4" "$((qpn ^ 0x800000)) none" "1 none"; do
+		! knob nla cc_qp "$words" 2>/dev/null || { echo "accepted: '$words'"; return 1; }
+	done
+	controls | grep -x "$qpn dcqcn"
+}
+
+# What is not said of a queue pair is not changed: nlb's have what they had.
+of_a_queue_pair() {
+	under_traffic changes_under_way && [ "$traffic_status" = 0 ] && traffic -n 30
+}
+
 # Who sends datagrams is not told.
 datagrams() {
 	local marked sent
@@ -179,5 +204,6 @@ tap_case ecn.unreliable_slowed slowed uc
 tap_case ecn.answers_capable answers_capable_too
 tap_case ecn.answers_slowed answers_slowed delay
 tap_case ecn.answers_slowed_by_dcqcn answers_slowed dcqcn
+tap_case ecn.control_of_a_queue_pair of_a_queue_pair
 tap_case ecn.marks_instead_of_losses marks_instead_of_losses
 tap_done
