@@ -14,6 +14,8 @@
 # hroce link there (run --no-load). Arguments: the parts to run, of verbs, traffic and programs.
 
 . "$(dirname "$0")/../net/lib.sh"
+# shellcheck source=selftests/lib/programs.sh
+. lib/programs.sh
 
 parts=${*:-verbs traffic programs}
 
@@ -118,12 +120,12 @@ run_question() {
 	[ "$(counter irb mtu_asked)" -gt "$asked" ] && [ "$(counter irb mtu_agreed)" = 0 ]
 }
 
-# usage: gid_index LINK [6]
-gid_index() {
-	local kind='::ffff:'
+# usage: gid_of LINK [6]: its index
+gid_of() {
+	local prefix=0000:0000:0000:0000:0000:ffff:
 
-	[ "${2:-4}" = 4 ] || kind='fd98::'
-	ibv_devinfo -v -d "$1" | sed -n "s/.*GID\[ *\([0-9]*\)\]:[[:space:]]*$kind.*/\1/p" | head -1
+	[ "${2:-4}" = 4 ] || prefix=fd98:
+	gid_index "$1" $prefix
 }
 
 # usage: pair PORT "SERVER COMMAND" "CLIENT COMMAND": start one, wait until it listens, run the other
@@ -133,7 +135,7 @@ pair() {
 	# shellcheck disable=SC2086
 	"${server[@]}" timeout 60 $2 &
 	pid=$!
-	[ "$port" = 0 ] || wait_for 15 bash -c "${server[*]} ss -ltn | grep -q ':$port '" || status=1
+	[ "$port" = 0 ] || "${server[@]}" lib/listens 15 "$port" || status=1
 	# shellcheck disable=SC2086
 	[ $status != 0 ] || "${client[@]}" timeout 60 $3 || status=$?
 	[ $status = 0 ] || kill $pid 2>/dev/null
@@ -148,16 +150,16 @@ pingpong() {
 
 	[ "$1" = ud ] || options+=" -m 1024"
 	[ "$1" = srq ] || options+=" -c"
-	pair "$port" "ibv_$1_pingpong -d $server_dev -g $(gid_index $server_dev "$family") $options" \
-		"ibv_$1_pingpong -d $client_dev -g $(gid_index $client_dev "$family") $options $server_ip"
+	pair "$port" "ibv_$1_pingpong -d $server_dev -g $(gid_of $server_dev "$family") $options" \
+		"ibv_$1_pingpong -d $client_dev -g $(gid_of $client_dev "$family") $options $server_ip"
 }
 
 perftest() {
 	local port=$((18800 + tap_count)) options
 
 	options="-F -n 100 -p $port ${*:2}"
-	pair "$port" "$1 -d $server_dev -x $(gid_index $server_dev) $options" \
-		"$1 -d $client_dev -x $(gid_index $client_dev) $options $server_ip"
+	pair "$port" "$1 -d $server_dev -x $(gid_of $server_dev) $options" \
+		"$1 -d $client_dev -x $(gid_of $client_dev) $options $server_ip"
 }
 
 rdma_cm_listens() { rdma resource show cm_id | grep -q "LISTEN.*:$1 "; }

@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0
 """Count the RoCEv2 frames that leave by a netdev, by opcode and class.
 
-usage: classes.py NETDEV READY
+usage: classes.py NETDEV OUT
 
-Creates the file READY once it listens. On SIGTERM prints a line for each combination that was seen:
+Creates the file OUT once it listens. On SIGUSR1 writes there a line for each combination that was seen since the last
+one, replacing the file:
 
     opcode=0x04 pcp=3 dscp=26 ecn=2 frames=12
 
 The opcode is that of the first packet in the frame. PCP is the priority in the VLAN tag, "-" without one.
 """
 import collections
+import os
+import select
 import signal
 import socket
 import struct
@@ -23,14 +26,6 @@ SOL_PACKET = 263
 PACKET_AUXDATA = 8
 TP_STATUS_VLAN_VALID = 0x10
 AUXDATA = struct.Struct("IIIHHHH")
-
-
-class Terminated(Exception):
-    """SIGTERM has come."""
-
-
-def terminate(*_):
-    raise Terminated
 
 
 def tag(frame, control):
@@ -60,25 +55,44 @@ def look(frame, control):
     return udp[8], "-" if tci is None else tci >> 13, tos >> 2, tos & 3
 
 
-def main():
-    device, ready = sys.argv[1:]
-    seen = collections.Counter()
-    signal.signal(signal.SIGTERM, terminate)
-    try:
-        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as taps:
-            taps.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
-            taps.bind((device, ETH_P_ALL))
-            with open(ready, "w", encoding="ascii"):
-                pass
-            while True:
-                frame, control, _, address = taps.recvmsg(128, socket.CMSG_SPACE(AUXDATA.size))
-                if address[2] == socket.PACKET_OUTGOING:
-                    seen[look(frame, control)] += 1
-    except Terminated:
-        pass
+def count(taps, seen):
+    """Add what has left to @seen."""
+    while True:
+        try:
+            frame, control, _, address = taps.recvmsg(128, socket.CMSG_SPACE(AUXDATA.size))
+        except BlockingIOError:
+            return
+        if address[2] == socket.PACKET_OUTGOING:
+            seen[look(frame, control)] += 1
+
+
+def write(out, seen):
     del seen[None]
-    for (opcode, pcp, dscp, ecn), frames in sorted(seen.items(), key=str):
-        print(f"opcode={opcode:#04x} pcp={pcp} dscp={dscp} ecn={ecn} frames={frames}")
+    with open(f"{out}.new", "w", encoding="ascii") as file:
+        for (opcode, pcp, dscp, ecn), frames in sorted(seen.items(), key=str):
+            print(f"opcode={opcode:#04x} pcp={pcp} dscp={dscp} ecn={ecn} frames={frames}", file=file)
+    os.replace(f"{out}.new", out)
+
+
+def main():
+    device, out = sys.argv[1:]
+    seen = collections.Counter()
+    wakes, waker = os.pipe()
+    os.set_blocking(waker, False)
+    signal.set_wakeup_fd(waker)
+    signal.signal(signal.SIGUSR1, lambda *_: None)
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as taps:
+        taps.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
+        taps.bind((device, ETH_P_ALL))
+        taps.setblocking(False)
+        write(out, seen)
+        while True:
+            readable, _, _ = select.select([taps, wakes], [], [])
+            count(taps, seen)
+            if wakes in readable:
+                os.read(wakes, 64)
+                write(out, seen)
+                seen.clear()
 
 
 if __name__ == "__main__":

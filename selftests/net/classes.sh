@@ -7,6 +7,8 @@
 #	namespace A: nlva on ea.7 on ea <----- veth -----> namespace B: nlvb on eb.7 on eb
 
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=selftests/lib/programs.sh
+. lib/programs.sh
 
 # Priority 2 is that of a TOS of 104, DSCP 26. No priority becomes 2.
 map=(0:0 1:7 2:3 3:5 4:6 5:4 6:1)
@@ -26,22 +28,28 @@ topology() {
 		reaches "$nsA" 10.91.0.2 fd91::2
 }
 
-index() { ibv_devinfo -v -d "$1" | sed -n "s/.*GID\[ *\([0-9]*\)\].*$2,.*/\1/p" | head -1; }
+# GIDs of addresses, less the last digit.
+ipv4=0000:0000:0000:0000:0000:ffff:0a5b:000
+ipv6=fd91:0000:0000:0000:0000:0000:0000:000
 
-# usage: listen NAMESPACE NETDEV; hush NAMESPACE NETDEV: count what leaves by it in between, in $out-NETDEV
+# usage: listen NAMESPACE NETDEV: count what leaves by it. To start Python takes seconds, so this is for all cases.
+listeners=()
 listen() {
-	rm -f "$out-$2.ready"
-	ip netns exec "$1" net/classes.py "$2" "$out-$2.ready" >"$out-$2" 2>&1 &
+	ip netns exec "$1" net/classes.py "$2" "$out-$2" &
 	listeners+=($!)
-	wait_for 20 [ -e "$out-$2.ready" ]
+	wait_for 20 [ -e "$out-$2" ]
+}
+
+# What has left since the last call is in $out-NETDEV.
+told() {
+	rm "$out-ea" "$out-eb"
+	kill -USR1 "${listeners[@]}" && wait_for 20 [ -e "$out-ea" ] && wait_for 20 [ -e "$out-eb" ]
 }
 listening() {
 	local status=0
 
-	listeners=()
-	listen "$nsA" ea && listen "$nsB" eb || status=1
-	[ "$status" != 0 ] || "$@" || status=$?
-	kill "${listeners[@]}" && wait "${listeners[@]}"
+	told && "$@" || status=$?
+	told || status=1
 	head -n 40 "$out-ea" "$out-eb"
 	return "$status"
 }
@@ -64,7 +72,7 @@ pair() {
 	[ $# -gt 0 ] && shift && b=("$@") || b=("${a[@]}")
 	ip netns exec "$nsB" timeout 100 nice -n 19 "$program" -F -n 20 -d "$to" "${b[@]}" >"$out-server" 2>&1 &
 	pid=$!
-	wait_for 60 server_listens || { kill $pid; wait $pid; cat "$out-server"; return 1; }
+	ip netns exec "$nsB" lib/listens 60 18515 || { kill $pid; wait $pid; cat "$out-server"; return 1; }
 	ip netns exec "$nsA" "${as[@]}" timeout 60 nice -n 19 "$program" -F -n 20 -d "${from:-nlva}" "${a[@]}" 10.91.0.2 ||
 		status=$?
 	[ $status = 0 ] || kill $pid
@@ -72,13 +80,12 @@ pair() {
 	return $status
 }
 as=()
-server_listens() { ip netns exec "$nsB" ss -ltn | grep -q :18515 || rdma resource show cm_id | grep -q LISTEN; }
 
-# usage: verbs PROGRAM OPTIONS [-- OPTIONS-OF-B]: without rdma_cm, from and to addresses that begin with $prefix
+# usage: verbs PROGRAM OPTIONS [-- OPTIONS-OF-B]: without rdma_cm, from and to GIDs that begin with $prefix
 verbs() {
 	local a b
 
-	a=$(index nlva "${prefix:-::ffff:10.91.0.}1") b=$(index nlvb "${prefix:-::ffff:10.91.0.}2")
+	a=$(gid_index nlva "${prefix:-$ipv4}1") b=$(gid_index nlvb "${prefix:-$ipv4}2")
 	[ "$a" = "$b" ] || { echo "the GIDs have indices '$a' and '$b'"; return 1; }
 	listening pair "$1" -x "$a" "${@:2}"
 }
@@ -87,7 +94,7 @@ rc() {
 	verbs ib_send_lat --sl 3 --tclass 107 && left ea "$rc_send" "pcp=3 dscp=26 ecn=2" &&
 		left eb "$rc_send" "pcp=3 dscp=26 ecn=2"
 }
-rc_ipv6() { prefix=fd91:: rc; }
+rc_ipv6() { prefix=$ipv6 rc; }
 uc() { verbs ib_send_lat -c UC --sl 5 --tclass 107 && left ea "$uc_send" "pcp=5 dscp=26 ecn=0"; }
 ud() { verbs ib_send_lat -c UD --sl 6 --tclass 105 && left ea "$ud_send" "pcp=6 dscp=26 ecn=0"; }
 
@@ -101,7 +108,7 @@ answers() {
 answers_of_other_class() {
 	local x
 
-	x=$(index nlvb ::ffff:10.91.0.2)
+	x=$(gid_index nlvb "${ipv4}2")
 	verbs ib_read_lat --sl 3 --tclass 104 -- -x "$x" --sl 5 --tclass 40 && left ea 0x0c "pcp=3 dscp=26 ecn=2" &&
 		left eb "$read_response" "pcp=5 dscp=10 ecn=2"
 }
@@ -151,7 +158,7 @@ rping() {
 	local status=0
 
 	ip netns exec "$nsB" timeout 40 rping -s -a 10.91.0.2 -C 5 -V &
-	wait_for 10 server_listens || return
+	wait_for 10 cm_listens || return
 	ip netns exec "$nsA" timeout 30 rping -c -a 10.91.0.2 -C 5 -V || status=$?
 	wait $! && return $status
 }
@@ -190,11 +197,11 @@ above_vlan() {
 	listening from_above && left ea "$rc_send" "pcp=3 dscp=26 ecn=2"
 }
 from_above() {
-	from=nlma pair ib_send_lat -x "$(index nlma ::ffff:10.91.0.3)" --sl 3 --tclass 104 -- \
-		-x "$(index nlvb ::ffff:10.91.0.2)" --sl 3 --tclass 104
+	from=nlma pair ib_send_lat -x "$(gid_index nlma "${ipv4}3")" --sl 3 --tclass 104 -- \
+		-x "$(gid_index nlvb "${ipv4}2")" --sl 3 --tclass 104
 }
 
-topology || { tap_case classes.topology false; tap_done; exit 1; }
+topology && listen "$nsA" ea && listen "$nsB" eb || { tap_case classes.topology false; tap_done; exit 1; }
 tap_case classes.rc rc
 tap_case classes.rc_ipv6 rc_ipv6
 tap_case classes.uc uc
@@ -208,4 +215,5 @@ tap_case classes.qdisc qdisc
 tap_case classes.default_tos default_tos
 tap_case classes.notifications notifications
 tap_case classes.above_vlan above_vlan
+kill "${listeners[@]}" && wait "${listeners[@]}" 2>/dev/null
 tap_done

@@ -109,7 +109,7 @@ moves() {
 	local options=(-F -s 65536 -n "$2" -x 1)
 
 	ip netns exec "$nsB" "ib_$1_bw" -d nlb "${options[@]}" >"/tmp/ecn-$id" 2>&1 &
-	wait_for 20 ip netns exec "$nsB" bash -c 'ss -Hltn "sport = 18515" | grep -q .' || return
+	ip netns exec "$nsB" lib/listens 20 18515 || return
 	ip netns exec "$nsA" "ib_$1_bw" -d nla "${options[@]}" 10.90.0.2 || return
 	wait $! || { cat "/tmp/ecn-$id"; return 1; }
 }

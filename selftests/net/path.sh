@@ -53,7 +53,7 @@ writes() {
 	local log=/tmp/path-$id options=(-F -m 1024 -s "$megabyte" -n "$1" -t 128 --report_gbits)
 
 	ip netns exec "$nsB" ib_write_bw -d plb -x 1 "${options[@]}" >"$log" 2>&1 &
-	wait_for 20 ip netns exec "$nsB" bash -c 'ss -Hltn "sport = 18515" | grep -q .' || return
+	ip netns exec "$nsB" lib/listens 20 18515 || return
 	ip netns exec "$nsA" nice -n "${niceness:-0}" ib_write_bw -d pla -x 1 "${options[@]}" 10.93.0.2 || return
 	wait $! || { cat "$log"; return 1; }
 }
@@ -110,7 +110,7 @@ a_bottleneck_is_not_flooded() {
 
 stream() {
 	ip netns exec "$nsB" iperf3 -s -1 >"/tmp/path-$id" 2>&1 &
-	wait_for 20 ip netns exec "$nsB" bash -c 'ss -Hltn "sport = 5201" | grep -q .' || return
+	ip netns exec "$nsB" lib/listens 20 5201 || return
 	ip netns exec "$nsA" iperf3 -c 10.93.0.2 -l 1M -n "$1M"
 }
 
