@@ -11,6 +11,7 @@
 #include <linux/string.h>
 
 #include "../mem/iter.h"
+#include "../proto/mtu.h"
 #include "../proto/wire.h"
 #include "crc.h"
 #include "tx_frame.h"
@@ -23,9 +24,9 @@
 
 /*
  * Maximum number of page frags for the rest of a packet if it is copied: the
- * rest of a chunk, a whole page, and the next one.
+ * rest of a chunk, whole pages, and the next one.
  */
-#define FRAME_COPY_FRAGS	3
+#define FRAME_COPY_FRAGS	(2 + DIV_ROUND_UP(HRP_MTU_MAX, PAGE_SIZE))
 
 static u32 frame_alloc_size(u32 len)
 {
