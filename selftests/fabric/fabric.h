@@ -104,6 +104,7 @@ struct fab_opts {
 	u64 pfc_xoff;
 	u64 pfc_headroom;
 	u64 loss_ppm;
+	u64 loss_to;
 	u64 flap_link;
 	u64 flap_at;
 	u64 flap_down;
@@ -119,11 +120,13 @@ struct fab_opts {
 	u64 cnp_gap;
 	u64 ack_delay;
 	u64 rx_delay;
+	u64 rx_jitter;
 	u64 paths;
 	u64 rehash;
 	u64 load;
 	u64 pattern;
 	u64 flows;
+	u64 reads;
 	u64 size;
 	u64 depth;
 	u64 jitter;

@@ -167,6 +167,15 @@ static void host_poll(struct fab_actor *actor)
 		host_take(host, pkt);
 }
 
+/* Until the poll: hosts are busy with other things, too. */
+static u64 rx_delay_ns(struct fabric *fab)
+{
+	const struct fab_opts *o = &fab->opts;
+
+	return o->rx_delay +
+	       (o->rx_jitter ? sim_below(&fab->rng, o->rx_jitter) : 0);
+}
+
 void fab_host_receive(struct fab_host *host, struct fab_pkt *pkt)
 {
 	struct fabric *fab = host->node.fab;
@@ -176,7 +185,7 @@ void fab_host_receive(struct fab_host *host, struct fab_pkt *pkt)
 		return;
 	}
 	if (!host->rx.head)
-		fab_at(fab, fab->now_ns + fab->opts.rx_delay, &host->poll);
+		fab_at(fab, fab->now_ns + rx_delay_ns(fab), &host->poll);
 	fab_fifo_put(&host->rx, pkt);
 }
 

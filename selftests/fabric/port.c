@@ -70,6 +70,19 @@ void fab_port_kick(struct fab_port *port)
 	fab_at(fab, fab->now_ns + ps / 1000, &port->sent);
 }
 
+/* Is the packet lost on the link? */
+static bool port_loses(const struct fab_port *port)
+{
+	struct fabric *fab = port->node->fab;
+	const struct fab_host *to = port->peer->node->host;
+
+	if (port->down)
+		return true;
+	if (fab->opts.loss_to && (!to || to->id + 1 != fab->opts.loss_to))
+		return false;
+	return sim_chance(&fab->rng, fab->opts.loss_ppm);
+}
+
 static void port_sent(struct fab_actor *actor)
 {
 	struct fab_port *port = fab_of(actor, struct fab_port, sent);
@@ -82,7 +95,7 @@ static void port_sent(struct fab_actor *actor)
 		port->watch->tx_bytes += pkt->bytes + GAP_BYTES;
 	if (!port->node->host)
 		fab_switch_sent(port->node, port, pkt);
-	if (port->down || sim_chance(&fab->rng, fab->opts.loss_ppm)) {
+	if (port_loses(port)) {
 		fab->c.lost++;
 		fab_pkt_free(fab, pkt);
 	} else {

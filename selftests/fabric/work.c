@@ -118,7 +118,7 @@ static void flow_start(struct fab_actor *actor)
 
 	for (i = 0; i < nr; i++)
 		fab_msg_send(flow->fab, flow->from, flow->to, o->size,
-			     flow - flows->flow, false);
+			     flow - flows->flow, o->reads);
 }
 
 static void shuffle(struct fabric *fab, u32 *v, u32 nr)
@@ -187,10 +187,13 @@ static void flows_start(struct fabric *fab)
 	choose_hosts(fab, flows);
 	for (i = 0; i < nr; i++) {
 		struct flow *flow = &flows->flow[i];
+		struct fab_qp *qp;
 
 		flow->start.act = flow_start;
 		flow->fab = fab;
-		fab_qp_get(fab, flow->from, flow->to)->peer->is_flow = true;
+		qp = fab_qp_get(fab, flow->from, flow->to);
+		/* The end that takes the data. */
+		(fab->opts.reads ? qp : qp->peer)->is_flow = true;
 		fab_at(fab, fab->now_ns +
 		       sim_below(&fab->rng, fab->opts.jitter + 1),
 		       &flow->start);
@@ -211,7 +214,7 @@ static void flows_completed(struct fabric *fab, struct fab_msg *msg)
 
 	if (fab->opts.load == FAB_LONG)
 		fab_msg_send(fab, flow->from, flow->to, msg->len, msg->tag,
-			     false);
+			     msg->read);
 }
 
 /* The link with the most to carry, and the shortest way of a first packet. */
