@@ -210,7 +210,7 @@ static noinline void resp_next_nak(struct hrp_qp *qp, struct hrp_burst *b)
 	struct hrp_resp *resp = &qp->resp;
 	bool sacks = resp_nak_sacks(resp);
 
-	if ((resp->nak_due & HRP_SYN_TYPE_MASK) == HRP_SYN_ACK) {
+	if (hrp_resp_greets(resp)) {
 		resp_next_greeting(qp, b);
 		return;
 	}

@@ -49,6 +49,13 @@ static inline void hrp_resp_established(struct hrp_qp *qp)
 		hrp_set_pending(qp, HRP_PENDING_COMM_EST);
 }
 
+/* Is the next acknowledgement the answer to a question, see hrp_sack_asked()? */
+static inline bool hrp_resp_greets(const struct hrp_resp *resp)
+{
+	return resp->nak_due &&
+	       (resp->nak_due & HRP_SYN_TYPE_MASK) == HRP_SYN_ACK;
+}
+
 /* The next acknowledgement is a NAK of the expected PSN. */
 static inline void hrp_resp_nak(struct hrp_resp *resp, u8 syndrome)
 {

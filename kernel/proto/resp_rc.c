@@ -290,7 +290,9 @@ static void rc_advance(struct hrp_qp *qp, u32 nr_pkts)
 	resp->nak_sent = 0;
 	resp->rnr_sent = 0;
 	resp->again = 0;
-	resp->nak_due = 0;
+	/* An answer to the peer's question waits until READs are answered. */
+	if (!hrp_resp_greets(resp))
+		resp->nak_due = 0;
 }
 
 /*

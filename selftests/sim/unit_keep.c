@@ -657,6 +657,20 @@ static void questions_that_nobody_understands(void)
 	tap_eq(rr.burst.first.opcode, HRP_OPCODE_SACK);
 }
 
+/* The answers to READs come first, and another READ does not void this one. */
+static void question_between_reads(void)
+{
+	begin(HRP_TYPE_RC);
+	rr_ask(HRP_OP_READ_REQ, 0, 8);
+	ask_sacks();
+	rr_ask(HRP_OP_READ_REQ, 1, 8);
+	rr_expect_read(0, 1, HRP_OP_READ_RESP_ONLY, 0, 8);
+	rr_expect_read(1, 1, HRP_OP_READ_RESP_ONLY, 0, 8);
+	tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+	tap_eq(rr.burst.first.opcode, HRP_OPCODE_SACK);
+	rr_expect_nothing();
+}
+
 /* The map begins at a multiple of 64, whatever is missing, and goes to its end. */
 static void maps_of_all_lengths(void)
 {
@@ -686,7 +700,7 @@ static void maps_of_all_lengths(void)
 
 int main(void)
 {
-	tap_plan(29);
+	tap_plan(30);
 	tap_run(kept_until_the_gap_is_filled);
 	tap_run(order_of_arrival_does_not_matter);
 	tap_run(message_goes_on_from_what_is_kept);
@@ -715,6 +729,7 @@ int main(void)
 	tap_run(told_at_once);
 	tap_run(told_when_it_is_news);
 	tap_run(questions_that_nobody_understands);
+	tap_run(question_between_reads);
 	tap_run(maps_of_all_lengths);
 	rr_end();
 	return tap_exit();
