@@ -23,6 +23,7 @@ void hrp_cc_start(struct hrp_qp *qp)
 	req->cc_start = 0;
 	req->cc_over = 0;
 	req->cc_queued = 0;
+	req->cc_waits = 0;
 	req->cc_told = 0;
 	req->cwnd_rest = 0;
 	req->sparse = 0;

@@ -162,7 +162,7 @@ static void delay_measured(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
 	u32 target, delay;
-	bool over;
+	bool over, waits;
 
 	if (first)
 		delay_learn(qp, rtt, now_ns);
@@ -172,8 +172,10 @@ static void delay_measured(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns)
 	delay = rtt - qp->base;
 	target = delay_target(qp);
 	over = delay > target;
-	req->cc_queued = delay > target / 2;
-	if (req->cc_queued)
+	waits = delay > target / 2;
+	req->cc_queued = waits && req->cc_waits;
+	req->cc_waits = waits;
+	if (waits)
 		req->cc_start = 0;
 	if (over && req->cc_over)
 		delay_shrink(req, delay - target, rtt);

@@ -34,31 +34,43 @@
 
 #define HOLE_SPARSE_MAX	15u
 
+/* What gaps tell of the path. */
+enum hole_kind {
+	HOLE_FAR,	/* this one is damage */
+	HOLE_NEAR,	/* congestion, if gaps are near each other */
+	HOLE_DENSE,	/* gaps have just become near */
+};
+
 /*
  * There is a new gap at @psn. The distance to the last one counts for gaps of one
- * packet each, and in proportion if they are longer. Return: true if gaps have
- * just become near.
+ * packet each, and in proportion if they are longer. Where delay tells of queues,
+ * one gap that is far from the last is damage whatever was before: the queue may
+ * be gone.
  */
-static bool hole_judge(struct hrp_req *req, u32 psn, u32 shift)
+static enum hole_kind hole_judge(struct hrp_req *req, u32 psn, u32 shift)
 {
+	enum hole_kind far = req->cc_times ? HOLE_FAR : HOLE_NEAR;
 	u32 pkts = (psn - req->rtx_psn) & HRP_PSN_MASK;
 	u32 near_pkts = hrp_cc_of(req->cc)->near_pkts(req);
 
 	pkts >>= shift;
 	if (pkts >= 2 * near_pkts) {
 		req->sparse = min(req->sparse + 1u, HOLE_SPARSE_MAX);
-		return false;
+		return far;
 	}
-	if (pkts >= near_pkts || !req->sparse)
-		return false;
-	return req->sparse-- == HRP_SPARSE;
+	if (pkts >= near_pkts)
+		return far;
+	if (!req->sparse)
+		return HOLE_NEAR;
+	return req->sparse-- == HRP_SPARSE ? HOLE_DENSE : HOLE_NEAR;
 }
 
 /* The window shrinks once for all gaps of a flight. */
-static void hole_recover(struct hrp_req *req, bool dense)
+static void hole_recover(struct hrp_req *req, enum hole_kind kind)
 {
-	dense |= !req->recovering && req->sparse < HRP_SPARSE;
-	if (dense)
+	bool begins = !req->recovering && req->sparse < HRP_SPARSE;
+
+	if (kind == HOLE_DENSE || (begins && kind == HOLE_NEAR))
 		hrp_req_shrink(req, hrp_req_dist(req) * 3 / 4);
 	if (req->recovering)
 		return;
@@ -146,11 +158,12 @@ static bool hole_clip(const struct hrp_req *req, u32 *idx, u32 psn,
 	return nr && req->keeps;
 }
 
-static void hole_resend(struct hrp_qp *qp, u32 psn, u32 nr_pkts, bool dense)
+static void hole_resend(struct hrp_qp *qp, u32 psn, u32 nr_pkts,
+			enum hole_kind kind)
 {
 	struct hrp_req *req = &qp->req;
 
-	hole_recover(req, dense);
+	hole_recover(req, kind);
 	req->rtx_psn = psn;
 	req->rtx_pkts = nr_pkts;
 	req->timing = 0;
@@ -160,7 +173,8 @@ static void hole_resend(struct hrp_qp *qp, u32 psn, u32 nr_pkts, bool dense)
 bool hrp_hole_fill(struct hrp_qp *qp, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
-	bool dense = false, answers;
+	enum hole_kind kind = HOLE_NEAR;
+	bool answers;
 	u32 idx = req->sq.tail;
 	u32 nr_pkts;
 
@@ -178,10 +192,10 @@ bool hrp_hole_fill(struct hrp_qp *qp, u64 now_ns)
 	if (req->recovering && hrp_psn_diff(req->psn_una, req->rtx_psn) < 0)
 		nr_pkts = 1;
 	else if (req->psn_una != req->rtx_psn)
-		dense = hole_judge(req, req->psn_una, req->hole_shift);
+		kind = hole_judge(req, req->psn_una, req->hole_shift);
 	nr_pkts = min(nr_pkts, hrp_req_dist(req));
 	hole_clip(req, &idx, req->psn_una, &nr_pkts, &answers);
-	hole_resend(qp, req->psn_una, nr_pkts, dense);
+	hole_resend(qp, req->psn_una, nr_pkts, kind);
 	if (req->sack)
 		hrp_sack_tried(req, req->psn_una, nr_pkts);
 	hrp_req_resends(qp, now_ns);
@@ -191,7 +205,8 @@ bool hrp_hole_fill(struct hrp_qp *qp, u64 now_ns)
 bool hrp_hole_more(struct hrp_qp *qp, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
-	bool dense = false, answers;
+	enum hole_kind kind = HOLE_NEAR;
+	bool answers;
 	u32 idx = req->sq.tail;
 	u32 psn = req->psn_una;
 	u32 nr_pkts;
@@ -211,8 +226,8 @@ bool hrp_hole_more(struct hrp_qp *qp, u64 now_ns)
 	if (answers)
 		hrp_ahead_asks(req, hrp_psn_add(psn, nr_pkts));
 	if (hrp_psn_diff(psn, req->rtx_psn) >= 0)
-		dense = hole_judge(req, psn, ilog2(nr_pkts));
-	hole_resend(qp, psn, nr_pkts, dense);
+		kind = hole_judge(req, psn, ilog2(nr_pkts));
+	hole_resend(qp, psn, nr_pkts, kind);
 	if (psn == req->psn_una) {
 		hrp_req_resends(qp, now_ns);
 	} else {

@@ -181,7 +181,8 @@ enum hrp_cc {
  *	packets
  * @cc_start: the window grows fast, as its limit has not been found yet
  * @cc_over: the last measurement was above the target of the control
- * @cc_queued: the last measurement shows that packets wait in a queue
+ * @cc_waits: the last measurement shows that packets wait
+ * @cc_queued: the last two do: there is a queue
  * @cc_told: the peer has told of congestion since the last measurement
  * @timer: enum hrp_timer
  * @timer_ns: @timer is ACK: when it was started; RNR or ROOM: when it expires.
@@ -234,6 +235,7 @@ struct hrp_req {
 	u32 cc_start:1;
 	u32 cc_over:1;
 	u32 cc_queued:1;
+	u32 cc_waits:1;
 	u8 unasked_pkts;
 	u8 cc;
 	u8 burst_pkts;

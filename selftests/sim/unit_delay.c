@@ -405,6 +405,33 @@ static void losses_in_a_queue_shrink_the_window(void)
 	rig_end();
 }
 
+/* There is no queue any more: a smaller window would not avoid them. */
+static void losses_behind_a_queue_cost_nothing(void)
+{
+	rig_begin_kept();
+	/* As gaps in a queue leave it. */
+	rig.qp.req.sparse = 0;
+	rig_gaps(4, 70, 110000);
+	tap_ok(rig.qp.req.sparse < 5);
+	tap_ok(rig.qp.req.cwnd_pkts >= 400);
+	rig_end();
+}
+
+static void one_late_answer_is_no_queue(void)
+{
+	struct hrp_req *req = &flows[0].req;
+
+	flows_start(1);
+	hrp_cc_measured(&flows[0], 1000, true, now_ns);
+	hrp_cc_measured(&flows[0], 1500, true, now_ns);
+	tap_ok(!req->cc_queued);
+	hrp_cc_measured(&flows[0], 1000, true, now_ns);
+	hrp_cc_measured(&flows[0], 1500, true, now_ns);
+	tap_ok(!req->cc_queued);
+	hrp_cc_measured(&flows[0], 1500, true, now_ns);
+	tap_ok(req->cc_queued);
+}
+
 /* A queue that is too short to be noticed. */
 static void many_losses_shrink_the_window(void)
 {
@@ -516,7 +543,7 @@ static void plain_peers_get_as_much_as_arrives(void)
 
 int main(void)
 {
-	tap_plan(19);
+	tap_plan(21);
 	tap_run(begins_fast);
 	tap_run(meets_the_target);
 	tap_run(windows_become_equal);
@@ -532,6 +559,8 @@ int main(void)
 	tap_run(local_delivery_is_not_controlled);
 	tap_run(losses_without_a_queue_cost_nothing);
 	tap_run(losses_in_a_queue_shrink_the_window);
+	tap_run(losses_behind_a_queue_cost_nothing);
+	tap_run(one_late_answer_is_no_queue);
 	tap_run(many_losses_shrink_the_window);
 	tap_run(windows_of_reads_grow);
 	tap_run(windows_acknowledged_at_once_shrink);
