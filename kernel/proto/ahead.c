@@ -67,7 +67,7 @@ bool hrp_ahead_fits(const struct hrp_req *req, u32 psn)
 	const struct hrp_keep *keep = hrp_ahead_of(req);
 	u32 first = keep ? keep->psn : req->psn_una;
 
-	return req->psn == req->psn_max &&
+	return hrp_psn_diff(psn, req->psn) < 0 &&
 	       ((psn - first) & HRP_PSN_MASK) < HRP_KEEP_PKTS;
 }
 
@@ -77,6 +77,9 @@ void hrp_ahead_acked(struct hrp_req *req, u32 end)
 	u32 psn, idx, nr;
 
 	hrp_sack_trim(req);
+	/* What is behind that is sent again. */
+	if (hrp_psn_diff(end, req->psn) > 0)
+		end = req->psn;
 	psn = req->sack->acked;
 	if (hrp_psn_diff(end, psn) <= 0)
 		return;
@@ -97,6 +100,7 @@ void hrp_ahead_acked(struct hrp_req *req, u32 end)
 		psn = hrp_psn_add(psn, nr);
 	}
 	req->sack->acked = end;
+	hrp_sack_reach(req, end);
 }
 
 void hrp_ahead_kept(struct hrp_qp *qp, u32 psn, u64 now_ns)

@@ -82,8 +82,8 @@ struct hrp_kept *hrp_ahead_next(struct hrp_qp *qp);
  * @psn: in flight
  *
  * Context: send lock held.
- * Return: true; false if it is too far ahead, or if requests are being sent
- * again: then their answers come, too.
+ * Return: true; false if it is too far ahead, or if its request is to be sent
+ * again: then the answer comes again, too.
  */
 bool hrp_ahead_fits(const struct hrp_req *req, u32 psn);
 

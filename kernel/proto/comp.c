@@ -355,6 +355,7 @@ static void comp_go_back(struct hrp_qp *qp, u64 now_ns)
 	if (!req->went_back)
 		comp_shrink(req);
 	req->rtx_psn = req->psn_una;
+	hrp_hole_asks(req);
 	hrp_req_go_back(qp, now_ns);
 	req->recovering = 1;
 	req->mark_psn = req->psn_max;
@@ -433,6 +434,21 @@ static void comp_lose_more(struct hrp_qp *qp, u64 now_ns)
 	hrp_req_go_back(qp, now_ns);
 }
 
+/*
+ * A request is missing at the peer, and all before it have been executed. If it
+ * says that it keeps what is behind, that need not be sent again.
+ */
+static noinline void comp_note_nak(struct hrp_req *req,
+				   const struct hrp_pkt *pkt, u64 now_ns)
+{
+	if (hrp_psn_diff(pkt->psn, req->psn_una) < 0)
+		return;
+	if (pkt->info & HRP_OI_EXT && pkt->payload_len)
+		hrp_hole_lost(req, pkt->psn, now_ns);
+	else
+		req->sack->lost = false;
+}
+
 static void comp_commit_ack(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 			    u64 now_ns)
 {
@@ -447,6 +463,8 @@ static void comp_commit_ack(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		alone = comp_progress(qp, n - held, now_ns);
 	if (held && type == HRP_SYN_ACK && req->sack)
 		hrp_ahead_acked(req, hrp_psn_add(pkt->psn, 1));
+	if (unlikely(pkt->syndrome == HRP_NAK_PSN_SEQ) && req->sack)
+		comp_note_nak(req, pkt, now_ns);
 	if (held)
 		comp_go_back(qp, now_ns);
 	else if (type == HRP_SYN_RNR)

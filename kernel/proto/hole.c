@@ -11,8 +11,9 @@
  * as for the last gaps. If the next gap begins where that ended, it was too
  * short, and four times as much is resent. If the most is too short as well, or
  * no answer comes, the peer does not keep packets, or no longer: the requester
- * goes back and learns anew. Peers that tell what they keep (sack.h) leave nothing
- * to guess: all gaps of a flight are filled at once.
+ * goes back and learns anew. Peers that tell what they keep (sack.h) leave
+ * nothing to guess: all gaps of a flight are filled at once, and a request with
+ * an answer is resent alone.
  *
  * The window shrinks for gaps that are near each other, as a queue that
  * overflows makes them while the window grows; what is near depends on the
@@ -34,6 +35,9 @@
 
 #define HOLE_SPARSE_MAX	15u
 
+/* Most packets of an answer that a probe draws. */
+#define HOLE_PROBE_MAX	64u
+
 /* What gaps tell of the path. */
 enum hole_kind {
 	HOLE_FAR,	/* this one is damage */
@@ -42,10 +46,10 @@ enum hole_kind {
 };
 
 /*
- * There is a new gap at @psn. The distance to the last one counts for gaps of one
- * packet each, and in proportion if they are longer. Where delay tells of queues,
- * one gap that is far from the last is damage whatever was before: the queue may
- * be gone.
+ * There is a new gap at @psn. The distance to the last one counts for gaps of
+ * one packet each, and in proportion if they are longer. Where delay tells of
+ * queues, one gap that is far from the last is damage whatever was before: the
+ * queue may be gone.
  */
 static enum hole_kind hole_judge(struct hrp_req *req, u32 psn, u32 shift)
 {
@@ -92,20 +96,24 @@ static bool hole_has_answers(const struct hrp_req *req)
 
 /*
  * If nothing is known of the gap, a request with an answer is not resent apart:
- * it would have to be counted.
+ * the gap may be longer, and later requests take more PSNs than packets.
  */
 static bool hole_may_fill(const struct hrp_req *req)
 {
 	return req->keeps && hole_is_behind(req) && !hole_has_answers(req);
 }
 
-/* Is the oldest gap known, and what was lost there? */
+/*
+ * Is the oldest gap known, and what was lost there? This side keeps answers, so
+ * they are also kept when requests are sent again.
+ */
 static bool hole_is_known(const struct hrp_req *req)
 {
-	if (!hrp_sack_is_active(req) || !hole_is_behind(req))
+	if (!hrp_sack_is_active(req) || req->sq.tail == req->sq.head)
 		return false;
-	return hole_has_answers(req) ?
-	       hrp_psn_diff(req->sack->acked, req->psn_una) > 0 : req->keeps;
+	if (!hole_has_answers(req))
+		return req->keeps && hole_is_behind(req);
+	return hrp_psn_diff(req->sack->acked, req->psn_una) > 0;
 }
 
 /*
@@ -202,7 +210,50 @@ bool hrp_hole_fill(struct hrp_qp *qp, u64 now_ns)
 	return true;
 }
 
-bool hrp_hole_more(struct hrp_qp *qp, u64 now_ns)
+/* What begins at @psn is resent. NAKs of the oldest packet are ignored. */
+static void hole_resends(struct hrp_qp *qp, u32 psn, u64 now_ns)
+{
+	struct hrp_req *req = &qp->req;
+
+	if (psn == req->psn_una) {
+		hrp_req_resends(qp, now_ns);
+		return;
+	}
+	req->troubled = 1;
+	hrp_set_pending(qp, HRP_PENDING_RETRANSMIT);
+	hrp_req_rearm(req, now_ns);
+}
+
+/* Is a request with an answer missing at the peer, as far as is known? */
+static bool hole_is_lost(const struct hrp_req *req)
+{
+	const struct hrp_sack *sack = req->sack;
+
+	return sack && sack->lost &&
+	       hrp_psn_diff(sack->lost_psn, req->psn_una) >= 0 &&
+	       hrp_psn_diff(sack->lost_psn, sack->acked) >= 0;
+}
+
+/* Send that request again. Return: false if it is not due. */
+static bool hole_resend_lost(struct hrp_qp *qp, u64 now_ns)
+{
+	struct hrp_req *req = &qp->req;
+	enum hole_kind kind = HOLE_NEAR;
+	u32 psn;
+
+	if (!hole_is_lost(req) || !req->sack->lost_due)
+		return false;
+	psn = req->sack->lost_psn;
+	req->sack->lost_due = false;
+	if (hrp_psn_diff(psn, req->rtx_psn) >= 0)
+		kind = hole_judge(req, psn, 0);
+	hole_resend(qp, psn, 1, kind);
+	hole_resends(qp, psn, now_ns);
+	return true;
+}
+
+/* The same for the next gap that is known. */
+static bool hole_resend_known(struct hrp_qp *qp, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
 	enum hole_kind kind = HOLE_NEAR;
@@ -228,31 +279,125 @@ bool hrp_hole_more(struct hrp_qp *qp, u64 now_ns)
 	if (hrp_psn_diff(psn, req->rtx_psn) >= 0)
 		kind = hole_judge(req, psn, ilog2(nr_pkts));
 	hole_resend(qp, psn, nr_pkts, kind);
-	if (psn == req->psn_una) {
-		hrp_req_resends(qp, now_ns);
-	} else {
-		req->troubled = 1;
-		hrp_set_pending(qp, HRP_PENDING_RETRANSMIT);
-		hrp_req_rearm(req, now_ns);
-	}
+	hole_resends(qp, psn, now_ns);
 	return true;
+}
+
+bool hrp_hole_more(struct hrp_qp *qp, u64 now_ns)
+{
+	return hole_resend_known(qp, now_ns) || hole_resend_lost(qp, now_ns);
 }
 
 bool hrp_hole_fill_known(struct hrp_qp *qp, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
+	bool known;
 
-	if (!hole_is_known(req))
+	/* What is noted of packets long ago is void. */
+	if (req->sack)
+		hrp_sack_trim(req);
+	known = hole_is_known(req);
+	if (!known && !hole_is_lost(req))
 		return false;
 	hrp_loss_begin(req, now_ns);
-	hrp_sack_judge(req);
-	if (req->resent && hrp_rtt_has_passed(req, now_ns)) {
+	if (known)
+		hrp_sack_judge(req);
+	if (known && req->resent && hrp_rtt_has_passed(req, now_ns)) {
 		hrp_rtt_back_off(req);
 		hrp_sack_retry(req, req->psn_una, 1);
 	}
 	/* Otherwise there are gaps that are about to be filled. */
 	if (!req->rtx_pkts)
 		hrp_hole_more(qp, now_ns);
+	return true;
+}
+
+void hrp_hole_asks(struct hrp_req *req)
+{
+	if (!hole_has_answers(req) || !req->asks ||
+	    (req->sack && req->sack->told))
+		return;
+	req->asks--;
+	req->ask = 1;
+}
+
+/* Does a request with an answer begin at @psn? */
+static bool hole_is_request(const struct hrp_req *req, u32 psn)
+{
+	const struct hrp_wqe *w;
+	u32 idx;
+
+	for (idx = req->sq.tail; idx != req->sq.head; idx++) {
+		w = hrp_sq_wqe(&req->sq, idx);
+		if (!w->nr_pkts)
+			continue;
+		if (!w->started)
+			break;
+		if (hrp_psn_diff(psn, w->last_psn) <= 0)
+			return hrp_wqe_is_answered(w) &&
+			       hrp_req_read_begins(w, (psn - w->first_psn) &
+						   HRP_PSN_MASK);
+	}
+	return false;
+}
+
+void hrp_hole_lost(struct hrp_req *req, u32 psn, u64 now_ns)
+{
+	struct hrp_sack *sack = req->sack;
+
+	hrp_ahead_acked(req, psn);
+	if (hrp_psn_diff(psn, req->psn) >= 0 || !hole_is_request(req, psn))
+		return;
+	if (sack->lost && sack->lost_psn == psn &&
+	    !hrp_rtt_has_passed_since(req, sack->lost_at, now_ns))
+		return;
+	sack->lost = true;
+	sack->lost_due = true;
+	sack->lost_psn = psn;
+	sack->lost_at = hrp_rtt_clock(now_ns);
+}
+
+/*
+ * What of the answer to a READ to ask for again: if the request has been
+ * executed, up to the next packet that is kept, and other gaps follow.
+ */
+static u32 hole_probe_read(struct hrp_req *req, const struct hrp_wqe *w)
+{
+	u32 offset = (req->psn_una - w->first_psn) & HRP_PSN_MASK;
+	u32 psn = req->psn_una, gap = 0, nr_pkts;
+
+	if (req->sack)
+		hrp_sack_trim(req);
+	nr_pkts = min((offset | ((1u << w->chunk_shift) - 1)) + 1, w->nr_pkts) -
+		  offset;
+	if (!hrp_req_is_executed(req, w, psn))
+		return nr_pkts <= HRP_CWND_MIN || hole_is_lost(req) ?
+		       min(nr_pkts, HRP_CWND_MIN) : 0;
+	if (!req->sack) {
+		req->restart_psn = psn;
+		return nr_pkts <= HOLE_PROBE_MAX ? nr_pkts : 0;
+	}
+	if (hrp_sack_is_active(req)) {
+		hrp_sack_retry(req, psn, (req->sack->end - psn) & HRP_PSN_MASK);
+		gap = hrp_sack_next(req, &psn);
+	}
+	nr_pkts = min3(nr_pkts, gap ?: nr_pkts, HOLE_PROBE_MAX);
+	hrp_sack_tried(req, req->psn_una, nr_pkts);
+	hrp_ahead_asks(req, hrp_psn_add(req->psn_una, nr_pkts));
+	return nr_pkts;
+}
+
+bool hrp_hole_probe(struct hrp_req *req)
+{
+	const struct hrp_wqe *w = hrp_sq_wqe(&req->sq, req->sq.tail);
+	u32 nr_pkts = 1;
+
+	if (w->wqe.opcode == HROCE_WR_READ)
+		nr_pkts = hole_probe_read(req, w);
+	if (!nr_pkts)
+		return false;
+	req->rtx_psn = req->psn_una;
+	req->rtx_pkts = nr_pkts;
 	return true;
 }
 

@@ -44,6 +44,36 @@ bool hrp_hole_fill_known(struct hrp_qp *qp, u64 now_ns);
 bool hrp_hole_more(struct hrp_qp *qp, u64 now_ns);
 
 /**
+ * hrp_hole_asks - ask for selective acknowledgements when a request with an
+ *	answer was lost
+ * @req: requester that goes back
+ *
+ * If the peer tells, it does so alone the next time. Context: send lock held.
+ */
+void hrp_hole_asks(struct hrp_req *req);
+
+/**
+ * hrp_hole_lost - the peer lacks a request, and keeps what came behind it
+ * @req: requester with @req->sack
+ * @psn: of the request, in flight; all before it have been executed
+ * @now_ns: current time
+ *
+ * If the request has an answer, hrp_hole_fill_known() sends it again, alone.
+ * Context: send lock held.
+ */
+void hrp_hole_lost(struct hrp_req *req, u32 psn, u64 now_ns);
+
+/**
+ * hrp_hole_probe - resend the oldest packet, or ask for the oldest answer again
+ * @req: requester; something is in flight, and no answer has come in time
+ *
+ * Context: send lock held.
+ * Return: true if @req->rtx_pkts is not 0 now; false if nothing is known of a
+ * long answer, which is not drawn twice so soon.
+ */
+bool hrp_hole_probe(struct hrp_req *req);
+
+/**
  * hrp_hole_learn - an acknowledgement covers packets that were not resent
  * @req: requester that went back because of a NAK
  * @nr_pkts: PSNs that were resent before the acknowledgement, at least 1

@@ -664,13 +664,14 @@ static bool req_resend(struct hrp_qp *qp, struct hrp_burst *b)
 		b->copy = 1;
 		b->ackreq_last = 1;
 	} else if (w->wqe.opcode == HROCE_WR_READ) {
+		n = req_again_pkts(req, w, psn, n);
 		req_set_read(qp, w, b, psn, offset, n);
 	} else {
 		req_set_single(qp, w, b, psn);
 	}
 	req->burst_idx = idx;
 	req->rtx_psn = hrp_psn_add(psn, n);
-	req->rtx_pkts -= n;
+	req->rtx_pkts -= min_t(u32, n, req->rtx_pkts);
 	return true;
 none:
 	req->rtx_pkts = 0;
@@ -690,6 +691,8 @@ static noinline bool req_recover(struct hrp_qp *qp, u64 now_ns,
 		hrp_sack_build_ask(qp, b);
 		return true;
 	}
+	if (!req->rtx_pkts)
+		return false;
 	while (!req_resend(qp, b))
 		if (!req->burst_pkts || !hrp_hole_more(qp, now_ns))
 			return false;
@@ -728,7 +731,7 @@ static enum hrp_next req_run(struct hrp_qp *qp, u64 now_ns,
 	enum req_timing what;
 	u32 n;
 
-	if (unlikely(req->rtx_pkts) && req_recover(qp, now_ns, b))
+	if (unlikely(req->troubled) && req_recover(qp, now_ns, b))
 		return HRP_NEXT_BURST;
 	if (unlikely(req->mtu_ask) && req->burst_pkts) {
 		hrp_mtu_build_ask(qp, b);

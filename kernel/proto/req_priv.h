@@ -8,6 +8,7 @@
 #include "masked.h"
 #include "psn.h"
 #include "qp.h"
+#include "sack.h"
 #include "table.h"
 
 /*
@@ -82,6 +83,17 @@ static inline u32 hrp_req_window(const struct hrp_req *req)
 static inline bool hrp_req_read_begins(const struct hrp_wqe *w, u32 offset)
 {
 	return !(offset & ((1u << w->chunk_shift) - 1));
+}
+
+/*
+ * Has the peer executed the request of the READ @w that packet @psn of the
+ * answer belongs to? It may have, if this is false.
+ */
+static inline bool hrp_req_is_executed(const struct hrp_req *req,
+				       const struct hrp_wqe *w, u32 psn)
+{
+	return !hrp_req_read_begins(w, (psn - w->first_psn) & HRP_PSN_MASK) ||
+	       (req->sack && hrp_psn_diff(req->sack->acked, psn) > 0);
 }
 
 /* PSNs in flight. */

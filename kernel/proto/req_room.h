@@ -136,6 +136,21 @@ static inline u32 req_read_window(const struct hrp_req *req)
 	return min_t(u32, window_pkts + hrp_ahead_nr(req), req->window_pkts);
 }
 
+/*
+ * How much of an answer to ask for, if @n packets from @psn on are wanted. If
+ * the request may have been lost, this may be the first time that the peer gets
+ * it, and decides which PSNs the answer takes: then all of it.
+ */
+static inline u32 req_again_pkts(const struct hrp_req *req,
+				 const struct hrp_wqe *w, u32 psn, u32 n)
+{
+	u32 offset = (psn - w->first_psn) & HRP_PSN_MASK;
+
+	if (hrp_req_is_executed(req, w, psn))
+		return n;
+	return min(1u << w->chunk_shift, w->nr_pkts - offset);
+}
+
 /* One may always be sent: the limit was not 0 when the entry was taken. */
 static inline bool req_rd_is_full(const struct hrp_req *req)
 {

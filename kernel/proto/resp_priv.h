@@ -49,7 +49,7 @@ static inline void hrp_resp_established(struct hrp_qp *qp)
 		hrp_set_pending(qp, HRP_PENDING_COMM_EST);
 }
 
-/* Is the next acknowledgement the answer to a question, see hrp_sack_asked()? */
+/* Is the next acknowledgement the answer to hrp_sack_asked()? */
 static inline bool hrp_resp_greets(const struct hrp_resp *resp)
 {
 	return resp->nak_due &&

@@ -291,7 +291,7 @@ static void rc_advance(struct hrp_qp *qp, u32 nr_pkts)
 	resp->rnr_sent = 0;
 	resp->again = 0;
 	/* An answer to the peer's question waits until READs are answered. */
-	if (!hrp_resp_greets(resp))
+	if (unlikely(resp->nak_due) && !hrp_resp_greets(resp))
 		resp->nak_due = 0;
 }
 

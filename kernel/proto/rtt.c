@@ -145,9 +145,9 @@ u64 hrp_rtt_probe_ns(const struct hrp_req *req)
 	return probe_ns << req->backoff;
 }
 
-bool hrp_rtt_has_passed(const struct hrp_req *req, u64 now_ns)
+bool hrp_rtt_has_passed_since(const struct hrp_req *req, u32 at, u64 now_ns)
 {
-	s32 passed = hrp_rtt_clock(now_ns) - req->mark_at;
+	s32 passed = hrp_rtt_clock(now_ns) - at;
 	u64 rtt = (req->srtt8 >> 3) + (req->rttvar4 >> 2);
 
 	return hrp_rtt_known(req) &&

@@ -114,14 +114,20 @@ u64 hrp_rtt_rto_ns(const struct hrp_req *req);
 u64 hrp_rtt_probe_ns(const struct hrp_req *req);
 
 /**
- * hrp_rtt_has_passed - was a packet sent at least a round trip ago?
- * @req: requester with @req->mark_at set
+ * hrp_rtt_has_passed_since - was a packet sent at least a round trip ago?
+ * @req: requester
+ * @at: when it was sent, hrp_rtt_clock()
  * @now_ns: current time
  *
  * Return: true if a round trip with its usual variation, doubled for each
- * expiry, has passed since @req->mark_at; false if it is not known how long that
- * is.
+ * expiry, has passed since @at; false if it is not known how long that is.
  */
-bool hrp_rtt_has_passed(const struct hrp_req *req, u64 now_ns);
+bool hrp_rtt_has_passed_since(const struct hrp_req *req, u32 at, u64 now_ns);
+
+/* The same since @req->mark_at. */
+static inline bool hrp_rtt_has_passed(const struct hrp_req *req, u64 now_ns)
+{
+	return hrp_rtt_has_passed_since(req, req->mark_at, now_ns);
+}
 
 #endif /* HRP_RTT_H */

@@ -87,8 +87,13 @@ void hrp_sack_forget(struct hrp_req *req)
 		.end = req->psn_una,
 		.acked = req->psn_una,
 		.asked = req->sack->asked,
-		.mark = req->psn_max,
+		.mark = req->psn,
+		.lost_psn = req->sack->lost_psn,
+		.lost_at = req->sack->lost_at,
 		.told = req->sack->told,
+		.lost = req->sack->lost && req->psn != req->psn_una &&
+			hrp_psn_diff(req->sack->lost_psn, req->psn_una) >= 0,
+		.lost_due = req->sack->lost_due,
 		.ahead = req->sack->ahead,
 	};
 }
@@ -112,8 +117,12 @@ void hrp_sack_trim(struct hrp_req *req)
 
 void hrp_sack_tried(struct hrp_req *req, u32 psn, u32 nr)
 {
+	u32 timed = (req->sack->timed_psn - psn) & HRP_PSN_MASK;
 	u32 end = hrp_psn_add(psn, nr);
 
+	/* Karn's rule */
+	if (timed < nr)
+		req->sack->timing = false;
 	hrp_sack_trim(req);
 	for (; hrp_psn_diff(psn, end) < 0; psn = word_end(psn))
 		req->sack->tried[1][word_of(psn)] |= bits_between(psn, end);
@@ -123,6 +132,10 @@ void hrp_sack_open(struct hrp_req *req, struct hrp_sack *sack)
 {
 	sack->asked = req->psn_una;
 	sack->told = false;
+	sack->lost_psn = req->psn_una;
+	sack->lost_at = 0;
+	sack->lost = false;
+	sack->lost_due = false;
 	sack->ahead = NULL;
 	req->sack = sack;
 	hrp_sack_forget(req);
@@ -181,6 +194,16 @@ static u32 map_end(const struct hrp_req *req)
 	return hrp_psn_add(req->psn_una, min_t(u32, pkts, HRP_KEEP_PKTS));
 }
 
+void hrp_sack_reach(struct hrp_req *req, u32 end)
+{
+	struct hrp_sack *sack = req->sack;
+
+	if (hrp_psn_diff(end, map_end(req)) > 0)
+		end = map_end(req);
+	if (hrp_psn_diff(end, sack->end) > 0)
+		sack->end = end;
+}
+
 void hrp_sack_mark(struct hrp_req *req, u32 psn, u32 nr)
 {
 	struct hrp_sack *sack = req->sack;
@@ -195,8 +218,7 @@ void hrp_sack_mark(struct hrp_req *req, u32 psn, u32 nr)
 		return;
 	for (; hrp_psn_diff(psn, end) < 0; psn = word_end(psn))
 		sack->kept[word_of(psn)] |= bits_between(psn, end);
-	if (hrp_psn_diff(end, sack->end) > 0)
-		sack->end = end;
+	hrp_sack_reach(req, end);
 	map_count(sack);
 }
 
@@ -276,7 +298,7 @@ void hrp_sack_judge(struct hrp_req *req)
 		return;
 	memcpy(sack->tried[0], sack->tried[1], sizeof(sack->tried[0]));
 	memset(sack->tried[1], 0, sizeof(sack->tried[1]));
-	sack->mark = req->psn_max;
+	sack->mark = req->psn;
 }
 
 /*

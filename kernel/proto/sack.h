@@ -6,7 +6,8 @@
  * The specification has none, so they are sent to a peer only if it has asked
  * for them, by a packet that others drop: table 38 leaves its opcode to
  * manufacturers. A requester asks when it recovers from a loss, a peer that has
- * been seen to keep requests or whose answers were lost. The peer answers at once,
+ * been seen to keep requests, whose answers were lost, or that lacks a request
+ * with an answer. The peer answers at once,
  * also if it keeps nothing. Documentation/protocol.rst has the bytes.
  *
  * A selective acknowledgement (SACK) is a sequence NAK for the first request
@@ -40,7 +41,8 @@
  * struct hrp_sack - what a requester knows of the packets in flight
  * @begin: the maps cover PSNs from this one on, hrp_req.psn_una when they were
  *	looked at last
- * @end: one past the last PSN in @kept; equal to @begin if there is none
+ * @end: one past the last PSN in @kept, or @acked if that is later; equal to
+ *	@begin if there is none
  * @acked: the peer has executed all requests before this PSN: answers that are
  *	missing there were lost
  * @asked: one past the last answer that was asked for apart
@@ -50,10 +52,15 @@
  * @timed_psn: a packet that measures the round trip, see hrp_req.timing, which is
  *	for times without gaps
  * @timed_at: when it was sent
+ * @lost_psn: @lost: of that request
+ * @lost_at: @lost: when the peer told so
  * @timing: it is in flight
  * @alone: it was sent alone, for congestion control
  * @told: the peer has told that it understands; the owner sets it when a
  *	selective acknowledgement comes, new or not
+ * @lost: the peer lacks a request with an answer, and keeps what is behind it;
+ *	until it is known to be executed
+ * @lost_due: that request is to be sent again
  * @ahead: answers that are kept, see ahead.h; NULL: there are none
  * @kept: packets that have arrived, by PSN modulo HRP_KEEP_PKTS: requests that
  *	the peer keeps or has executed, and answers in @ahead
@@ -68,9 +75,13 @@ struct hrp_sack {
 	u32 nr;
 	u32 timed_psn;
 	u32 timed_at;
+	u32 lost_psn;
+	u32 lost_at;
 	bool timing;
 	bool alone;
 	bool told;
+	bool lost;
+	bool lost_due;
 	struct hrp_keep *ahead;
 	u64 kept[HRP_SACK_WORDS];
 	u64 tried[2][HRP_SACK_WORDS];
@@ -169,6 +180,15 @@ void hrp_sack_trim(struct hrp_req *req);
  * lock held.
  */
 void hrp_sack_mark(struct hrp_req *req, u32 psn, u32 nr);
+
+/**
+ * hrp_sack_reach - what is missing before a PSN is a gap
+ * @req: requester with @req->sack
+ * @end: not after @req->psn_max; what is too far ahead is ignored
+ *
+ * Context: send lock held.
+ */
+void hrp_sack_reach(struct hrp_req *req, u32 end);
 
 /**
  * hrp_sack_next - find the next gap to fill

@@ -106,7 +106,6 @@ bool hrp_req_gives_up(const struct hrp_req *req, u64 now_ns)
 static bool req_probe(struct hrp_qp *qp, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
-	const struct hrp_wqe *w = hrp_sq_wqe(&req->sq, req->sq.tail);
 
 	req->probed = 1;
 	req->troubled = 1;
@@ -115,15 +114,8 @@ static bool req_probe(struct hrp_qp *qp, u64 now_ns)
 	if (req->backoff || !hrp_rtt_known(req))
 		hrp_rtt_back_off(req);
 	hrp_req_rearm(req, now_ns);
-	if (hrp_wqe_is_answered(w)) {
-		if (w->chunk_shift > HRP_READ_MIN_SHIFT)
-			return false;
-		hrp_req_rewind(req);
-		req->went_back = 1;
-	} else {
-		req->rtx_psn = req->psn_una;
-		req->rtx_pkts = 1;
-	}
+	if (!hrp_hole_probe(req))
+		return false;
 	hrp_count(qp, HROCE_EV_PROBES);
 	return true;
 }

@@ -355,7 +355,7 @@ static void answers_that_come_twice(void)
 	rig_end();
 }
 
-/* No answer at all: the rest is asked for as a whole, and what is kept is used. */
+/* No answer at all: the gap is asked for again, and what is kept is used. */
 static void timeout_asks_for_the_rest(void)
 {
 	begin_reads(0, 1);
@@ -368,7 +368,9 @@ static void timeout_asks_for_the_rest(void)
 	}
 	tap_eq(rig.burst.first.opcode, HRP_OP_READ_REQ);
 	tap_eq(rig.burst.first.psn, 1);
-	tap_eq(rig.burst.first.dmalen, 15 * MTU);
+	tap_eq(rig.burst.first.dmalen, 2 * MTU);
+	tap_eq(rig.counts.v[HROCE_EV_PROBES], 1);
+	tap_eq(rig.counts.v[HROCE_EV_RETRANSMITS], 0);
 	/* The answer to the first request for the gap is late. */
 	rig_read_resp(HRP_OP_READ_RESP_FIRST, 1, MTU);
 	rig_read_resp(HRP_OP_READ_RESP_LAST, 2, MTU);
@@ -416,9 +418,186 @@ static void far_answers_are_not_kept(void)
 	rig_end();
 }
 
+/* The peer lacks the request at @n, and keeps the one at @kept. */
+static void tell_lost(u32 base, u32 n, u32 kept)
+{
+	u32 psn = psn_of(base, n), bit = psn % 64 + kept - n;
+	u8 map[24] = { 0 };
+
+	map[bit / 8] = 1 << bit % 8;
+	tap_eq(rig_sack(psn, map, sizeof(map)), HRP_RX_ACCEPT);
+}
+
+/* Requests behind it are kept, and are not sent again. */
+static void lost_request_is_sent_alone(void)
+{
+	static const u32 psns[] = { 0, 0xffffe8 };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(psns); i++) {
+		begin_reads(psns[i], 4);
+		know_peer();
+		answer(psns[i], 0, 16);
+		tell_lost(psns[i], 16, 32);
+		expect_part(psns[i], 16, 16, 16);
+		tap_eq(rig_drain(), 0);
+		tap_eq(req->nr_rd_atomic, 3);
+		tap_eq(req->rd_pkts, 48);
+		/* The peer tells again, for the last request. */
+		tell_lost(psns[i], 16, 48);
+		tap_eq(rig_drain(), 0);
+		answer(psns[i], 16, 64);
+		expect_successes(0, 4);
+		tap_eq(rig.counts.v[HROCE_EV_HOLES_RESENT], 1);
+		tap_eq(rig.counts.v[HROCE_EV_RETRANSMITS], 0);
+		rig_end();
+	}
+}
+
+/* All requests before it have been executed: missing answers are lost. */
+static void lost_request_tells_of_lost_answers(void)
+{
+	begin_reads(0, 3);
+	know_peer();
+	answer(0, 0, 10);
+	tell_lost(0, 16, 32);
+	expect_part(0, 0, 10, 6);
+	expect_part(0, 16, 16, 16);
+	tap_eq(rig_drain(), 0);
+	rig_read_resp(HRP_OP_READ_RESP_FIRST, 10, MTU);
+	answer(0, 11, 48);
+	expect_successes(0, 3);
+	tap_eq(rig.counts.v[HROCE_EV_RETRANSMITS], 0);
+	rig_end();
+}
+
+static void request_is_lost_again(void)
+{
+	begin(0);
+	req->srtt8 = 100 << 3;
+	req->rttvar4 = 0;
+	rig_post_op(HROCE_WR_FETCH_ADD, 8);
+	rig_post_op(HROCE_WR_FETCH_ADD, 8);
+	rig_drain();
+	know_peer();
+	tell_lost(0, 0, 1);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig.burst.first.opcode, HRP_OP_FETCH_ADD);
+	tap_eq(rig.burst.first.psn, 0);
+	rig.now_ns += 50 << 10;
+	tell_lost(0, 0, 1);
+	tap_eq(rig_drain(), 0);
+	rig.now_ns += 60 << 10;
+	tell_lost(0, 0, 1);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig.burst.first.psn, 0);
+	tap_eq(rig_drain(), 0);
+	rig_atomic_resp(0, 1);
+	rig_atomic_resp(1, 2);
+	expect_successes(0, 2);
+	tap_eq(rig.counts.v[HROCE_EV_RETRANSMITS], 0);
+	rig_end();
+}
+
+/* A NAK without a map is from a peer that keeps nothing, or is not known to. */
+static void all_is_sent_again_to_others(void)
+{
+	begin_reads(0, 3);
+	know_peer();
+	answer(0, 0, 16);
+	rig_ack(16, HRP_NAK_PSN_SEQ);
+	expect_part(0, 16, 16, 16);
+	answer(0, 16, 32);
+	expect_part(0, 32, 32, 16);
+	answer(0, 32, 48);
+	expect_successes(0, 3);
+	tap_eq(rig.counts.v[HROCE_EV_RETRANSMITS], 1);
+	rig_end();
+
+	/* One that may know the question is asked. */
+	begin_reads(0, 3);
+	req->asks = HRP_SACK_ASKS;
+	answer(0, 0, 16);
+	rig_ack(16, HRP_NAK_PSN_SEQ);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig.burst.first.opcode, HRP_OPCODE_SACK_ASK);
+	expect_part(0, 16, 16, 16);
+	tap_eq(req->asks, HRP_SACK_ASKS - 1);
+	expect_successes(0, 1);
+	rig_end();
+}
+
+static void expire_until(enum hroce_stat what)
+{
+	do {
+		rig.now_ns = hrp_req_deadline(req);
+		hrp_req_timeout(&rig.qp, rig.now_ns);
+	} while (!rig.counts.v[what]);
+}
+
+/* After going back, answers to what was sent again have gaps as others. */
+static void answers_are_kept_after_going_back(void)
+{
+	begin_reads(0, 4);
+	expire_until(HROCE_EV_RETRANSMITS);
+	expect_part(0, 0, 0, 16);
+	/* Its first answer is lost. */
+	answer(0, 1, 16);
+	tap_eq(hrp_ahead_nr(req), 15);
+	expect_part(0, 0, 0, 1);
+	/* What is not sent again yet is answered then. */
+	tap_eq(rig_read_resp(HRP_OP_READ_RESP_FIRST, 32, MTU), HRP_RX_GO_BACK);
+	rig_read_resp(HRP_OP_READ_RESP_ONLY, 0, MTU);
+	expect_successes(0, 1);
+	expect_part(0, 16, 16, 16);
+	tap_eq(rig.counts.v[HROCE_EV_RETRANSMITS], 1);
+	rig_end();
+}
+
+/* The end of the last answer is lost: that alone is asked for. */
+static void probe_asks_for_the_rest(void)
+{
+	begin_reads(0, 1);
+	answer(0, 0, 13);
+	expire_until(HROCE_EV_PROBES);
+	expect_part(0, 0, 13, 3);
+	tap_eq(rig_drain(), 0);
+	tap_eq(req->rd_pkts, 3);
+	rig_read_resp(HRP_OP_READ_RESP_FIRST, 13, MTU);
+	answer(0, 14, 16);
+	expect_successes(0, 1);
+	rig_end();
+
+	/* A long one is not drawn twice, before anything of it has come. */
+	begin(0);
+	req->cwnd_pkts = 256;
+	rig_post_op(HROCE_WR_READ, 64 * MTU);
+	rig_drain();
+	rig.now_ns = hrp_req_deadline(req);
+	hrp_req_timeout(&rig.qp, rig.now_ns);
+	tap_eq(rig_drain(), 0);
+	tap_eq(rig.counts.v[HROCE_EV_PROBES], 0);
+	rig_end();
+}
+
+/* What is asked for again says nothing of the round trip. */
+static void resent_answers_are_not_timed(void)
+{
+	begin_reads(0, 3);
+	know_peer();
+	answer(0, 0, 2);
+	answer(0, 3, 5);
+	hrp_sack_time(req, 16, true, rig.now_ns);
+	tap_ok(rig.sack.timing);
+	answer(0, 17, 18);
+	rig_drain();
+	tap_ok(!rig.sack.timing);
+	rig_end();
+}
+
 int main(void)
 {
-	tap_plan(14);
+	tap_plan(21);
 	tap_run(one_gap_is_asked_for_alone);
 	tap_run(gaps_wait_at_unknown_peers);
 	tap_run(all_gaps_are_asked_for_at_known_peers);
@@ -433,5 +612,12 @@ int main(void)
 	tap_run(timeout_asks_for_the_rest);
 	tap_run(kept_answers_are_given_up);
 	tap_run(far_answers_are_not_kept);
+	tap_run(lost_request_is_sent_alone);
+	tap_run(lost_request_tells_of_lost_answers);
+	tap_run(request_is_lost_again);
+	tap_run(all_is_sent_again_to_others);
+	tap_run(answers_are_kept_after_going_back);
+	tap_run(probe_asks_for_the_rest);
+	tap_run(resent_answers_are_not_timed);
 	return tap_exit();
 }
