@@ -8,6 +8,17 @@
 scripts=$PWD/../Documentation/monitoring/bpftrace
 seen=/tmp/bpftrace-$id
 
+gone() { ! kill -0 "$1" 2>/dev/null; }
+
+# usage: interrupt PID: it ignores that until all probes are attached
+interrupt() {
+	for _ in 1 2 3 4 5 6; do
+		kill -INT "$1" 2>/dev/null || return 0
+		! wait_for 10 gone "$1" || return 0
+	done
+	return 1
+}
+
 # usage: watch SCRIPT [ARGUMENT...]: what it shows of some traffic is in $seen
 watch() {
 	local pid
@@ -18,7 +29,7 @@ watch() {
 	# It says so before it does.
 	sleep 5
 	traffic -n 300 -x 200000 -e 14 || { kill "$pid"; return 1; }
-	kill -INT "$pid"
+	interrupt "$pid" || { kill "$pid"; cat "$seen"; return 1; }
 	wait "$pid"
 	cat "$seen"
 }
