@@ -39,13 +39,15 @@ set_mtu() {
 	done
 }
 
-# usage: switch_xdp on|off: both links; not all cards have it, nor with each MTU
-switch_xdp() {
-	local end
+# usage: keep_tags NETDEV NAMESPACE: a card that takes VLAN tags off cannot have XDP
+keep_tags() {
+	! ip netns exec "$2" ethtool -k "$1" | grep -q '^rx-vlan-offload: on$' ||
+		ip netns exec "$2" ethtool -K "$1" rxvlan off
+}
 
-	for end in 1 2; do
-		ip netns exec "counts$end" "$tool" xdp "hroce$((end - 1))" "$1" >&2 || return
-	done
+# usage: switch_xdp on|off: both links
+switch_xdp() {
+	ip netns exec counts1 "$tool" xdp hroce0 "$1" >&2 && ip netns exec counts2 "$tool" xdp hroce1 "$1" >&2
 }
 
 # usage: run_card NAME NETDEV NETDEV
@@ -62,13 +64,14 @@ run_card() {
 		take_rxe_off "$a" "$b"
 	fi
 	put_hroce_on "$a" "$b"
-	ip netns exec counts1 ethtool -K "$a" rxvlan off 2>/dev/null || true
-	ip netns exec counts2 ethtool -K "$b" rxvlan off 2>/dev/null || true
 	for mtu in "${mtus[@]}"; do
 		set_mtu "$mtu" "$a" counts1
 		set_mtu "$mtu" "$b" counts2
 		! wants hroce || "$programs/load" hroce "${card}_$mtu" hroce0 hroce1 $bytes
-		if wants xdp && switch_xdp on; then
+		if wants xdp; then
+			keep_tags "$a" counts1
+			keep_tags "$b" counts2
+			switch_xdp on
 			"$programs/load" xdp "${card}_$mtu" hroce0 hroce1 $bytes
 			switch_xdp off
 		fi
