@@ -82,6 +82,7 @@
 	X(RNR_SENT, "rnr_sent", "RNR NAKs sent") \
 	X(RNR_NO_WQE, "rnr_no_wqe", "RNR NAKs sent for lack of a receive entry") \
 	X(RNR_RCVD, "rnr_rcvd", "RNR NAKs received") \
+	X(E2E_LIMITED, "e2e_limited", "requests beyond the peer's credits") \
 	X(MEM_FAULTS, "memory_faults", "times that memory had to be fetched") \
 	X(MEM_FAULTS_BAD, "memory_faults_failed", "failed memory fetches") \
 	X(DUPLICATES, "duplicates", "duplicate requests received") \

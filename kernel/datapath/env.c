@@ -80,6 +80,13 @@ bool hrp_env_recv_take(struct hrp_qp *proto, struct hrp_rwqe *rwqe)
 	return taken;
 }
 
+u32 hrp_env_recv_avail(const struct hrp_qp *proto)
+{
+	const struct hroce_qp *qp = proto_to_hqp(proto);
+
+	return qp->rq ? hroce_rq_avail(qp->rq, qp->rq_head) : HRP_RECV_SHARED;
+}
+
 bool hrp_env_mem_check(struct hrp_qp *proto, u32 rkey, u64 va, u32 len,
 		       u8 access)
 {

@@ -49,6 +49,14 @@ corrupt:
 	return false;
 }
 
+u32 hroce_rq_avail(const struct hroce_ring *ring, u32 head)
+{
+	const struct hroce_rq_hdr *hdr = ring->va;
+	u32 avail = READ_ONCE(hdr->prod) - head;
+
+	return avail > ring->nr_entries ? 0 : avail;
+}
+
 static void srq_raise(struct hroce_srq *srq, enum ib_event_type type)
 {
 	struct ib_event event = {

@@ -87,6 +87,15 @@ bool hroce_srq_take(struct hroce_srq *srq, struct hrp_rwqe *rwqe);
 u32 hroce_rq_stride(u32 max_sges);
 
 /**
+ * hroce_rq_avail - entries of a receive ring that could be taken
+ * @ring: RQ memory, hostile if mapped
+ * @head: entries taken so far
+ *
+ * Return: up to the size of the ring; 0 if the ring's index is invalid.
+ */
+u32 hroce_rq_avail(const struct hroce_ring *ring, u32 head);
+
+/**
  * hroce_rq_copy - take an entry out of a receive ring
  * @ring: RQ or SRQ memory, hostile if mapped
  * @max_sges: most SGEs allowed

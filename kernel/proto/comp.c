@@ -13,6 +13,7 @@
 #include <linux/minmax.h>
 #include "ahead.h"
 #include "cc.h"
+#include "e2e.h"
 #include "env.h"
 #include "req.h"
 #include "req_priv.h"
@@ -457,6 +458,8 @@ static void comp_commit_ack(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	bool alone = false;
 	u32 n, held;
 
+	if (type == HRP_SYN_ACK && !(pkt->info & HRP_OI_EXT))
+		hrp_e2e_acked(req, pkt);
 	n = comp_distance(req, pkt->psn) + (type == HRP_SYN_ACK);
 	held = comp_ack(qp, n);
 	if (held != n)
@@ -499,6 +502,8 @@ static void comp_accept(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	/* The memory arrived before hrp_req_mem_ready(). */
 	if (unlikely(req->timer == HRP_TIMER_MEM))
 		req->timer = HRP_TIMER_OFF;
+	if (pkt->info & HRP_OI_AETH)
+		hrp_e2e_acked(req, pkt);
 	comp_answered(qp, pkt, nr_pkts);
 	if (likely(!req->troubled)) {
 		comp_progress(qp, nr_pkts, now_ns);

@@ -8,6 +8,7 @@
 #define HRP_ENV_H
 
 #include <linux/compiler.h>
+#include <linux/limits.h>
 #include <linux/types.h>
 #include <uapi/rdma/hroce-abi.h>
 #include "cause.h"
@@ -80,6 +81,17 @@ bool hrp_env_srq_find(struct hrp_qp *qp, u32 srqn);
  * Return: true; false if there is none.
  */
 bool hrp_env_recv_take(struct hrp_qp *qp, struct hrp_rwqe *rwqe);
+
+/* The receive entries are shared with other queue pairs. */
+#define HRP_RECV_SHARED	U32_MAX
+
+/**
+ * hrp_env_recv_avail - receive entries that could be taken now
+ * @qp: queue pair
+ *
+ * Return: their number, or HRP_RECV_SHARED.
+ */
+u32 hrp_env_recv_avail(const struct hrp_qp *qp);
 
 /**
  * hrp_env_mem_check - check a remote memory access

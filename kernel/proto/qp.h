@@ -129,13 +129,16 @@ enum hrp_cc {
  * @mtu_asks: how often that may still be done; set by the owner, up to
  *	HRP_MTU_ASKS
  * @mtu_wait: long messages before that is done again
+ * @credited: the peer tells how many receive entries it has
  * @cwnd_pkts: congestion window: limits SEND and WRITE packets in flight, and
  *	response packets requested by READs; see hrp_req_window() and cc.h
  * @cwnd_rest: of the control: packets acknowledged since @cwnd_pkts last grew, or
  *	its fraction
  * @burst_pkts: most packets that one hrp_req_next() returns; 0: process only
  *	entries that send no packet
- * @burst_idx: entry that the last burst belongs to
+ * @burst_idx: lower bits of the index of the entry that the last burst belongs
+ *	to
+ * @lsn: LSN that the peer has told, if @credited, see e2e.h
  * @unasked_pkts: packets sent since the last request for an acknowledgement,
  *	fewer than REQ_ASK_PKTS
  * @rd_pkts: PSNs in [@psn_una, @psn) taken by responses to READs and atomics
@@ -204,7 +207,8 @@ struct hrp_req {
 	u32 psn_una;
 	u32 psn_max;
 	u32 offset;
-	u32 burst_idx;
+	u16 burst_idx;
+	u16 lsn;
 	u32 rd_pkts:24;
 	u32 retry_cnt:4;
 	u32 retries:4;
@@ -215,6 +219,7 @@ struct hrp_req {
 	u8 mtu_ask:1;
 	u8 mtu_asks:2;
 	u8 mtu_wait:4;
+	u8 credited:1;
 	u32 cwnd_pkts;
 	u32 since;
 	u32 srtt8:28;

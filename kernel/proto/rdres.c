@@ -17,6 +17,7 @@
 #include "mtu.h"
 #include "psn.h"
 #include "rdres.h"
+#include "resp_priv.h"
 
 static struct hrp_rdres *rdres_at(const struct hrp_resp *resp, u32 idx)
 {
@@ -236,7 +237,7 @@ bool hrp_rdres_next(struct hrp_qp *qp, struct hrp_burst *b)
 		rdres_read(qp, res, b);
 	}
 	b->first.msn = res->msn;
-	b->first.syndrome = HRP_SYN_ACK | HRP_SYN_CREDIT_INVALID;
+	b->first.syndrome = hrp_resp_syndrome(qp, res->msn);
 	res->sent += b->nr_pkts;
 	if (res->sent == res->end)
 		resp->rd_reply++;

@@ -18,10 +18,12 @@
 #include <linux/minmax.h>
 #include "ahead.h"
 #include "cc.h"
+#include "e2e.h"
 #include "env.h"
 #include "mtu.h"
 #include "pace.h"
 #include "req.h"
+#include "req_build.h"
 #include "req_priv.h"
 #include "req_room.h"
 #include "rtt.h"
@@ -45,45 +47,6 @@ enum req_step {
 	STEP_NEXT,	/* done with it, look at the next one */
 	STEP_WAIT,	/* something must happen first */
 	STEP_STOP,	/* the queue pair is in error */
-};
-
-struct req_ops {
-	u8 first;
-	u8 middle;
-	u8 last;
-	u8 only;
-};
-
-static const struct req_ops data_ops[] = {
-	[HROCE_WR_SEND] = {
-		HRP_OP_SEND_FIRST, HRP_OP_SEND_MIDDLE,
-		HRP_OP_SEND_LAST, HRP_OP_SEND_ONLY,
-	},
-	[HROCE_WR_SEND_IMM] = {
-		HRP_OP_SEND_FIRST, HRP_OP_SEND_MIDDLE,
-		HRP_OP_SEND_LAST_IMM, HRP_OP_SEND_ONLY_IMM,
-	},
-	[HROCE_WR_SEND_INV] = {
-		HRP_OP_SEND_FIRST, HRP_OP_SEND_MIDDLE,
-		HRP_OP_SEND_LAST_INV, HRP_OP_SEND_ONLY_INV,
-	},
-	[HROCE_WR_WRITE] = {
-		HRP_OP_WRITE_FIRST, HRP_OP_WRITE_MIDDLE,
-		HRP_OP_WRITE_LAST, HRP_OP_WRITE_ONLY,
-	},
-	[HROCE_WR_WRITE_IMM] = {
-		HRP_OP_WRITE_FIRST, HRP_OP_WRITE_MIDDLE,
-		HRP_OP_WRITE_LAST_IMM, HRP_OP_WRITE_ONLY_IMM,
-	},
-};
-
-static const u8 single_ops[] = {
-	[HROCE_WR_CMP_SWAP] = HRP_OP_CMP_SWAP,
-	[HROCE_WR_FETCH_ADD] = HRP_OP_FETCH_ADD,
-	[HROCE_WR_ATOMIC_WRITE] = HRP_OP_ATOMIC_WRITE,
-	[HROCE_WR_FLUSH] = HRP_OP_FLUSH,
-	[HROCE_WR_MASKED_CMP_SWAP] = HRP_OP_CMP_SWAP,
-	[HROCE_WR_MASKED_FETCH_ADD] = HRP_OP_CMP_SWAP,
 };
 
 void hrp_req_reset(struct hrp_qp *qp)
@@ -127,6 +90,8 @@ void hrp_req_start(struct hrp_qp *qp, u32 psn)
 	req->mtu_ask = 0;
 	req->mtu_wait = 0;
 	req->agreed_mtu = 0;
+	req->sq.ssn = 0;
+	req->credited = 0;
 	req->timer = HRP_TIMER_OFF;
 	if (req->sack)
 		hrp_sack_forget(req);
@@ -199,6 +164,13 @@ static void req_start_message(struct hrp_req *req, struct hrp_wqe *w)
 	w->last_psn = hrp_psn_add(req->psn, w->nr_pkts - 1);
 }
 
+/* The peer counts each request that is new, see e2e.h. */
+static void req_count_request(struct hrp_req *req)
+{
+	if (req->psn == req->psn_max)
+		req->sq.ssn++;
+}
+
 /* Mark @n PSNs of the entry as sent. */
 static void req_advance(struct hrp_req *req, const struct hrp_wqe *w, u32 n)
 {
@@ -232,7 +204,8 @@ static bool req_is_followed(struct hrp_qp *qp)
 	w = hrp_sq_wqe(sq, sq->next + 1);
 	return w->status == HROCE_WC_SUCCESS &&
 	       w->wqe.opcode < ARRAY_SIZE(data_ops) &&
-	       !(w->wqe.flags & HROCE_WRF_FENCE);
+	       !(w->wqe.flags & HROCE_WRF_FENCE) &&
+	       !hrp_e2e_is_limited(&qp->req, w);
 }
 
 /*
@@ -275,82 +248,14 @@ static bool req_ask_again(struct hrp_req *req, u32 idx)
 	return true;
 }
 
-/* Connected peers get full packets of @w->mtu. */
-static void req_set_mtu(const struct hrp_qp *qp, const struct hrp_wqe *w,
-			struct hrp_burst *b)
+/* What of a limited message may be sent now; its packets leave one by one. */
+static noinline u32 req_limit(struct hrp_qp *qp, const struct hrp_wqe *w,
+			      u32 room)
 {
-	b->mtu = w->mtu;
-	b->first.longer = w->mtu > qp->mtu;
-}
-
-static void req_set_mem(const struct hrp_wqe *w, struct hrp_burst *b,
-			u32 offset_pkts, bool end)
-{
-	u32 offset = offset_pkts * b->mtu;
-
-	if (w->wqe.flags & HROCE_WRF_INLINE) {
-		b->mem.bytes = w->sges;
-		b->copy = 1;
-	} else {
-		b->mem.sges = w->sges;
-		b->mem.nr_sges = w->wqe.nr_sges;
-	}
-	b->mem.offset = offset;
-	b->mem.len = end ? w->length - offset : b->nr_pkts * b->mtu;
-	b->mem.access = HRP_ACCESS_LOCAL_READ;
-}
-
-static void req_set_headers(const struct hrp_qp *qp, const struct hrp_wqe *w,
-			    struct hrp_burst *b)
-{
-	const struct hroce_sq_wqe *wqe = &w->wqe;
-	struct hrp_pkt *first = &b->first;
-
-	first->va = wqe->rdma.remote_addr;
-	first->rkey = wqe->rdma.rkey;
-	first->dmalen = w->length;
-	first->imm = (__force __be32)wqe->imm_data;
-	first->inv_rkey = wqe->imm_data;
-	first->srqn = wqe->srqn;
-	if (qp->type != HRP_TYPE_UD)
-		return;
-	first->dqpn = wqe->ud.qpn & HRP_PSN_MASK;
-	first->sqpn = qp->qpn;
-	/* The high bit selects the Q_Key of the queue pair (10.2.5). */
-	first->qkey = wqe->ud.qkey >> 31 ? qp->qkey : wqe->ud.qkey;
-	b->ah = wqe->ud.ah;
-	if (qp->gsi)
-		first->pkey = wqe->ud.pkey;
-}
-
-static u8 req_first_op(const struct req_ops *ops, bool begin, bool end)
-{
-	if (begin)
-		return end ? ops->only : ops->first;
-	return end ? ops->last : ops->middle;
-}
-
-/* @n packets of SEND or WRITE, from @offset_pkts of the entry on. */
-static __always_inline void req_set_data(const struct hrp_qp *qp,
-					 const struct hrp_wqe *w,
-					 struct hrp_burst *b, u32 psn,
-					 u32 offset_pkts, u32 n)
-{
-	const struct req_ops *ops = &data_ops[w->wqe.opcode];
-	bool end = offset_pkts + n == w->nr_pkts;
-	u8 svc = hrp_qp_service(qp);
-
-	hrp_burst_begin(b, qp,
-			svc | req_first_op(ops, !offset_pkts, end && n == 1),
-			psn);
-	b->nr_pkts = n;
-	b->op_middle = svc | ops->middle;
-	b->op_last = svc | (end ? ops->last : ops->middle);
-	b->se_last = end && w->wqe.flags & HROCE_WRF_SOLICITED &&
-		     w->wqe.opcode != HROCE_WR_WRITE;
-	req_set_headers(qp, w, b);
-	req_set_mtu(qp, w, b);
-	req_set_mem(w, b, offset_pkts, end);
+	room = min(room, hrp_e2e_room(&qp->req, w));
+	if (room && !w->started)
+		hrp_count(qp, HROCE_EV_E2E_LIMITED);
+	return room;
 }
 
 /* SEND and WRITE */
@@ -365,10 +270,17 @@ static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
 
 	if (reliable) {
 		room = req_room(req);
+		if (unlikely(hrp_e2e_is_limited(req, w)) &&
+		    req->psn == req->psn_max) {
+			room = req_limit(qp, w, room);
+			alone = true;
+		}
 		n = min3(n, room, alone ? 1u : n);
 	}
 	if (!n)
 		return STEP_WAIT;
+	if (!w->started)
+		req->sq.ssn++;
 	req_start_message(req, w);
 	end = req->offset + n == w->nr_pkts;
 
@@ -406,21 +318,6 @@ static void req_divide_read(const struct hrp_req *req, struct hrp_wqe *w)
 		w->chunk_shift = min_t(u32, w->chunk_shift, __ffs(req->offset));
 }
 
-/* Ask for @n packets of the answer to a READ, from @offset_pkts on. */
-static void req_set_read(const struct hrp_qp *qp, const struct hrp_wqe *w,
-			 struct hrp_burst *b, u32 psn, u32 offset_pkts, u32 n)
-{
-	u32 offset = offset_pkts * w->mtu;
-
-	hrp_burst_begin(b, qp, hrp_qp_service(qp) | HRP_OP_READ_REQ, psn);
-	req_set_mtu(qp, w, b);
-	b->ackreq_last = 1;
-	b->first.va = w->wqe.rdma.remote_addr + offset;
-	b->first.rkey = w->wqe.rdma.rkey;
-	b->first.srqn = w->wqe.srqn;
-	b->first.dmalen = min(w->length - offset, n * w->mtu);
-}
-
 static enum req_step req_read(struct hrp_qp *qp, struct hrp_wqe *w,
 			      struct hrp_burst *b)
 {
@@ -444,56 +341,12 @@ static enum req_step req_read(struct hrp_qp *qp, struct hrp_wqe *w,
 		req->restart_psn = req->psn;
 
 	req_set_read(qp, w, b, req->psn, req->offset, n);
+	req_count_request(req);
 	req->nr_rd_atomic++;
 	req->rd_pkts += n;
 	req->unasked_pkts = 0;
 	req_advance(req, w, n);
 	return STEP_BURST;
-}
-
-/* Fields of the entry other than address, key and SRQ. */
-static void req_single_fill(const struct hrp_wqe *w, struct hrp_burst *b)
-{
-	const struct hroce_sq_wqe *wqe = &w->wqe;
-	struct hrp_pkt *first = &b->first;
-
-	switch (wqe->opcode) {
-	case HROCE_WR_CMP_SWAP:
-		first->swap_add = wqe->rdma.swap;
-		first->compare = wqe->rdma.compare_add;
-		break;
-	case HROCE_WR_FETCH_ADD:
-		first->swap_add = wqe->rdma.compare_add;
-		first->compare = 0;
-		break;
-	case HROCE_WR_ATOMIC_WRITE:
-		first->dmalen = w->length;
-		req_set_mem(w, b, 0, true);
-		b->copy = 1;
-		break;
-	case HROCE_WR_FLUSH:
-		first->dmalen = wqe->flush.length;
-		first->feth = wqe->flush.placement |
-			      wqe->flush.selectivity << HRW_FETH_SEL_SHIFT;
-		break;
-	case HROCE_WR_MASKED_CMP_SWAP:
-	case HROCE_WR_MASKED_FETCH_ADD:
-		hrp_masked_ask(w, first);
-		break;
-	}
-}
-
-static void req_set_single(const struct hrp_qp *qp, const struct hrp_wqe *w,
-			   struct hrp_burst *b, u32 psn)
-{
-	hrp_burst_begin(b, qp, hrp_qp_service(qp) | single_ops[w->wqe.opcode],
-			psn);
-	req_set_mtu(qp, w, b);
-	b->ackreq_last = 1;
-	b->first.va = w->wqe.rdma.remote_addr;
-	b->first.rkey = w->wqe.rdma.rkey;
-	b->first.srqn = w->wqe.srqn;
-	req_single_fill(w, b);
 }
 
 /* Atomics, ATOMIC WRITE and FLUSH: one request packet, one response. */
@@ -511,6 +364,7 @@ static enum req_step req_single(struct hrp_qp *qp, struct hrp_wqe *w,
 		return STEP_WAIT;
 	req_start_message(req, w);
 	req_set_single(qp, w, b, req->psn);
+	req_count_request(req);
 	req->nr_rd_atomic++;
 	req->rd_pkts++;
 	req->unasked_pkts = 0;
@@ -783,11 +637,20 @@ void hrp_req_wait_mem(struct hrp_req *req, bool oldest)
 	req->mem_oldest = oldest;
 }
 
+/*
+ * The entry of the last burst, behind all those that are not complete if it is
+ * complete itself. A queue has at most 2^15 entries.
+ */
+static u32 req_burst_idx(const struct hrp_req *req)
+{
+	return req->sq.tail + (u16)(req->burst_idx - req->sq.tail);
+}
+
 bool hrp_req_mem_ready(struct hrp_qp *qp, u64 now_ns, bool ok)
 {
 	struct hrp_req *req = &qp->req;
 	struct hrp_sq *sq = &req->sq;
-	u32 idx = req->mem_oldest ? sq->tail : req->burst_idx;
+	u32 idx = req->mem_oldest ? sq->tail : req_burst_idx(req);
 
 	if (req->timer != HRP_TIMER_MEM)
 		return false;
@@ -825,7 +688,7 @@ static void req_return_to(struct hrp_req *req, const struct hrp_burst *b,
 		req->nr_rd_atomic--;
 		req->rd_pkts--;
 	}
-	req->sq.next = req->burst_idx;
+	req->sq.next = req_burst_idx(req);
 	req->psn = psn;
 	req->offset = (psn - w->first_psn) & HRP_PSN_MASK;
 	/* What @b asked for is not, and it is not known what was before. */
@@ -836,7 +699,7 @@ void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
 {
 	struct hrp_req *req = &qp->req;
 	struct hrp_sq *sq = &req->sq;
-	u32 idx = req->burst_idx;
+	u32 idx = req_burst_idx(req);
 	struct hrp_wqe *w;
 
 	if (hrp_qp_is_reliable(qp) && status == HROCE_WC_SUCCESS)

@@ -238,7 +238,7 @@ static bool resp_next_ack(struct hrp_qp *qp, struct hrp_burst *b)
 		hrp_burst_begin(b, qp, hrp_qp_service(qp) | HRP_OP_ACK,
 				resp->ack_psn);
 		b->first.msn = resp->msn;
-		b->first.syndrome = HRP_SYN_ACK | HRP_SYN_CREDIT_INVALID;
+		b->first.syndrome = hrp_resp_syndrome(qp, resp->msn);
 	} else {
 		return false;
 	}

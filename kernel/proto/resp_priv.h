@@ -4,6 +4,7 @@
 #define HRP_RESP_PRIV_H
 
 #include <linux/compiler.h>
+#include "e2e.h"
 #include "env.h"
 #include "psn.h"
 #include "resp.h"
@@ -54,6 +55,29 @@ static inline bool hrp_resp_greets(const struct hrp_resp *resp)
 {
 	return resp->nak_due &&
 	       (resp->nak_due & HRP_SYN_TYPE_MASK) == HRP_SYN_ACK;
+}
+
+/**
+ * hrp_resp_syndrome - syndrome of an ACK, or of a READ or atomic response
+ * @qp: reliable queue pair
+ * @msn: MSN of the answer: that of the responder, or an earlier one
+ *
+ * Context: receive lock held.
+ * Return: ACK, with credits unless the receive entries are shared with others.
+ */
+static inline u8 hrp_resp_syndrome(const struct hrp_qp *qp, u32 msn)
+{
+	const struct hrp_resp *resp = &qp->resp;
+	u32 credits = hrp_env_recv_avail(qp);
+
+	if (credits == HRP_RECV_SHARED)
+		return HRP_SYN_ACK | HRP_SYN_CREDIT_INVALID;
+	/*
+	 * The message in progress has its entry already, or needs none. Later
+	 * messages than @msn have taken theirs.
+	 */
+	credits += resp->have_rwqe + ((resp->msn - msn) & HRP_PSN_MASK);
+	return HRP_SYN_ACK | hrp_e2e_code(credits);
 }
 
 /* The next acknowledgement is a NAK of the expected PSN. */

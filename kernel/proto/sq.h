@@ -67,13 +67,14 @@ struct hrp_wqe {
  * @head: entries taken
  * @next: entry that is being sent
  * @tail: oldest entry that is not complete
- * @kick_asked: @hdr->need_kick is 1
- * @polled: the queue was empty and did not ask for a kick, since a poller
- *	watches it; the poller reads this without the lock
+ * @reg_mr: REG_MR is permitted: a queue of the kernel
  * @watched: a poller watches the queue, so an empty queue asks for no kick. The
  *	owner calls hrp_req_next() when the producer index of a queue with
  *	@polled has moved, and once after the poller has stopped
- * @reg_mr: REG_MR is permitted: a queue of the kernel
+ * @kick_asked: @hdr->need_kick is 1
+ * @polled: the queue was empty and did not ask for a kick, since a poller
+ *	watches it; the poller reads this without the lock
+ * @ssn: SSN of the message that was begun last, see e2e.h
  *
  * Guarded by the send lock.
  */
@@ -86,14 +87,15 @@ struct hrp_sq {
 	u16 copy_stride;
 	u16 max_inline;
 	u8 max_sges;
+	u8 reg_mr:1;
+	u8 watched:1;
 	u32 posted;
 	u32 head;
 	u32 next;
 	u32 tail;
 	bool kick_asked;
 	bool polled;
-	bool watched;
-	bool reg_mr;
+	u16 ssn;
 };
 
 /* Result of hrp_sq_look(). */

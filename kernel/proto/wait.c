@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Why a requester does not send, see wait.h. */
 #include <linux/kernel.h>
+#include "e2e.h"
 #include "pace.h"
 #include "psn.h"
 #include "req.h"
@@ -23,7 +24,10 @@ static enum hrp_wait wait_entry(const struct hrp_qp *qp,
 	case HROCE_WR_SEND_INV:
 	case HROCE_WR_WRITE:
 	case HROCE_WR_WRITE_IMM:
-		return req_room(req) ? HRP_WAIT_ANSWER : HRP_WAIT_WINDOW;
+		if (!req_room(req))
+			return HRP_WAIT_WINDOW;
+		return hrp_e2e_is_limited(req, w) ? HRP_WAIT_CREDITS :
+						    HRP_WAIT_ANSWER;
 	case HROCE_WR_LOCAL_INV:
 	case HROCE_WR_REG_MR:
 	case HROCE_WR_BIND_MW:
@@ -70,6 +74,7 @@ const char *hrp_wait_name(enum hrp_wait wait)
 		[HRP_WAIT_NOTHING] = "nothing",
 		[HRP_WAIT_ANSWER] = "answer",
 		[HRP_WAIT_WINDOW] = "window",
+		[HRP_WAIT_CREDITS] = "credits",
 		[HRP_WAIT_READS] = "reads",
 		[HRP_WAIT_ORDER] = "order",
 		[HRP_WAIT_RNR] = "rnr",

@@ -10,6 +10,7 @@ enum hrp_wait {
 	HRP_WAIT_NOTHING,	/* all is sent and answered */
 	HRP_WAIT_ANSWER,	/* all is sent, or the peer must answer first */
 	HRP_WAIT_WINDOW,	/* the congestion window is full */
+	HRP_WAIT_CREDITS,	/* the peer has told of no receive request */
 	HRP_WAIT_READS,		/* as many READs and atomics as are allowed */
 	HRP_WAIT_ORDER,		/* fence, or an entry that must be the oldest */
 	HRP_WAIT_RNR,		/* the peer has no receive request */

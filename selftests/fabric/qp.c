@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "kept.h"
+#include "proto/env.h"
 #include "proto/pace.h"
 #include "fabric.h"
 
@@ -456,6 +457,11 @@ bool hrp_env_recv_take(struct hrp_qp *hrp, struct hrp_rwqe *rwqe)
 	rwqe->nr_sges = 0;
 	rwqe->length = 0;
 	return true;
+}
+
+u32 hrp_env_recv_avail(const struct hrp_qp *hrp)
+{
+	return HRP_RECV_SHARED;
 }
 
 bool hrp_env_mem_check(struct hrp_qp *hrp, u32 rkey, u64 va, u32 len,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <linux/overflow.h>
 #include "../sim/kept.h"
+#include "proto/env.h"
 #include "proto/sack.h"
 #include "fuzz_engine.h"
 
@@ -144,6 +145,14 @@ bool hrp_env_recv_take(struct hrp_qp *qp, struct hrp_rwqe *rwqe)
 	for (u32 i = 0; i < rwqe->nr_sges; i++)
 		rwqe->length += rwqe->sges[i].length;
 	return true;
+}
+
+u32 hrp_env_recv_avail(const struct hrp_qp *qp)
+{
+	fuzz.env_calls++;
+	fuzz_demand(hrp_qp_is_reliable(qp));
+	return qp->resp.srq || qp->type == HRP_TYPE_XRC_TGT ? HRP_RECV_SHARED :
+							      fuzz.rq_avail;
 }
 
 /* As the numbers of SRQs that there are; each has entries of its own kind. */

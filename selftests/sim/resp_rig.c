@@ -33,6 +33,11 @@ bool hrp_env_recv_take(struct hrp_qp *qp, struct hrp_rwqe *rwqe)
 	return true;
 }
 
+u32 hrp_env_recv_avail(const struct hrp_qp *qp)
+{
+	return rr.credits ? rr.nr_recvs : HRP_RECV_SHARED;
+}
+
 bool hrp_env_mem_check(struct hrp_qp *qp, u32 rkey, u64 va, u32 len, u8 access)
 {
 	rr.checked_for = qp->resp.srqn;

@@ -37,6 +37,7 @@ struct resp_rig {
 	bool solicited;
 	u32 nr_cqes;
 	u32 nr_recvs;		/* receive entries posted */
+	bool credits;		/* they are told: not an SRQ */
 	u32 taken_from;		/* XRC: SRQ of the last one taken */
 	u32 checked_for;	/* XRC: SRQ in whose name a key was checked */
 	u32 next_wr_id;

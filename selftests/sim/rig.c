@@ -20,6 +20,7 @@ void rig_begin(enum hrp_type type, u32 psn)
 
 	memset(&rig, 0, sizeof(rig));
 	rig.now_ns = 1000;
+	rig.credit_code = HRP_SYN_CREDIT_INVALID;
 	rig.qp.type = type;
 	rig.qp.state = HRP_RTS;
 	rig.qp.mtu = 1024;
@@ -162,6 +163,9 @@ static bool rig_receive(struct hrp_pkt *pkt, u8 opcode, u32 psn, u8 *verdict)
 	pkt->opcode = opcode;
 	pkt->info = hrp_opcode_info(opcode);
 	pkt->psn = psn & 0xffffff;
+	pkt->msn = rig.msn;
+	if ((pkt->syndrome & HRP_SYN_TYPE_MASK) == HRP_SYN_ACK)
+		pkt->syndrome |= rig.credit_code;
 	hrp_comp_begin(&rig.qp, pkt, &rx);
 	*verdict = rx.verdict;
 	if (rx.verdict == HRP_RX_DROP) {

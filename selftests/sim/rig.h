@@ -35,6 +35,8 @@
  * @posts_left: local operations that the application posts in response to one
  * @sack: memory for rig_sack(), and for rig_read_resp() if answers are kept
  * @keeps_answers: there is memory to keep answers
+ * @credit_code: what answers say in the credit field
+ * @msn: their MSN
  */
 struct rig {
 	struct hrp_qp qp;
@@ -52,6 +54,8 @@ struct rig {
 	u32 posts_left;
 	struct hrp_sack sack;
 	bool keeps_answers;
+	u8 credit_code;
+	u32 msn;
 };
 
 extern struct rig rig;

@@ -9,6 +9,6 @@ $(OUT)/sim: $(SIM_OBJS) $(ENGINE)
 all: $(OUT)/sim
 
 $(OUT)/unit_resp $(OUT)/unit_rdres $(OUT)/unit_dgram $(OUT)/unit_xrc \
-	$(OUT)/unit_hold $(OUT)/unit_keep $(OUT)/unit_mtu_resp \
+	$(OUT)/unit_hold $(OUT)/unit_keep $(OUT)/unit_mtu_resp $(OUT)/unit_e2e_resp \
 	$(OUT)/unit_resp_pace: \
 	$(OUT)/resp_rig.o

@@ -303,6 +303,8 @@ static void check_memory(struct sim *sim, struct sim_qp *qp)
 		sim_check(sim, !memcmp(to->mem + w->count_base, w->count_model,
 				       8 * SIM_NR_COUNTERS));
 		sim_check(sim, qp->hrp.req.nr_rd_atomic == 0);
+		sim_check(sim, qp->hrp.req.sq.ssn ==
+			       (u16)qp->peer->hrp.resp.msn);
 	}
 	/* On a good network unreliable services are reliable. */
 	if (sim->opts.drop_ppm || sim->opts.damage_ppm ||

@@ -10,6 +10,7 @@
 #include <linux/overflow.h>
 #include "kept.h"
 #include "proto/cc.h"
+#include "proto/env.h"
 #include "proto/mtu.h"
 #include "sim.h"
 
@@ -723,6 +724,15 @@ bool hrp_env_recv_take(struct hrp_qp *hrp, struct hrp_rwqe *rwqe)
 	for (i = 0; i < rwqe->nr_sges; i++)
 		rwqe->length += rwqe->sges[i].length;
 	return true;
+}
+
+u32 hrp_env_recv_avail(const struct hrp_qp *hrp)
+{
+	const struct sim_rq *rq = to_sim_qp(hrp)->rq;
+
+	if (hrp->resp.srq || hrp->type == HRP_TYPE_XRC_TGT)
+		return HRP_RECV_SHARED;
+	return rq->tail - rq->head;
 }
 
 struct sim_rq *sim_rq_new(struct sim_node *node, u32 room)

@@ -166,6 +166,58 @@ static void rnr_in_the_middle(struct vt *t)
 	}
 }
 
+#define CREDIT_MSGS	16
+
+/* A receive request, on the SRQ if there is one. */
+static void receive(struct vt_pair *p, int id, const struct vt_mem *m)
+{
+	if (p->opt.srq[1])
+		vt_srq_recv(p->opt.srq[1], id, m, 0, 0);
+	else
+		vt_recv(p->qp[1], id, m, 0, 0);
+}
+
+/*
+ * The peer tells how many receive requests it has, so of 16 messages one is sent
+ * without. If they were all sent, it would drop those behind that one. Those of
+ * an SRQ are not told.
+ */
+static void credits(struct vt *t)
+{
+	struct vt_opt o = { .timeout = -1, .rnr = 7, .rnr_timer = 20 };
+	struct vt_mem *m = vt_mem(&t->b, 64, VT_ALL);
+	long long limited, dropped;
+	struct vt_pair *p;
+	int i;
+
+	if (!vt_is_hroce(&t->a))
+		vt_skip("counters of hroce");
+	if (t->arg)
+		o.srq[1] = vt_srq(&t->b, 2 * CREDIT_MSGS, 1, 0);
+	p = vt_pair(t, &o);
+	for (i = 0; i < 5; i++)
+		receive(p, i, m);
+	send_id(p, 0);
+	vt_expect(p->scq[0], 0, IBV_WC_SUCCESS);
+
+	limited = vt_settled(&t->a, "e2e_limited");
+	dropped = vt_settled(&t->b, "rx_drop_psn");
+	for (i = 1; i <= CREDIT_MSGS; i++)
+		send_id(p, i);
+	for (i = 1; i <= 4; i++)
+		vt_expect(p->scq[0], i, IBV_WC_SUCCESS);
+	vt_quiet(p->scq[0], 30);
+	limited = vt_settled(&t->a, "e2e_limited") - limited;
+	dropped = vt_settled(&t->b, "rx_drop_psn") - dropped;
+	VT_EQ(limited, t->arg ? 0 : 1);
+	if (!t->arg)
+		VT_EQ(dropped, 0);
+	for (i = 5; i <= CREDIT_MSGS; i++)
+		receive(p, i, m);
+	for (i = 5; i <= CREDIT_MSGS; i++)
+		vt_expect(p->scq[0], i, IBV_WC_SUCCESS);
+}
+
 /* A queue pair that waits does not hold up another one. */
 static void neighbour_is_not_delayed(struct vt *t)
 {
@@ -212,6 +264,8 @@ static const struct vt_case cases[] = {
 	VT_CASE_ARG("rnr_code_zero_is_longest", rnr_runs_out, RNR(0, 1)),
 	VT_CASE(rnr_seven_never_ends),
 	VT_CASE(rnr_in_the_middle),
+	VT_CASE_ARG("credits_limit", credits, 0),
+	VT_CASE_ARG("credits_of_srq", credits, 1),
 	VT_CASE(neighbour_is_not_delayed),
 	VT_CASE(idle_is_no_error),
 };
