@@ -65,6 +65,7 @@ static bool counter_is_offered(int value)
 	case HROCE_EV_RNR_SENT:
 	case HROCE_EV_RNR_NO_WQE:
 	case HROCE_EV_RNR_RCVD:
+	case HROCE_EV_E2E_LIMITED:
 	case HROCE_EV_DUPLICATES:
 	case HROCE_EV_ACKS_SENT:
 	case HROCE_EV_REQ_ERRORS:

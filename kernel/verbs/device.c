@@ -43,7 +43,7 @@ static const struct ib_device_ops dev_ops = {
 
 	.add_gid = hroce_port_add_gid,
 	.advise_mr = hroce_mr_advise,
-	.alloc_hw_port_stats = hroce_hw_stats_alloc,
+	.alloc_hw_port_stats = hroce_hw_stats_alloc_port,
 	.alloc_mr = hroce_mr_alloc,
 	.alloc_mw = hroce_quota_mw_alloc,
 	.alloc_pd = hroce_quota_pd_alloc,

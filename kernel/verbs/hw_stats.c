@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counters of a link. drop.h lists them; all layers count.
+ * Counters of a link. drop.h lists them; all layers count. Where a netdev below
+ * counts pause frames, these follow.
  */
+#include <linux/bitmap.h>
+#include <linux/rtnetlink.h>
+#include "../net/pfc.h"
 #include "device.h"
 #include "ops.h"
 
@@ -13,15 +17,65 @@ static const struct rdma_stat_desc stats_descs[] = {
 #define HROCE_ALIAS_DESC(name_, str, a, b) { .name = str },
 	HROCE_ALIASES(HROCE_ALIAS_DESC)
 #undef HROCE_ALIAS_DESC
+
+	/* As the drivers of mlx5 name them, in the order of struct hroce_pfc. */
+#define PFC_DESC(prio, way) { .name = way "_prio" #prio "_pause" }
+#define PFC_DESCS(way) \
+	PFC_DESC(0, way), PFC_DESC(1, way), PFC_DESC(2, way), \
+	PFC_DESC(3, way), PFC_DESC(4, way), PFC_DESC(5, way), \
+	PFC_DESC(6, way), PFC_DESC(7, way)
+	PFC_DESCS("rx"),
+	PFC_DESCS("tx"),
 };
 
-static_assert(ARRAY_SIZE(stats_descs) == HROCE_VALUE_NR);
+#define PFC_NR	(sizeof(struct hroce_pfc) / sizeof(u64))
+
+static_assert(ARRAY_SIZE(stats_descs) == HROCE_VALUE_NR + PFC_NR);
+
+static struct rdma_hw_stats *stats_alloc(int nr)
+{
+	return rdma_alloc_hw_stats_struct(stats_descs, nr,
+					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
+}
 
 struct rdma_hw_stats *hroce_hw_stats_alloc(struct ib_device *ibdev,
 					   u32 port_num)
 {
-	return rdma_alloc_hw_stats_struct(stats_descs, ARRAY_SIZE(stats_descs),
-					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
+	return stats_alloc(HROCE_VALUE_NR);
+}
+
+struct rdma_hw_stats *hroce_hw_stats_alloc_port(struct ib_device *ibdev,
+						u32 port_num)
+{
+	struct rdma_hw_stats *stats;
+	struct hroce_pfc pfc;
+	bool pauses;
+
+	rtnl_lock();
+	pauses = hroce_pfc_read(to_hdev(ibdev)->port.dev, &pfc);
+	rtnl_unlock();
+	if (!pauses)
+		return stats_alloc(HROCE_VALUE_NR);
+	stats = stats_alloc(HROCE_VALUE_NR + PFC_NR);
+	/* The answer to "rdma statistic show link" has no room for them. */
+	if (stats)
+		bitmap_set(stats->is_disabled, HROCE_VALUE_NR, PFC_NR);
+	return stats;
+}
+
+/*
+ * Who holds RTNL may wait for this reader, so it does not wait: the values stay
+ * those of the last time.
+ */
+static void stats_read_pfc(const struct hroce_port *port, u64 *values)
+{
+	struct hroce_pfc pfc;
+
+	if (!rtnl_trylock())
+		return;
+	if (hroce_pfc_read(port->dev, &pfc))
+		memcpy(values, &pfc, sizeof(pfc));
+	rtnl_unlock();
 }
 
 int hroce_hw_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats,
@@ -35,5 +89,7 @@ int hroce_hw_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 
 	hroce_stats_sum(port->stats, stats->value);
 	hroce_stats_alias(stats->value);
-	return HROCE_VALUE_NR;
+	if (stats->num_counters > HROCE_VALUE_NR)
+		stats_read_pfc(port, &stats->value[HROCE_VALUE_NR]);
+	return stats->num_counters;
 }

@@ -135,6 +135,8 @@ struct rdma_hw_stats *hroce_counter_alloc_stats(struct rdma_counter *counter);
 int hroce_counter_update_stats(struct rdma_counter *counter);
 struct rdma_hw_stats *hroce_hw_stats_alloc(struct ib_device *ibdev,
 					   u32 port_num);
+struct rdma_hw_stats *hroce_hw_stats_alloc_port(struct ib_device *ibdev,
+						u32 port_num);
 int hroce_hw_stats_get(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		       u32 port_num, int index);
 
