@@ -8,6 +8,7 @@
 #include "net/port.h"
 #include "net/xdp.h"
 #include "verbs/ah.h"
+#include "verbs/cc_bpf.h"
 #include "verbs/debug.h"
 #include "verbs/removal.h"
 
@@ -27,6 +28,7 @@ static int __init hroce_init(void)
 		goto exit_fetch;
 	hroce_debug_init();
 	hroce_xdp_init();
+	hroce_cc_bpf_init();
 	err = hroce_removal_init();
 	if (err)
 		goto exit_debug;

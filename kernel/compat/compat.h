@@ -54,6 +54,11 @@ static const struct file_operations __name ## _fops = {			\
 }
 #endif
 
+/* Before 6.11. */
+#ifndef HROCE_HAVE_STRUCT_OPS
+#define HROCE_NO_STRUCT_OPS
+#endif
+
 /* Up to 6.12; 7.2 has it. */
 #ifndef HROCE_HAVE_UMEM_GET_VA
 #define ib_umem_get_va	ib_umem_get

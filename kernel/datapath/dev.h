@@ -25,6 +25,9 @@
 #define HROCE_KEEP_MB		64
 #define HROCE_KEEP_MAX_MB	1024
 
+/* In &hroce_dev.cc_class: no control of its own. */
+#define HROCE_CC_LINK		U8_MAX
+
 /**
  * struct hroce_dev - software device of a link, as the datapath uses it
  * @ib: ib_core's device
@@ -44,7 +47,9 @@
  * @pkey_lock: serialises changes of @pkeys
  * @ack_delay_us: time that an ACK may be held, in microseconds; 0: none is held
  * @cc: enum hrp_cc of queue pairs that begin to send
- * @cc_class: the same for a service level; HRP_CC_NR: @cc
+ * @cc_class: the same for a service level; HROCE_CC_LINK: @cc
+ * @cc_flows: state of queue pairs whose control is a BPF program, by QPN; used
+ *	with the send lock of the queue pair held
  * @keep_mb: memory for requests that came too early, in MB; 0: none is kept
  * @kept_bytes: memory that they take
  * @keep_list: on the list of those that give them up when memory is short
@@ -77,6 +82,7 @@ struct hroce_dev {
 	u32 keep_mb;
 	u8 cc;
 	u8 cc_class[HROCE_MAX_SL + 1];
+	struct xarray cc_flows;
 	atomic_long_t kept_bytes;
 	struct list_head keep_list;
 	struct work_struct keep_work;

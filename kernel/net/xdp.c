@@ -13,6 +13,7 @@
 #include <net/xdp.h>
 
 #include "../compat/btf.h"
+#include "../core/btf.h"
 #include "policy.h"
 #include "port.h"
 #include "rx.h"
@@ -59,21 +60,11 @@ static const struct btf_kfunc_id_set xdp_kfunc_set = {
 	.set = &xdp_kfuncs,
 };
 
-/* The kernel warns of a module without BTF that wants to register. */
-static bool xdp_has_btf(void)
-{
-#ifdef MODULE
-	return THIS_MODULE->btf_data_size;
-#else
-	return true;
-#endif
-}
-
 void hroce_xdp_init(void)
 {
 	int err;
 
-	if (!xdp_has_btf())
+	if (!hroce_has_btf())
 		return;
 	err = register_btf_kfunc_id_set(BPF_PROG_TYPE_XDP, &xdp_kfunc_set);
 	if (err)

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Congestion control: the table of controls, see cc.h. */
+#include <linux/cache.h>
 #include "cc.h"
 #include "pace.h"
 
+static const struct hrp_cc_ops *cc_table[HRP_CC_NR + 1] __ro_after_init = {
+	[HRP_CC_NONE] = &hrp_cc_none,
+	[HRP_CC_DELAY] = &hrp_cc_delay,
+	[HRP_CC_DCQCN] = &hrp_cc_dcqcn,
+};
+
 const struct hrp_cc_ops *hrp_cc_of(u8 cc)
 {
-	static const struct hrp_cc_ops *const table[] = {
-		[HRP_CC_NONE] = &hrp_cc_none,
-		[HRP_CC_DELAY] = &hrp_cc_delay,
-		[HRP_CC_DCQCN] = &hrp_cc_dcqcn,
-	};
+	return cc_table[cc];
+}
 
-	return table[cc];
+void hrp_cc_add(const struct hrp_cc_ops *ops)
+{
+	cc_table[HRP_CC_ADDED] = ops;
 }
 
 void hrp_cc_start(struct hrp_qp *qp)

@@ -49,11 +49,19 @@ extern const struct hrp_cc_ops hrp_cc_dcqcn;
 
 /**
  * hrp_cc_of - the operations of a control
- * @cc: enum hrp_cc
+ * @cc: enum hrp_cc; HRP_CC_ADDED after hrp_cc_add() only
  *
  * Return: one of the table.
  */
 const struct hrp_cc_ops *hrp_cc_of(u8 cc);
+
+/**
+ * hrp_cc_add - fill HRP_CC_ADDED
+ * @ops: a control of the owner; it stays
+ *
+ * Context: while the owner is initialised.
+ */
+void hrp_cc_add(const struct hrp_cc_ops *ops);
 
 /**
  * hrp_cc_start - begin with the control that hrp_req.cc names

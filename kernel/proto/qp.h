@@ -112,6 +112,7 @@ enum hrp_cc {
 	HRP_CC_DELAY,	/* losses and measured delay */
 	HRP_CC_DCQCN,	/* losses; marks limit the rate */
 	HRP_CC_NR,
+	HRP_CC_ADDED = HRP_CC_NR,	/* the owner's, see hrp_cc_add() */
 };
 
 /**

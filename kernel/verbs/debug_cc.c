@@ -11,30 +11,37 @@
 #include "../datapath/cnp.h"
 #include "../datapath/qp.h"
 #include "../proto/cc.h"
+#include "cc_bpf.h"
 #include "debug.h"
 #include "device.h"
 
 /* Of a service level: the control of the link. */
 #define NAME_LINK	"link"
 
-/* HRP_CC_NR if no control has that name. */
-static u8 cc_find(const char *name)
+/* The control of that name, or an error. */
+static int cc_find(const char *name)
 {
-	u8 cc;
+	int cc;
 
 	for (cc = 0; cc < HRP_CC_NR; cc++)
 		if (!strcmp(name, hrp_cc_of(cc)->name))
-			break;
-	return cc;
+			return cc;
+	return strcmp(name, HROCE_CC_BPF_NAME) ? -EINVAL : hroce_cc_bpf_find();
 }
 
-/* All controls, that of new queue pairs in brackets. */
+/*
+ * All controls, that of new queue pairs in brackets, even if its program is
+ * gone.
+ */
 static int cc_show(struct seq_file *file, void *unused)
 {
 	const struct hroce_dev *dev = file->private;
 	u8 cc, now = READ_ONCE(dev->cc);
+	u8 nr = HRP_CC_NR;
 
-	for (cc = 0; cc < HRP_CC_NR; cc++)
+	if (now == HRP_CC_ADDED || hroce_cc_bpf_find() >= 0)
+		nr++;
+	for (cc = 0; cc < nr; cc++)
 		seq_printf(file, cc == now ? "%s[%s]" : "%s%s", cc ? " " : "",
 			   hrp_cc_of(cc)->name);
 	seq_putc(file, '\n');
@@ -46,15 +53,14 @@ static ssize_t cc_write(struct file *file, const char __user *buf, size_t len,
 {
 	struct hroce_dev *dev = file_inode(file)->i_private;
 	char name[16];
-	int err;
-	u8 cc;
+	int err, cc;
 
 	err = hroce_debug_words(name, sizeof(name), buf, len, *pos);
 	if (err)
 		return err;
 	cc = cc_find(strim(name));
-	if (cc == HRP_CC_NR)
-		return -EINVAL;
+	if (cc < 0)
+		return cc;
 	WRITE_ONCE(dev->cc, cc);
 	return len;
 }
@@ -70,7 +76,7 @@ static int cc_class_show(struct seq_file *file, void *unused)
 	for (sl = 0; sl < ARRAY_SIZE(dev->cc_class); sl++) {
 		u8 cc = READ_ONCE(dev->cc_class[sl]);
 
-		seq_printf(file, "%u %s\n", sl, cc == HRP_CC_NR ?
+		seq_printf(file, "%u %s\n", sl, cc == HROCE_CC_LINK ?
 			   NAME_LINK : hrp_cc_of(cc)->name);
 	}
 	return 0;
@@ -83,8 +89,7 @@ static ssize_t cc_class_write(struct file *file, const char __user *buf,
 	struct hroce_dev *dev = file_inode(file)->i_private;
 	char words[20], *name = words;
 	const char *level;
-	int err;
-	u8 cc;
+	int err, cc;
 	u8 sl;
 
 	err = hroce_debug_words(words, sizeof(words), buf, len, *pos);
@@ -96,9 +101,9 @@ static ssize_t cc_class_write(struct file *file, const char __user *buf,
 	    sl >= ARRAY_SIZE(dev->cc_class))
 		return -EINVAL;
 	name = skip_spaces(name);
-	cc = cc_find(name);
-	if (cc == HRP_CC_NR && strcmp(name, NAME_LINK))
-		return -EINVAL;
+	cc = strcmp(name, NAME_LINK) ? cc_find(name) : HROCE_CC_LINK;
+	if (cc < 0)
+		return cc;
 	WRITE_ONCE(dev->cc_class[sl], cc);
 	return len;
 }
@@ -111,7 +116,8 @@ static int cc_change(struct hroce_qp *qp, u8 cc)
 	struct hrp_qp *proto = &qp->proto;
 	int err = -ENOTCONN;
 
-	if (proto->type == HRP_TYPE_UD)
+	if (proto->type == HRP_TYPE_UD ||
+	    (cc == HRP_CC_ADDED && !hrp_qp_is_reliable(proto)))
 		return -EOPNOTSUPP;
 	hroce_qp_lock(qp);
 	if (!qp->dead &&
@@ -119,7 +125,7 @@ static int cc_change(struct hroce_qp *qp, u8 cc)
 		proto->req.cc = cc;
 		hrp_cc_start(proto);
 		hroce_cnp_choose(qp);
-		err = 0;
+		err = proto->req.cc == cc ? 0 : -ENOMEM;
 	}
 	hroce_qp_unlock(qp);
 	return err;
@@ -133,9 +139,8 @@ static ssize_t cc_qp_write(struct file *file, const char __user *buf,
 	char words[24], *name;
 	struct hroce_qp *qp;
 	const char *number;
+	int err, cc;
 	u32 qpn;
-	int err;
-	u8 cc;
 
 	err = hroce_debug_words(words, sizeof(words), buf, len, *pos);
 	if (err)
@@ -145,8 +150,8 @@ static ssize_t cc_qp_write(struct file *file, const char __user *buf,
 	if (!name || kstrtou32(number, 0, &qpn))
 		return -EINVAL;
 	cc = cc_find(skip_spaces(name));
-	if (cc == HRP_CC_NR)
-		return -EINVAL;
+	if (cc < 0)
+		return cc;
 	hroce_epoch_enter();
 	qp = hroce_qp_find(dev, qpn);
 	err = qp ? cc_change(qp, cc) : -ENOENT;

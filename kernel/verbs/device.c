@@ -33,6 +33,7 @@
 #include "../compat/ops.h"
 
 static struct lock_class_key faults_lock_key;
+static struct lock_class_key cc_flows_lock_key;
 
 static void hroce_dev_dealloc(struct ib_device *ibdev);
 
@@ -164,8 +165,10 @@ static void ibdev_setup(struct hroce_ibdev *ibdev)
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
 	xa_init_flags(&dev->xrc_srqs, XA_FLAGS_ALLOC1);
 	xa_init_flags(&dev->faults, XA_FLAGS_LOCK_BH);
-	/* Unlike the locks of other tables, it is taken in softirqs. */
+	/* Unlike the locks of other tables, these are taken in softirqs. */
 	lockdep_set_class(&dev->faults.xa_lock, &faults_lock_key);
+	xa_init_flags(&dev->cc_flows, XA_FLAGS_LOCK_BH);
+	lockdep_set_class(&dev->cc_flows.xa_lock, &cc_flows_lock_key);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&ibdev->counters, XA_FLAGS_ALLOC1);
 	mutex_init(&ibdev->counters_lock);
@@ -177,7 +180,7 @@ static void ibdev_setup(struct hroce_ibdev *ibdev)
 	dev->agree_mtu = true;
 	dev->sack = true;
 	dev->cc = HRP_CC_DELAY;
-	memset(dev->cc_class, HRP_CC_NR, sizeof(dev->cc_class));
+	memset(dev->cc_class, HROCE_CC_LINK, sizeof(dev->cc_class));
 	hroce_cnp_init(&dev->cnp);
 	hrp_rp_init(&dev->rp);
 	dev->hand_over = true;
@@ -208,6 +211,7 @@ static void hroce_dev_dealloc(struct ib_device *ibdev)
 	xa_destroy(&dev->xrc_srqs);
 	xa_destroy(&dev->faults);
 	xa_destroy(&dev->ahs);
+	xa_destroy(&dev->cc_flows);
 	xa_destroy(&hibdev->counters);
 	hroce_mkeys_fini(&dev->mkeys);
 	hibdev->owner->ops->gone(hibdev->owner, ibdev);

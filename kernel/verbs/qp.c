@@ -12,6 +12,7 @@
 #include "../datapath/srq.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
+#include "cc_bpf.h"
 #include "device.h"
 #include "ops.h"
 #include "qp_attr.h"
@@ -385,6 +386,7 @@ int hroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	}
 	hroce_cq_forget(qp->send_cq, qp->proto.qpn);
 	hroce_cq_forget(qp->recv_cq, qp->proto.qpn);
+	hroce_cc_bpf_forget(qp);
 	kfree(qp->proto.req.pace);
 	qp_destroy_rq(qp);
 	qp_destroy_sq(qp);

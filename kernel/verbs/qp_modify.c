@@ -20,6 +20,7 @@
 #include "../proto/sack.h"
 #include "../trace/trace.h"
 #include "ah.h"
+#include "cc_bpf.h"
 #include "device.h"
 #include "ops.h"
 #include "port.h"
@@ -192,11 +193,11 @@ static int change_prepare(struct hroce_qp *qp, struct qp_change *c)
 static u8 change_cc(const struct hroce_qp *qp)
 {
 	const struct hroce_dev *dev = hqp_dev(qp);
-	u8 cc = HRP_CC_NR;
+	u8 cc = HROCE_CC_LINK;
 
 	if (qp->path_ok)
 		cc = READ_ONCE(dev->cc_class[qp->path.key.sl]);
-	return cc == HRP_CC_NR ? READ_ONCE(dev->cc) : cc;
+	return cc == HROCE_CC_LINK ? READ_ONCE(dev->cc) : cc;
 }
 
 /* Both locks are held: effects of the transition on the engine. */
@@ -360,6 +361,7 @@ static void qp_reset(struct hroce_qp *qp)
 	qp_set_state(qp, IB_QPS_RESET);
 	pace = hrp_pace_stop(proto);
 	qp->paced = false;
+	hroce_cc_bpf_forget(qp);
 	qp->early = (struct hroce_early) {};
 	hrp_req_reset(proto);
 	hrp_resp_reset(proto);
