@@ -2,7 +2,7 @@
 """The command line."""
 import argparse
 
-from . import doctor, link, peer, top, xdp
+from . import cc, doctor, link, peer, top, xdp
 
 
 def parser():
@@ -43,6 +43,10 @@ def parser():
     it.add_argument("name", metavar="LINK")
     it.add_argument("switch", nargs="?", choices=("on", "off"), help="without, tell which it is")
     it.set_defaults(run=xdp.main)
+
+    it = commands.add_parser("cc", parents=[shared], help="let a BPF program control congestion")
+    it.add_argument("file", nargs="?", metavar="FILE|off", help="object file of the program; without, tell which it is")
+    it.set_defaults(run=cc.main)
     return every
 
 

@@ -102,24 +102,34 @@ class Libbpf:
                 return fd, which.value
             os.close(fd)
 
+    def parsed_btf(self, which):
+        """libbpf's object for the BTF of a module, by its identifier."""
+        base = ctypes.c_void_p(self.call("btf__load_vmlinux_btf"))
+        return ctypes.c_void_p(self.call("btf__load_from_kernel_by_id_split", which, base))
+
     def load(self, name, code, btf_fd=0):
         """The descriptor of an XDP program of these instructions. Calls with offset 1 are to functions in BTF_FD."""
-        log = ctypes.create_string_buffer(4096)
-        options = LoadOpts(sz=ctypes.sizeof(LoadOpts), prog_flags=BPF_F_XDP_HAS_FRAGS, log_level=1, log_size=len(log),
-                           log_buf=ctypes.addressof(log), fd_array=(ctypes.c_int * 2)(0, btf_fd))
+        return self.load_as(BPF_PROG_TYPE_XDP, name, code, prog_flags=BPF_F_XDP_HAS_FRAGS,
+                            fd_array=(ctypes.c_int * 2)(0, btf_fd))
+
+    def load_as(self, kind, name, code, **options):
+        """The descriptor of a program of these instructions. OPTIONS are fields of LoadOpts."""
+        # libbpf asks for the log if the kernel refuses the program.
+        log = ctypes.create_string_buffer(1 << 16)
+        options = LoadOpts(sz=ctypes.sizeof(LoadOpts), log_size=len(log), log_buf=ctypes.addressof(log), **options)
         try:
-            return self.call("bpf_prog_load", BPF_PROG_TYPE_XDP, name, b"GPL", (Insn * len(code))(*code),
+            return self.call("bpf_prog_load", kind, name, b"GPL", (Insn * len(code))(*code),
                              ctypes.c_size_t(len(code)), ctypes.byref(options))
         except OSError as why:
-            said = log.value.decode(errors="replace").strip().splitlines()
-            raise OSError(why.errno, "; ".join([why.strerror] + said[:1])) from None
+            said = [line for line in log.value.decode(errors="replace").splitlines()
+                    if line.strip() and not line.startswith(("processed ", "verification "))]
+            raise OSError(why.errno, "; ".join([why.strerror] + said[-1:])) from None
 
     def load_receiver(self):
         """The same of the program that is one call: r0 = FUNCTION(r1); exit."""
         fd, which = self.module_btf(b"hroce")
         try:
-            base = ctypes.c_void_p(self.call("btf__load_vmlinux_btf"))
-            btf = ctypes.c_void_p(self.call("btf__load_from_kernel_by_id_split", which, base))
+            btf = self.parsed_btf(which)
             function = self.call("btf__find_by_name_kind", btf, FUNCTION, BTF_KIND_FUNC)
             call = Insn(BPF_JMP_CALL, BPF_PSEUDO_KFUNC_CALL << 4, 1, function)
             return self.load(PROGRAM, [call, Insn(BPF_JMP_EXIT)], fd)
