@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Run the test suite of rdma-core, as Debian ships it with python3-pyverbs, inside a guest; print TAP.
 
-usage: run.py [-r] [-p HOST] DEVICE GID-INDEX [PATTERN...]
+usage: run.py [-r] [-p HOST | -l NETDEV | -n] DEVICE GID-INDEX [PATTERN...]
 
 With patterns only the tests whose name, such as test_cq.CQTest.test_resize_cq, matches one of them run, and not those that
 match one behind an exclamation mark; with -r those that are known to skip themselves are left out.
@@ -10,6 +10,10 @@ match one behind an exclamation mark; with -r those that are known to skip thems
 With -p every other of the sides that a test makes is in another guest, where far.py runs with the same DEVICE and GID-INDEX:
 in nearly all tests the server. A test during which no frames go between the guests fails then, unless selftests/pyverbs.near
 lists it; one that is listed, and has frames go, fails as well.
+
+With -l the netdev that DEVICE sends through loses packets (lib/lossy.sh). A test is run until packets were lost and resent
+meanwhile, and fails if that never happens; those that selftests/pyverbs.lossless lists are left out. With -n these alone
+run, and nothing is lost.
 
 PYVERBS_SUITE names the directory of another version of the suite. What needs a newer pyverbs than the installed one is left
 out, and said so.
@@ -21,6 +25,8 @@ the list stays as short as it can be. Files of tests for hardware of one vendor 
 import argparse
 import fnmatch
 import os
+import re
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -31,6 +37,12 @@ sys.path.append(os.path.join(HERE, os.pardir, "lib"))
 import near
 import suite
 import tap
+
+
+# Counters of what is sent or asked for again.
+RESENT = ("holes_resent", "retransmits", "probes")
+# Of a test with 40 packets, the least that there is, one of four runs loses one and resends it.
+MOST_RUNS = 80
 
 
 def flatten(tests):
@@ -74,6 +86,9 @@ class Result(unittest.TestResult):
         super().__init__()
         self.skips = List("pyverbs.skips")
         self.tap = tap.Tap()
+
+    def run(self, test):
+        test.run(self)
 
     def line(self, test, good, comment="", skip=""):
         self.tap.case(name_of(test), good, comment, skip)
@@ -131,6 +146,47 @@ class PairResult(Result):
             super().addSuccess(test)
 
 
+class LossyResult(Result):
+    """The same, where packets are lost: a test that has lost none has to run again."""
+
+    def __init__(self, device, netdev):
+        super().__init__()
+        self.device = device
+        self.netdev = netdev
+        self.runs = 0
+        self.again = False
+        self.before = (0, 0)
+        self.lost = 0
+
+    def counts(self):
+        """Packets lost, and times that something was resent or asked for again."""
+        shown = subprocess.run(["tc", "-s", "qdisc", "show", "dev", self.netdev, "root"], stdout=subprocess.PIPE, text=True,
+                               check=True).stdout
+        return int(re.search(r"dropped (\d+)", shown)[1]), sum(suite.counter(self.device, name) for name in RESENT)
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.again = False
+        self.before = self.counts()
+
+    def addSuccess(self, test):
+        self.runs += 1
+        lost, resent = (now - before for now, before in zip(self.counts(), self.before))
+        self.lost += lost
+        if lost and resent:
+            super().addSuccess(test)
+        elif self.runs < MOST_RUNS:
+            self.again = True
+        else:
+            self.line(test, False, f"nothing was lost and resent in {self.runs} runs")
+
+    def run(self, test):
+        self.runs = 0
+        self.again = True
+        while self.again:
+            test.run(self)
+
+
 def load(args, directory):
     """Return the tests, and what takes their results."""
     far = near.Near(args.peer) if args.peer else None
@@ -141,7 +197,7 @@ def load(args, directory):
     package = suite.load(os.path.join(directory, "tests"), args.device, args.gid)
     tests = flatten(unittest.defaultTestLoader.loadTestsFromModule(package))
     if not far:
-        return tests, Result()
+        return tests, LossyResult(args.device, args.lossy) if args.lossy else Result()
     near.share_sides(far, suite.address_of(own))
     return tests, PairResult(args.device, far)
 
@@ -150,6 +206,8 @@ def parse_arguments():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("-r", dest="repeated", action="store_true")
     parser.add_argument("-p", dest="peer")
+    parser.add_argument("-l", dest="lossy")
+    parser.add_argument("-n", dest="lossless", action="store_true")
     parser.add_argument("device")
     parser.add_argument("gid")
     parser.add_argument("patterns", nargs="*")
@@ -160,11 +218,16 @@ def main():
     args = parse_arguments()
     with tempfile.TemporaryDirectory() as directory:
         tests, result = load(args, directory)
+        lossless = List("pyverbs.lossless")
         for test in tests:
             if args.repeated and result.skips.reason(name_of(test)):
                 continue
+            if args.lossless if not lossless.reason(name_of(test)) else args.lossy:
+                continue
             if wanted(name_of(test), args.patterns):
-                test.run(result)
+                result.run(test)
+    if args.lossy:
+        print(f"# {result.lost} packets lost")
     if args.peer:
         print(f"# {result.crossed} of them between the machines")
     return result.tap.done()

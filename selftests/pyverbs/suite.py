@@ -91,10 +91,14 @@ def address_of(gid):
     return str(ipaddress.IPv6Address(gid).ipv4_mapped)
 
 
+def counter(device, name):
+    with open(f"/sys/class/infiniband/{device}/ports/1/hw_counters/{name}", encoding="ascii") as file:
+        return int(file.read())
+
+
 def frames(device):
     """How many frames have left a link."""
-    with open(f"/sys/class/infiniband/{device}/ports/1/hw_counters/tx_frames", encoding="ascii") as file:
-        return int(file.read())
+    return counter(device, "tx_frames")
 
 
 def swap_destinations(gids):

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Kernel consumers of verbs besides NVMe, between two guests that have been started without hroce (--no-load): SRP, NFS,
-# RDS and SMC-R. Node 2 serves, node 1 asks and judges.
+# RDS and SMC-R. Node 2 serves, node 1 asks and judges. With HROCE_LOSS both lose packets (lib/lossy.sh).
+#
+#	others.sh [srp] [nfs] [rds] [smc]
 #
 #	node 1                          node 2
 #	+-----------------------+       +-----------------------+
@@ -12,6 +14,7 @@
 
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/tap.sh
+. selftests/lib/lossy.sh
 . selftests/ulp/lib.sh
 . selftests/ulp/srp.sh
 . selftests/ulp/nfs.sh
@@ -33,6 +36,7 @@ consumer() {
 	local name=$1 before status=0 pid=
 
 	before=$(resources "$link")
+	lossy_mark
 	if [ "$NODE" = 2 ]; then
 		tap_case "ulp_$name.serve" "$name"_serve
 		if declare -F "$name"_beside >/dev/null; then
@@ -49,6 +53,7 @@ consumer() {
 		"$name"_ask
 		vm-barrier "$name.done" 100
 	fi
+	lossy_case "ulp_$name.lost_and_resent_by_$NODE"
 	tap_case "ulp_$name.nothing_left_on_$NODE" nothing_left "$link" "$before"
 }
 
@@ -118,12 +123,18 @@ smc_end() { [ "$1" = 0 ] && smc_unload; }
 # Queue pairs are kept for ten minutes for the next connection; the module waits for what is under way.
 smc_unload() { modprobe -r smc_diag; wait_for 20 modprobe -r smc; }
 
-ulp_need ib_srp ib_srpt nfsd nfsv4 rpcrdma rds_rdma smc
+declare -A modules=([srp]='ib_srp ib_srpt' [nfs]='nfsd nfsv4 rpcrdma' [rds]=rds_rdma [smc]=smc)
+consumers=("$@")
+[ $# -gt 0 ] || consumers=(srp nfs rds smc)
+for name in "${consumers[@]}"; do
+	# shellcheck disable=SC2086 # several words
+	ulp_need ${modules[$name]}
+done
 tap_case "ulp_others.add_link_$NODE" add_link
-[ "$NODE" = 2 ] || vm-put initiator "$(srp_gid "$link")"
-consumer srp
-consumer nfs
-consumer rds
-consumer smc
+lossy "$link" eth0 || tap_not_ok ulp_others.lossy
+[[ $NODE = 2 || " ${consumers[*]} " != *" srp "* ]] || vm-put initiator "$(srp_gid "$link")"
+for name in "${consumers[@]}"; do
+	consumer "$name"
+done
 tap_case "ulp_others.del_link_$NODE" rdma link del "$link"
 tap_done

@@ -1,12 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Kernel consumers of verbs on one link that talks to itself: NVMe over RDMA, host and target in one guest.
+# Kernel consumers of verbs on one link that talks to itself: NVMe over RDMA, host and target in one guest. With
+# HROCE_LOSS (lib/lossy.sh) only what moves data.
 #
 #	nvme-rdma  <--->  hroce0 10.77.0.1  <--->  nvmet-rdma  ---  null_blk
 
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/tap.sh
+. selftests/lib/lossy.sh
 . selftests/ulp/lib.sh
 . selftests/ulp/nvme.sh
 
@@ -25,10 +27,13 @@ session() {
 
 	shift
 	before=$(resources "$link")
+	lossy_mark
 	tap_case "$name.connect" host_connect "$@"
 	[ "$tap_failures" = "$failures" ] || return
 	tap_case "$name.io" host_io "$bytes"
+	[ -z "${HROCE_LOSS:-}" ] || tap_case "$name.fio" host_fio
 	tap_case "$name.discard" host_discard
+	lossy_case "$name.lost_and_resent"
 	tap_case "$name.disconnect" host_disconnect
 	tap_case "$name.nothing_left" nothing_left "$link" "$before"
 }
@@ -60,6 +65,13 @@ trap cleanup EXIT
 ulp_need nvme-rdma nvmet-rdma null_blk
 tap_case nvme_self.target_up target_up 64 10.77.0.1 fd77::1
 [ "$tap_failures" = 0 ] || { tap_done; exit 1; }
+if [ -n "${HROCE_LOSS:-}" ]; then
+	lossy "$link" lo >/dev/null || tap_not_ok nvme_self.lossy
+	session loss 10.77.0.1
+	tap_case nvme_self.target_down target_down
+	tap_done
+	exit
+fi
 session ipv4 10.77.0.1
 session ipv6 fd77::1 queue_size=16 nr_io_queues=1
 # Plain DMA memory, addressed by the key of the protection domain, where that will do.

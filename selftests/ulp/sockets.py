@@ -10,6 +10,7 @@ usage: sockets.py rds|smc echo ADDRESS
 """
 
 import ctypes
+import os
 import random
 import socket
 import struct
@@ -19,6 +20,8 @@ PORT = 4711
 TIMEOUT = 30
 AF_SMC = 43
 RDS_SIZES = [1, 100, 4096, 5000, 65536, 100000]
+# Where packets are lost, enough that some are.
+RDS_ROUNDS = 10 if os.environ.get("HROCE_LOSS") else 1
 SMC_SIZES = [1, 4096, 65536, 1 << 20, 8 << 20]
 
 NETLINK_GENERIC = 16
@@ -50,14 +53,14 @@ def rds_socket(address):
 def rds_echo(address):
     sock = rds_socket(address)
     say("ready")
-    for _ in RDS_SIZES:
+    for _ in RDS_SIZES * RDS_ROUNDS:
         message, peer = sock.recvfrom(max(RDS_SIZES) + 1)
         sock.sendto(message, peer)
 
 
 def rds_ask(own, peer):
     sock = rds_socket(own)
-    for size in RDS_SIZES:
+    for size in RDS_SIZES * RDS_ROUNDS:
         sock.sendto(data_of(size), (peer, PORT))
         if sock.recvfrom(size + 1)[0] != data_of(size):
             sys.exit(f"other data came back than the {size} bytes that were sent")
