@@ -209,6 +209,7 @@ static const struct sim_opts runs[] = {
 #define NR_RUNS	(sizeof(runs) / sizeof(runs[0]))
 
 static u64 nr_frames;
+static u64 nr_ops;
 
 /* Each run several times, with other seeds and hence other sizes. */
 static void run_case(const struct sim_opts *run, u64 seed, u32 scale,
@@ -222,7 +223,7 @@ static void run_case(const struct sim_opts *run, u64 seed, u32 scale,
 
 		opts.seed = seed + i;
 		opts.verbose = verbose;
-		frames = sim_run(&opts);
+		frames = sim_run(&opts, &nr_ops);
 		nr_frames += frames;
 		if (!tap_ok(frames))
 			break;
@@ -268,6 +269,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < NR_RUNS; i++)
 		if (!name || !strcmp(name, runs[i].name))
 			run_case(&runs[i], seed, scale, verbose);
-	printf("# %llu frames\n", (unsigned long long)nr_frames);
+	printf("# %llu operations, %llu frames\n", (unsigned long long)nr_ops,
+	       (unsigned long long)nr_frames);
 	return tap_exit();
 }

@@ -267,8 +267,11 @@ void __attribute__((__noreturn__))
 sim_fail(struct sim *sim, const char *file, int line, const char *what);
 void sim_at(struct sim *sim, u64 delay_ns, void (*fn)(void *ctx), void *ctx);
 bool sim_step(struct sim *sim);
-/* Run @opts to its end. Return: frames delivered; 0 if something was wrong. */
-u64 sim_run(const struct sim_opts *opts);
+/*
+ * Run @opts to its end, and add what was completed to @ops. Return: frames
+ * delivered; 0 if something was wrong.
+ */
+u64 sim_run(const struct sim_opts *opts, u64 *ops);
 
 /* sim_mem.c */
 u32 sim_mem_alloc(struct sim_node *node, u32 len);

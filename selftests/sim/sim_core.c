@@ -250,10 +250,11 @@ static void run_to_end(struct sim *sim)
 	sim_check_end(sim);
 }
 
-u64 sim_run(const struct sim_opts *opts)
+u64 sim_run(const struct sim_opts *opts, u64 *ops)
 {
 	struct sim *sim = calloc(1, sizeof(*sim));
 	u64 frames;
+	u32 i;
 
 	sim->opts = *opts;
 	sim->rng.state = opts->seed;
@@ -269,6 +270,8 @@ u64 sim_run(const struct sim_opts *opts)
 	run_to_end(sim);
 	sim_report(sim);
 	frames = sim->nr_frames;
+	for (i = 0; i < sim->nr_qps; i++)
+		*ops += sim->qp[i]->work.done;
 	sim_teardown(sim);
 	return frames;
 }
