@@ -3,6 +3,7 @@
 What the tests of the command hroce share, in a guest. The checks run in the process of the test, so that Python starts
 once; that the command itself prints and returns the same is a case of its own.
 """
+import inspect
 import json
 import os
 import subprocess
@@ -51,8 +52,20 @@ def command(*words):
     return done.returncode, done.stdout, done.stderr
 
 
-def findings():
-    return doctor.local([])[1]
+def checks_of(identity):
+    """Those that have this finding. All of them start a dozen processes."""
+    checks = tuple(check for check in doctor.CHECKS if f'"{identity}"' in inspect.getsource(check))
+    require(checks, f"no check has the finding {identity}")
+    return checks
+
+
+def findings(checks=doctor.CHECKS):
+    before = doctor.CHECKS
+    doctor.CHECKS = checks
+    try:
+        return doctor.local([])[1]
+    finally:
+        doctor.CHECKS = before
 
 
 def reported(report):
@@ -73,8 +86,8 @@ def find(name, found=None):
     return one
 
 
-def healthy():
-    found = findings()
+def healthy(checks=doctor.CHECKS):
+    found = findings(checks)
     require(not found, listed(found))
 
 
@@ -88,16 +101,16 @@ class Cases(Tap):
         except Exception as error:  # pylint: disable=broad-except
             self.case(name, False, f"{type(error).__name__}: {error}")
 
-    def broken(self, name, identity, breaking, restore="true", by_hand=None, **words):
+    def broken(self, name, identity, breaking, restore="true", by_hand=None, checks=doctor.CHECKS, **words):
         """
-        BREAKING is a command for the shell. Then the finding is there; its repair is run, with WORDS in place of those
-        in capital letters, or BY_HAND, what a person does for a repair that is none of a command. Then it is gone.
-        RESTORE takes away what was made to break it.
+        BREAKING is a command for the shell. Then the finding is there, when these CHECKS run; its repair is run, with
+        WORDS in place of those in capital letters, or BY_HAND, what a person does for a repair that is none of a
+        command. Then it is gone. RESTORE takes away what was made to break it.
         """
         def steps():
             try:
                 sh(breaking)
-                repaired(find(identity), by_hand, words)
+                repaired(find(identity, findings(checks)), by_hand, words)
             finally:
                 attempt(restore)
         self.run(f"doctor.{name}", steps)
@@ -113,7 +126,8 @@ def repaired(finding, by_hand=None, words=None):
         require(word in repair, f"no {word} in: {repair}")
         repair = repair.replace(word, value)
     sh(repair)
-    wait_for(lambda: not [it for it in findings() if (it.id, it.subject) == (finding.id, finding.subject)],
+    checks = checks_of(finding.id)
+    wait_for(lambda: not [it for it in findings(checks) if (it.id, it.subject) == (finding.id, finding.subject)],
              f"{repair} to repair:\n{finding}")
 
 
