@@ -12,7 +12,8 @@
 
 static const struct sim_opts runs[] = {
 	{ .name = "rc_clean", .nr_pairs = 2, .nr_ops = 1500 },
-	{ .name = "rc_rnr", .nr_pairs = 2, .nr_ops = 800, .pause_us = 300 },
+	{ .name = "rc_rnr", .nr_pairs = 2, .nr_ops = 800, .pause_us = 300,
+	  .limited = true },
 	{ .name = "rc_loss_1", .nr_pairs = 2, .nr_ops = 1500,
 	  .drop_ppm = 10000, .pause_us = 50 },
 	{ .name = "rc_loss_5", .nr_pairs = 2, .nr_ops = 1000,

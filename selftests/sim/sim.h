@@ -63,6 +63,7 @@ struct sim_opts {
 	bool no_retry;		/* retry_cnt is 0 */
 	u32 away_ppm;		/* memory has to be fetched; per use of it */
 	u32 pause_us;		/* mean time that a receiver posts nothing */
+	bool limited;		/* credits must limit some requests */
 	bool holds;		/* some ACKs must be held, some not in vain */
 	bool keeps;		/* some requests must be kept, not in vain */
 	bool sacks;		/* some peers must tell what they keep */
