@@ -55,6 +55,8 @@
  * @keep_list: on the list of those that give them up when memory is short
  * @keep_work: gives them up when they take all of @keep_mb
  * @keep_room_at: time from which on it may run again, in jiffies
+ * @keep_freed: those that are given up, and are too many to be freed at once
+ * @keep_free_work: frees them
  * @cnp: congestion notification packets
  * @rp: how rates react to them
  * @hand_over: processes that poll on one CPU hand it over, see handover.h
@@ -87,6 +89,8 @@ struct hroce_dev {
 	struct list_head keep_list;
 	struct work_struct keep_work;
 	unsigned long keep_room_at;
+	struct llist_head keep_freed;
+	struct work_struct keep_free_work;
 	struct hroce_cnp cnp;
 	struct hrp_rp rp;
 	bool hand_over;

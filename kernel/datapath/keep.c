@@ -13,6 +13,7 @@
 #include <linux/atomic.h>
 #include <linux/jiffies.h>
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/lockdep.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
@@ -36,15 +37,20 @@
  */
 #define KEEP_OLD	(HZ / 2)
 
+/* So many are freed at once; more have to wait for a worker. */
+#define KEEP_FREE_NOW	2048u
+
 /**
  * struct keep - packets of one kind that a queue pair keeps
  * @proto: part of the engine
+ * @freed: in the list of those that a worker frees
  * @charged: bytes that the link has been charged for all of them
  * @psn: where the gap before them began when the last one came
  * @since: time of the first one that came behind that gap, in jiffies
  */
 struct keep {
 	struct hrp_keep proto;
+	struct llist_node freed;
 	u32 charged;
 	u32 psn;
 	unsigned long since;
@@ -64,9 +70,8 @@ static void keep_make_room(struct hroce_dev *dev)
 	schedule_work(&dev->keep_work);
 }
 
-static bool keep_charge(struct hroce_qp *qp, struct keep *keep, u32 bytes)
+static bool keep_charge(struct hroce_dev *dev, struct keep *keep, u32 bytes)
 {
-	struct hroce_dev *dev = hqp_dev(qp);
 	long all;
 
 	all = atomic_long_add_return(bytes, &dev->kept_bytes);
@@ -79,9 +84,9 @@ static bool keep_charge(struct hroce_qp *qp, struct keep *keep, u32 bytes)
 	return true;
 }
 
-static void keep_uncharge(struct hroce_qp *qp, struct keep *keep, u32 bytes)
+static void keep_uncharge(struct hroce_dev *dev, struct keep *keep, u32 bytes)
 {
-	atomic_long_sub(bytes, &hqp_dev(qp)->kept_bytes);
+	atomic_long_sub(bytes, &dev->kept_bytes);
 	keep->charged -= bytes;
 }
 
@@ -108,17 +113,38 @@ static void keep_look(struct keep *keep, u32 psn)
 	keep->since = jiffies;
 }
 
-static bool keep_grow(struct hroce_qp *qp, struct keep *keep, u32 psn)
+static struct hrp_keep_part *keep_part_create(void)
 {
-	struct hrp_kept ***part = hrp_keep_part(&keep->proto, psn);
+	struct hrp_keep_part *part = kzalloc(sizeof(*part), KEEP_GFP);
+
+	if (!part)
+		return NULL;
+	part->slot = kzalloc(HRP_KEEP_SLOTS_BYTES, KEEP_GFP);
+	if (part->slot)
+		return part;
+	kfree(part);
+	return NULL;
+}
+
+static void keep_part_destroy(struct hrp_keep_part *part)
+{
+	if (!part)
+		return;
+	kfree(part->slot);
+	kfree(part);
+}
+
+static bool keep_grow(struct hroce_dev *dev, struct keep *keep, u32 psn)
+{
+	struct hrp_keep_part **part = hrp_keep_part(&keep->proto, psn);
 
 	if (*part)
 		return true;
-	if (!keep_charge(qp, keep, HRP_KEEP_PART_BYTES))
+	if (!keep_charge(dev, keep, HRP_KEEP_SLOTS_BYTES))
 		return false;
-	*part = kzalloc(HRP_KEEP_PART_BYTES, KEEP_GFP);
+	*part = keep_part_create();
 	if (!*part)
-		keep_uncharge(qp, keep, HRP_KEEP_PART_BYTES);
+		keep_uncharge(dev, keep, HRP_KEEP_SLOTS_BYTES);
 	return *part;
 }
 
@@ -170,15 +196,16 @@ struct hroce_kept *hroce_keep_alloc(struct hroce_qp *qp, struct hrp_keep *proto,
 				    u32 psn, const struct hrp_pkt *pkt)
 {
 	u32 cost = kept_cost(pkt->payload_len);
+	struct hroce_dev *dev = hqp_dev(qp);
 	struct keep *keep = to_keep(proto);
 	struct hroce_kept *kept;
 
 	keep_look(keep, psn);
-	if (!keep_grow(qp, keep, pkt->psn) || !keep_charge(qp, keep, cost))
+	if (!keep_grow(dev, keep, pkt->psn) || !keep_charge(dev, keep, cost))
 		return NULL;
 	kept = kept_alloc(pkt->payload_len);
 	if (!kept) {
-		keep_uncharge(qp, keep, cost);
+		keep_uncharge(dev, keep, cost);
 		return NULL;
 	}
 	kept->proto.pkt = *pkt;
@@ -189,25 +216,48 @@ struct hroce_kept *hroce_keep_alloc(struct hroce_qp *qp, struct hrp_keep *proto,
 void hroce_keep_free(struct hroce_qp *qp, struct hrp_keep *proto,
 		     struct hroce_kept *kept)
 {
-	keep_uncharge(qp, to_keep(proto), kept->charged);
+	keep_uncharge(hqp_dev(qp), to_keep(proto), kept->charged);
 	kept_free(kept);
+}
+
+static void keep_free(struct hroce_dev *dev, struct keep *keep)
+{
+	struct hrp_kept *kept;
+	u32 i;
+
+	while ((kept = hrp_keep_take_any(&keep->proto)))
+		kept_free(to_hkept(kept));
+	for (i = 0; i < HRP_KEEP_PARTS; i++)
+		keep_part_destroy(keep->proto.part[i]);
+	keep_uncharge(dev, keep, keep->charged);
+	kfree(keep);
 }
 
 void hroce_keep_destroy(struct hroce_qp *qp, struct hrp_keep *proto)
 {
-	struct hrp_kept *kept;
+	struct hroce_dev *dev = hqp_dev(qp);
 	struct keep *keep;
-	u32 i;
 
 	if (!proto)
 		return;
 	keep = to_keep(proto);
-	while ((kept = hrp_keep_take_any(proto)))
-		kept_free(to_hkept(kept));
-	for (i = 0; i < HRP_KEEP_PARTS; i++)
-		kfree(proto->part[i]);
-	keep_uncharge(qp, keep, keep->charged);
-	kfree(keep);
+	if (proto->nr <= KEEP_FREE_NOW)
+		keep_free(dev, keep);
+	else if (llist_add(&keep->freed, &dev->keep_freed))
+		schedule_work(&dev->keep_free_work);
+}
+
+static void keep_free_work(struct work_struct *work)
+{
+	struct hroce_dev *dev = container_of(work, struct hroce_dev,
+					     keep_free_work);
+	struct keep *keep, *next;
+
+	llist_for_each_entry_safe(keep, next, llist_del_all(&dev->keep_freed),
+				  freed) {
+		keep_free(dev, keep);
+		cond_resched();
+	}
 }
 
 /* All devices, and what gives up for them [keep_mutex]. */
@@ -313,6 +363,8 @@ static struct shrinker *keep_create_shrinker(void)
 void hroce_keep_init(struct hroce_dev *dev)
 {
 	INIT_WORK(&dev->keep_work, keep_work);
+	INIT_WORK(&dev->keep_free_work, keep_free_work);
+	init_llist_head(&dev->keep_freed);
 	dev->keep_room_at = jiffies;
 	mutex_lock(&keep_mutex);
 	list_add(&dev->keep_list, &keep_devs);
@@ -332,4 +384,5 @@ void hroce_keep_fini(struct hroce_dev *dev)
 	mutex_unlock(&keep_mutex);
 	shrinker_free(shrinker);
 	cancel_work_sync(&dev->keep_work);
+	flush_work(&dev->keep_free_work);
 }

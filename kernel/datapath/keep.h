@@ -71,7 +71,7 @@ void hroce_keep_free(struct hroce_qp *qp, struct hrp_keep *keep,
  * @qp: queue pair
  * @keep: closed, may be NULL
  *
- * Context: any but hard interrupts.
+ * At once, or by a worker if they are many. Context: any but hard interrupts.
  */
 void hroce_keep_destroy(struct hroce_qp *qp, struct hrp_keep *keep);
 

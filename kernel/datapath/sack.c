@@ -15,16 +15,23 @@
 
 bool hroce_sack_open(struct hroce_qp *qp)
 {
+	struct hrp_req *req = &qp->proto.req;
 	struct hrp_sack *sack;
+	u32 words;
 
 	lockdep_assert_held(&qp->send.lock);
-	if (qp->proto.req.sack)
+	if (!hrp_sack_is_short(req))
 		return true;
-	sack = kmalloc(sizeof(*sack), SACK_GFP);
-	if (!sack)
-		return false;
-	hrp_sack_open(&qp->proto.req, sack);
-	return true;
+	words = hrp_sack_words(req);
+	sack = kmalloc(hrp_sack_size(words), SACK_GFP);
+	/* A short one does for most of what it does. */
+	if (!sack && !req->sack) {
+		words = HRP_SACK_WORDS_MIN;
+		sack = kmalloc(hrp_sack_size(words), SACK_GFP);
+	}
+	if (sack)
+		kfree(hrp_sack_open(req, sack, words));
+	return req->sack;
 }
 
 int hroce_sack_heard(struct hroce_qp *qp, const struct hrp_pkt *pkt,

@@ -68,7 +68,7 @@ bool hrp_ahead_fits(const struct hrp_req *req, u32 psn)
 	u32 first = keep ? keep->psn : req->psn_una;
 
 	return hrp_psn_diff(psn, req->psn) < 0 &&
-	       ((psn - first) & HRP_PSN_MASK) < HRP_KEEP_PKTS;
+	       ((psn - first) & HRP_PSN_MASK) < hrp_sack_pkts(req);
 }
 
 void hrp_ahead_acked(struct hrp_req *req, u32 end)

@@ -32,6 +32,7 @@ void hrp_cc_start(struct hrp_qp *qp)
 	req->cc_waits = 0;
 	req->cc_told = 0;
 	req->cwnd_rest = 0;
+	req->window_shift = 0;
 	req->sparse = 0;
 	hrp_pace_release(qp);
 	ops->start(qp);

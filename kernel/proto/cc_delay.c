@@ -11,10 +11,12 @@
  * The delay also judges losses. Where nothing waits, gaps that are far enough
  * apart are no congestion, however many there are.
  */
+#include <linux/bitops.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include "cc.h"
 #include "hole.h"
+#include "req_priv.h"
 
 /*
  * Queueing that is accepted, in units of 1024 ns: above what a host needs to
@@ -39,6 +41,13 @@
 
 /* The window never becomes smaller. */
 #define MIN_PKTS	1u
+
+/*
+ * Largest window, as doublings of that of the owner: one if the shortest round
+ * trip is a millisecond, and one more for each time that it is twice as long.
+ */
+#define FAR_SHIFT	10
+#define FAR_DOUBLINGS	4
 
 /* The window grows by this part of it, and less if packets wait. */
 #define GROW_SHIFT	4u
@@ -68,7 +77,7 @@ static u32 delay_window(const struct hrp_req *req)
 
 static void delay_set_window(struct hrp_req *req, u32 window)
 {
-	u32 max = (u32)req->window_pkts << 8;
+	u32 max = hrp_req_window_max(req) << 8;
 
 	window = clamp(window, MIN_PKTS << 8, max);
 	req->cwnd_pkts = window >> 8;
@@ -85,6 +94,12 @@ static void delay_start(struct hrp_qp *qp)
 	qp->base = HRP_BASE_MAX;
 	qp->base_next = HRP_BASE_MAX;
 	qp->base_at = 0;
+}
+
+/* The largest window is for short paths. A longer one holds more. */
+static u32 delay_window_shift(const struct hrp_qp *qp)
+{
+	return min(fls64(qp->base >> FAR_SHIFT), FAR_DOUBLINGS);
 }
 
 /* Is there more to send than the window allows? */
@@ -121,6 +136,7 @@ static void delay_learn(struct hrp_qp *qp, u32 rtt, u64 now_ns)
 	}
 	qp->base_next = min_t(u32, qp->base_next, rtt);
 	qp->base = min(qp->base, qp->base_next);
+	req->window_shift = delay_window_shift(qp);
 }
 
 /*

@@ -417,5 +417,5 @@ u32 hrp_hole_window(const struct hrp_req *req)
 
 	if (hrp_sack_is_active(req))
 		arrived = req->sack->nr - min(req->sack->nr, hrp_ahead_nr(req));
-	return min_t(u32, req->cwnd_pkts + arrived, req->window_pkts);
+	return min(req->cwnd_pkts + arrived, hrp_req_window_max(req));
 }

@@ -16,17 +16,30 @@
 #include "keep.h"
 #include "psn.h"
 
-static struct hrp_kept **keep_slot(const struct hrp_keep *keep, u32 psn)
+static struct hrp_keep_part *keep_part(const struct hrp_keep *keep, u32 psn)
 {
-	struct hrp_kept **part;
-
-	part = keep->part[psn % HRP_KEEP_PKTS / HRP_KEEP_PART_SLOTS];
-	return part ? &part[psn % HRP_KEEP_PART_SLOTS] : NULL;
+	return keep->part[psn % HRP_KEEP_PKTS / HRP_KEEP_PART_SLOTS];
 }
 
-static u64 *keep_word(struct hrp_keep *keep, u32 psn)
+static struct hrp_kept **keep_slot(const struct hrp_keep *keep, u32 psn)
 {
-	return &keep->map[psn % HRP_KEEP_PKTS / 64];
+	struct hrp_keep_part *part = keep_part(keep, psn);
+
+	return part ? &part->slot[psn % HRP_KEEP_PART_SLOTS] : NULL;
+}
+
+static u64 *keep_word(const struct hrp_keep *keep, u32 psn)
+{
+	struct hrp_keep_part *part = keep_part(keep, psn);
+
+	return part ? &part->map[psn % HRP_KEEP_PART_SLOTS / 64] : NULL;
+}
+
+u64 hrp_keep_bits(const struct hrp_keep *keep, u32 psn)
+{
+	const u64 *word = keep_word(keep, psn);
+
+	return word ? *word : 0;
 }
 
 static bool keep_covers(u32 first, u32 psn)
@@ -53,6 +66,7 @@ void hrp_keep_open(struct hrp_qp *qp, struct hrp_keep *keep)
 {
 	keep->psn = qp->resp.psn;
 	keep->end = qp->resp.psn;
+	keep->tell_next = qp->resp.psn & ~63u;
 	WRITE_ONCE(qp->resp.keep, keep);
 	qp->resp.kept = 1;
 }

@@ -6,7 +6,8 @@
  * If hrp_resp_begin() returns HRP_RX_KEEP, and the ICRC is correct, the owner
  *
  *	hrp_keep_open()		with a zeroed struct, unless @kept is set
- *	*hrp_keep_part()	set to zeroed memory, unless it is set
+ *	*hrp_keep_part()	set to a zeroed struct with zeroed slots, unless it is
+ *				set
  *	hrp_keep_put()		with a copy of headers and payload
  *	hrp_resp_commit()	in any case
  *
@@ -23,9 +24,9 @@
 #include "qp.h"
 
 /* PSNs from the oldest missing one on that may be kept; a power of two. */
-#define HRP_KEEP_PKTS		2048
+#define HRP_KEEP_PKTS		32768
 #define HRP_KEEP_PART_SLOTS	512
-#define HRP_KEEP_PART_BYTES	(HRP_KEEP_PART_SLOTS * sizeof(struct hrp_kept *))
+#define HRP_KEEP_SLOTS_BYTES	(HRP_KEEP_PART_SLOTS * sizeof(struct hrp_kept *))
 #define HRP_KEEP_PARTS		(HRP_KEEP_PKTS / HRP_KEEP_PART_SLOTS)
 
 /* So many kept requests are worth a selective acknowledgement, see sack.h. */
@@ -40,23 +41,36 @@ struct hrp_kept {
 };
 
 /**
+ * struct hrp_keep_part - those of successive PSNs
+ * @slot: by PSN modulo HRP_KEEP_PART_SLOTS
+ * @map: a bit for each that is kept, likewise
+ */
+struct hrp_keep_part {
+	struct hrp_kept **slot;
+	u64 map[HRP_KEEP_PART_SLOTS / 64];
+};
+
+/**
  * struct hrp_keep - the requests that a queue pair keeps
  * @psn: no PSN before this one is kept, and none from @psn + HRP_KEEP_PKTS on
  * @nr: number of requests
  * @end: one past the highest PSN that was kept
  * @untold: requests kept since the peer was told of them; HRP_KEEP_TELL or more
  *	if there is a new gap
- * @map: a bit for each that is kept, by PSN modulo HRP_KEEP_PKTS
- * @part: by PSN modulo HRP_KEEP_PKTS, in arrays of HRP_KEEP_PART_SLOTS; NULL
- *	where nothing has been kept
+ * @tell: what a selective acknowledgement tells of begins here, see sack.h
+ * @tell_next: so does that of the next one but one
+ * @tell_old: the next one begins at @tell_next, others end at @end
+ * @part: by PSN modulo HRP_KEEP_PKTS; NULL where nothing has been kept
  */
 struct hrp_keep {
 	u32 psn;
 	u32 nr;
 	u32 end;
 	u32 untold;
-	u64 map[HRP_KEEP_PKTS / 64];
-	struct hrp_kept **part[HRP_KEEP_PARTS];
+	u32 tell;
+	u32 tell_next;
+	bool tell_old;
+	struct hrp_keep_part *part[HRP_KEEP_PARTS];
 };
 
 /**
@@ -85,10 +99,11 @@ struct hrp_keep *hrp_keep_close(struct hrp_qp *qp);
  * @keep: requests
  * @psn: hrp_resp_begin() has returned HRP_RX_KEEP for it
  *
- * Return: where the pointer to it is, or has to be stored:
- * HRP_KEEP_PART_BYTES, zeroed.
+ * Return: where the pointer to it is, or has to be stored, with slots of
+ * HRP_KEEP_SLOTS_BYTES; all is zeroed.
  */
-static inline struct hrp_kept ***hrp_keep_part(struct hrp_keep *keep, u32 psn)
+static inline struct hrp_keep_part **hrp_keep_part(struct hrp_keep *keep,
+						   u32 psn)
 {
 	return &keep->part[psn % HRP_KEEP_PKTS / HRP_KEEP_PART_SLOTS];
 }
@@ -101,6 +116,9 @@ static inline struct hrp_kept ***hrp_keep_part(struct hrp_keep *keep, u32 psn)
  * Context: receive lock held since hrp_resp_begin() returned HRP_RX_KEEP.
  */
 void hrp_keep_put(struct hrp_keep *keep, struct hrp_kept *kept);
+
+/* Bits of the 64 PSNs around @psn, those that are kept. */
+u64 hrp_keep_bits(const struct hrp_keep *keep, u32 psn);
 
 /* Is a request with this PSN kept? */
 bool hrp_keep_has(const struct hrp_keep *keep, u32 psn);

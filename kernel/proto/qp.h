@@ -123,7 +123,8 @@ enum hrp_cc {
  * @psn_max: one past the highest PSN ever sent; differs from @psn after going
  *	back
  * @offset: packets of entry @sq.next before @psn
- * @window_pkts: upper limit of @cwnd_pkts
+ * @window_pkts: upper limit of @cwnd_pkts, as the owner sets it
+ * @window_shift: doublings of that on a long path; of the control
  * @agreed_mtu: bytes of payload in full packets of new requests, as agreed with
  *	the peer, in units of HRP_MTU_UNIT; 0: the path MTU, see mtu.h
  * @mtu_ask: the peer is to be asked for longer packets
@@ -215,7 +216,8 @@ struct hrp_req {
 	u32 retries:4;
 	u32 restart_psn:24;
 	u32 max_rd_atomic:8;
-	u16 window_pkts;
+	u16 window_pkts:13;
+	u16 window_shift:3;
 	u8 agreed_mtu;
 	u8 mtu_ask:1;
 	u8 mtu_asks:2;
@@ -348,6 +350,7 @@ struct hrp_rdres {
  * @last_wqe: LAST_WQE has been raised
  * @keeps: the owner keeps requests that come too early, see keep.h; set by it
  * @sacks: the peer has asked for selective acknowledgements, see sack.h
+ * @sacks_later: it takes those whose map begins later than at the missing request
  * @mtu_due: the peer is to be told that longer packets were agreed to
  * @rd_wait: memory of the READ at @rd_reply is being fetched; no answer is sent
  *	meanwhile
@@ -404,6 +407,7 @@ struct hrp_resp {
 	u8 mem_bad:1;
 	u8 keeps:1;
 	u8 sacks:1;
+	u8 sacks_later:1;
 	u8 mtu_due:1;
 	u8 nak_due;
 	u8 held;

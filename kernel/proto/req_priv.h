@@ -61,6 +61,12 @@ static inline bool hrp_req_is_silence(const struct hrp_req *req)
 	return req->probed && req->backoff >= HRP_SILENT_BACKOFF;
 }
 
+/* Limit of @cwnd_pkts: no window is larger, whatever the path. */
+static inline u32 hrp_req_window_max(const struct hrp_req *req)
+{
+	return (u32)req->window_pkts << req->window_shift;
+}
+
 /*
  * Packets that may be in flight. After going back only one, until it is
  * acknowledged: packets sent behind the gap still fill the queues of the path,

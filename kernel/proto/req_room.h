@@ -133,7 +133,7 @@ static inline u32 req_read_window(const struct hrp_req *req)
 
 	if (likely(!req->troubled))
 		return window_pkts;
-	return min_t(u32, window_pkts + hrp_ahead_nr(req), req->window_pkts);
+	return min(window_pkts + hrp_ahead_nr(req), hrp_req_window_max(req));
 }
 
 /*

@@ -221,6 +221,7 @@ static noinline void resp_next_nak(struct hrp_qp *qp, struct hrp_burst *b)
 	b->first.syndrome = resp->nak_due;
 	if (!sacks)
 		return;
+	hrp_sack_tell(resp);
 	b->mem.len = hrp_sack_len(resp);
 	b->copy = 1;
 	resp->keep->untold = 0;

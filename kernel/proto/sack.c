@@ -4,6 +4,7 @@
 #include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/limits.h>
+#include <linux/log2.h>
 #include <linux/math.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -14,16 +15,26 @@
 #include "rtt.h"
 #include "sack.h"
 
+/* Maps may begin later than at the missing request. */
+#define ASK_LATER	1
+
 /*
- * Others may use the opcode for something else. The last bytes are the version
- * and three that are reserved.
+ * Others may use the opcode for something else. The last bytes are the version,
+ * flags, and two that are reserved.
  */
 static const u8 sack_ask[HRP_SACK_ASK_BYTES] = {
-	'h', 'r', 'o', 'c', 1, 0, 0, 0,
+	'h', 'r', 'o', 'c', 1, ASK_LATER, 0, 0,
 };
 
-/* All but the reserved bytes. */
+/* All but flags and reserved bytes. */
 #define ASK_CHECKED	5
+
+/* In front of a map that begins later: the PSN of its first bit. */
+#define MAP_PSN_BYTES	4u
+
+/* Longest map in words, and longest that begins later. */
+#define MAP_WORDS	(HRP_SACK_MAP_BYTES / 8u)
+#define LATER_WORDS	(MAP_WORDS - 1)
 
 /* Longest run of packets that are resent together. */
 #define RUN_MAX		64u
@@ -31,9 +42,9 @@ static const u8 sack_ask[HRP_SACK_ASK_BYTES] = {
 /* Packets of one word of a map begin at such a PSN. */
 static_assert(!((HRP_PSN_MASK + 1) % HRP_KEEP_PKTS));
 
-static u32 word_of(u32 psn)
+static struct hrp_sack_word *word_of(struct hrp_sack *sack, u32 psn)
 {
-	return psn / 64 % HRP_SACK_WORDS;
+	return &sack->word[psn / 64 & (sack->words - 1)];
 }
 
 /* Bits of PSNs from @psn to the end of its word. */
@@ -58,44 +69,67 @@ static u64 bits_between(u32 psn, u32 end)
 	return bits;
 }
 
+static u32 before(u32 a, u32 b)
+{
+	return hrp_psn_diff(a, b) < 0 ? a : b;
+}
+
+static u32 after(u32 a, u32 b)
+{
+	return hrp_psn_diff(a, b) > 0 ? a : b;
+}
+
+/* One past the last packet in flight of which there is a bit. */
+static u32 map_end(const struct hrp_req *req)
+{
+	u32 pkts = (req->psn_max - req->psn_una) & HRP_PSN_MASK;
+
+	return hrp_psn_add(req->psn_una, min(pkts, hrp_sack_pkts(req)));
+}
+
 static void map_clear(struct hrp_sack *sack, u32 psn, u32 end)
 {
-	while (hrp_psn_diff(psn, end) < 0) {
+	for (; hrp_psn_diff(psn, end) < 0; psn = word_end(psn)) {
+		struct hrp_sack_word *w = word_of(sack, psn);
 		u64 bits = bits_between(psn, end);
-		u32 i = word_of(psn);
 
-		sack->kept[i] &= ~bits;
-		sack->tried[0][i] &= ~bits;
-		sack->tried[1][i] &= ~bits;
-		psn = word_end(psn);
+		sack->nr -= hweight64(w->kept & bits);
+		w->kept &= ~bits;
+		w->tried[0] &= ~bits;
+		w->tried[1] &= ~bits;
 	}
 }
 
-static void map_count(struct hrp_sack *sack)
+/* Something is noted of packets before @end. */
+static void map_note(struct hrp_sack *sack, u32 end)
 {
-	u32 i;
+	if (hrp_psn_diff(end, sack->top) > 0)
+		sack->top = end;
+}
 
-	sack->nr = 0;
-	for (i = 0; i < HRP_SACK_WORDS; i++)
-		sack->nr += hweight64(sack->kept[i]);
+/* The packets with these @bits in the word of @psn have arrived. */
+static void map_keep(struct hrp_sack *sack, u32 psn, u64 bits)
+{
+	struct hrp_sack_word *w = word_of(sack, psn);
+
+	sack->nr += hweight64(bits & ~w->kept);
+	w->kept |= bits;
 }
 
 void hrp_sack_forget(struct hrp_req *req)
 {
-	*req->sack = (struct hrp_sack) {
-		.begin = req->psn_una,
-		.end = req->psn_una,
-		.acked = req->psn_una,
-		.asked = req->sack->asked,
-		.mark = req->psn,
-		.lost_psn = req->sack->lost_psn,
-		.lost_at = req->sack->lost_at,
-		.told = req->sack->told,
-		.lost = req->sack->lost && req->psn != req->psn_una &&
-			hrp_psn_diff(req->sack->lost_psn, req->psn_una) >= 0,
-		.lost_due = req->sack->lost_due,
-		.ahead = req->sack->ahead,
-	};
+	struct hrp_sack *sack = req->sack;
+
+	map_clear(sack, sack->begin, sack->top);
+	sack->begin = req->psn_una;
+	sack->end = req->psn_una;
+	sack->top = req->psn_una;
+	sack->acked = req->psn_una;
+	sack->mark = req->psn;
+	sack->timed_at = 0;
+	sack->timing = false;
+	sack->lost = sack->lost && req->psn != req->psn_una &&
+		     hrp_psn_diff(sack->lost_psn, req->psn_una) >= 0;
 }
 
 void hrp_sack_trim(struct hrp_req *req)
@@ -112,7 +146,7 @@ void hrp_sack_trim(struct hrp_req *req)
 	}
 	map_clear(sack, sack->begin, req->psn_una);
 	sack->begin = req->psn_una;
-	map_count(sack);
+	map_note(sack, req->psn_una);
 }
 
 void hrp_sack_tried(struct hrp_req *req, u32 psn, u32 nr)
@@ -124,26 +158,61 @@ void hrp_sack_tried(struct hrp_req *req, u32 psn, u32 nr)
 	if (timed < nr)
 		req->sack->timing = false;
 	hrp_sack_trim(req);
+	end = before(end, map_end(req));
+	map_note(req->sack, end);
 	for (; hrp_psn_diff(psn, end) < 0; psn = word_end(psn))
-		req->sack->tried[1][word_of(psn)] |= bits_between(psn, end);
+		word_of(req->sack, psn)->tried[1] |= bits_between(psn, end);
 }
 
-void hrp_sack_open(struct hrp_req *req, struct hrp_sack *sack)
+u32 hrp_sack_words(const struct hrp_req *req)
 {
-	sack->asked = req->psn_una;
-	sack->told = false;
-	sack->lost_psn = req->psn_una;
-	sack->lost_at = 0;
-	sack->lost = false;
-	sack->lost_due = false;
-	sack->ahead = NULL;
+	return clamp((u32)roundup_pow_of_two(hrp_req_window_max(req)) / 64,
+		     HRP_SACK_WORDS_MIN, HRP_SACK_WORDS_MAX);
+}
+
+/* What was noted goes to more memory. */
+static void sack_move(struct hrp_sack *sack, struct hrp_sack *old)
+{
+	u32 words = sack->words;
+	u32 psn;
+
+	*sack = *old;
+	sack->words = words;
+	for (psn = old->begin; hrp_psn_diff(psn, old->top) < 0;
+	     psn = word_end(psn)) {
+		u64 bits = bits_between(psn, old->top);
+		struct hrp_sack_word *from = word_of(old, psn);
+		struct hrp_sack_word *to = word_of(sack, psn);
+
+		to->kept |= from->kept & bits;
+		to->tried[0] |= from->tried[0] & bits;
+		to->tried[1] |= from->tried[1] & bits;
+	}
+}
+
+struct hrp_sack *hrp_sack_open(struct hrp_req *req, struct hrp_sack *sack,
+			       u32 words)
+{
+	struct hrp_sack *old = req->sack;
+
+	memset(sack, 0, hrp_sack_size(words));
+	sack->words = words;
 	req->sack = sack;
+	if (old) {
+		sack_move(sack, old);
+		return old;
+	}
+	sack->begin = req->psn_una;
+	sack->top = req->psn_una;
+	sack->asked = req->psn_una;
+	sack->lost_psn = req->psn_una;
 	hrp_sack_forget(req);
 	/* The first gap was filled before the peer was asked. */
 	if (req->resent && hrp_psn_diff(req->rtx_psn, req->psn_una) > 0)
 		hrp_sack_tried(req, req->psn_una,
 			       min((u32)hrp_psn_diff(req->rtx_psn, req->psn_una),
 				   RUN_MAX));
+	return NULL;
 }
 
 struct hrp_sack *hrp_sack_close(struct hrp_req *req)
@@ -174,7 +243,7 @@ static void sack_end_timing(struct hrp_qp *qp, u64 now_ns)
 		return;
 	if (hrp_psn_diff(psn, qp->req.psn_una) >= 0 &&
 	    (hrp_psn_diff(psn, sack->end) >= 0 ||
-	     !(sack->kept[word_of(psn)] & BIT_ULL(psn % 64))))
+	     !(word_of(sack, psn)->kept & BIT_ULL(psn % 64))))
 		return;
 	sack->timing = false;
 	hrp_rtt_measured(qp, sack->timed_at, sack->alone, now_ns);
@@ -186,104 +255,105 @@ void hrp_sack_acked(struct hrp_qp *qp, u64 now_ns)
 	hrp_sack_trim(&qp->req);
 }
 
-/* One past the last packet in flight of which the maps have a bit. */
-static u32 map_end(const struct hrp_req *req)
-{
-	u32 pkts = (req->psn_max - req->psn_una) & HRP_PSN_MASK;
-
-	return hrp_psn_add(req->psn_una, min_t(u32, pkts, HRP_KEEP_PKTS));
-}
-
 void hrp_sack_reach(struct hrp_req *req, u32 end)
 {
 	struct hrp_sack *sack = req->sack;
 
-	if (hrp_psn_diff(end, map_end(req)) > 0)
-		end = map_end(req);
+	end = before(end, map_end(req));
 	if (hrp_psn_diff(end, sack->end) > 0)
 		sack->end = end;
+	map_note(sack, end);
 }
 
 void hrp_sack_mark(struct hrp_req *req, u32 psn, u32 nr)
 {
-	struct hrp_sack *sack = req->sack;
 	u32 end = hrp_psn_add(psn, nr);
 
 	hrp_sack_trim(req);
-	if (hrp_psn_diff(psn, req->psn_una) < 0)
-		psn = req->psn_una;
-	if (hrp_psn_diff(end, map_end(req)) > 0)
-		end = map_end(req);
+	psn = after(psn, req->psn_una);
+	end = before(end, map_end(req));
 	if (hrp_psn_diff(psn, end) >= 0)
 		return;
 	for (; hrp_psn_diff(psn, end) < 0; psn = word_end(psn))
-		sack->kept[word_of(psn)] |= bits_between(psn, end);
+		map_keep(req->sack, psn, bits_between(psn, end));
 	hrp_sack_reach(req, end);
-	map_count(sack);
 }
 
 /*
- * Bits of requests with answers: that the peer keeps one does not mean that its
- * answers have arrived.
+ * Bits of requests with answers in the word of @psn: that the peer keeps one does
+ * not mean that its answers have arrived. *@idx moves on to the entry of @psn;
+ * PSNs are asked for in their order.
  */
-static void map_answers(const struct hrp_req *req, u64 *map)
+static u64 map_answers(const struct hrp_req *req, u32 psn, u32 *idx)
 {
-	const struct hrp_wqe *w;
-	u32 psn, end;
-	u32 idx;
+	u32 end = word_end(psn);
+	u64 bits = 0;
 
-	memset(map, 0, HRP_SACK_MAP_BYTES);
-	if (!req->rd_pkts)
-		return;
-	for (idx = req->sq.tail; idx != req->sq.head; idx++) {
-		w = hrp_sq_wqe(&req->sq, idx);
-		if (!w->nr_pkts || !hrp_wqe_is_answered(w))
+	for (; *idx != req->sq.head; ++*idx) {
+		const struct hrp_wqe *w = hrp_sq_wqe(&req->sq, *idx);
+
+		if (!w->nr_pkts)
 			continue;
-		if (!w->started)
+		if (!w->started || hrp_psn_diff(w->first_psn, end) >= 0)
 			break;
-		psn = w->first_psn;
-		if (hrp_psn_diff(psn, req->psn_una) < 0)
-			psn = req->psn_una;
-		end = hrp_psn_add(w->last_psn, 1);
-		if (hrp_psn_diff(end, map_end(req)) > 0)
-			end = map_end(req);
-		for (; hrp_psn_diff(psn, end) < 0; psn = word_end(psn))
-			map[word_of(psn)] |= bits_between(psn, end);
+		if (hrp_psn_diff(w->last_psn, psn) < 0)
+			continue;
+		if (hrp_wqe_is_answered(w))
+			bits |= bits_between(after(w->first_psn, psn),
+					     hrp_psn_add(w->last_psn, 1));
+		if (hrp_psn_diff(w->last_psn, end) >= 0)
+			break;
+	}
+	return bits;
+}
+
+/*
+ * Note what a map tells that begins at the word of @psn. What is not in flight is
+ * nothing new, wherever the peer says that it begins.
+ */
+static void map_take(struct hrp_req *req, u32 psn, const u8 *map, u32 len)
+{
+	struct hrp_sack *sack = req->sack;
+	u32 idx = req->sq.tail;
+	u32 end = map_end(req);
+	u64 bits;
+
+	for (; len >= 8; len -= 8, map += 8, psn = word_end(psn)) {
+		if (hrp_psn_diff(word_end(psn), req->psn_una) <= 0)
+			continue;
+		psn = after(psn, req->psn_una);
+		if (hrp_psn_diff(psn, end) >= 0)
+			break;
+		bits = get_unaligned_le64(map) & bits_between(psn, end);
+		if (bits && req->rd_pkts)
+			bits &= ~map_answers(req, psn, &idx);
+		if (!bits)
+			continue;
+		map_keep(sack, psn, bits);
+		hrp_sack_reach(req, (psn & ~63u) + fls64(bits));
 	}
 }
 
 void hrp_sack_take(struct hrp_qp *qp, u32 psn, const u8 *map, u32 len,
 		   u64 now_ns)
 {
-	u64 answers[HRP_SACK_WORDS] __uninitialized;
 	struct hrp_req *req = &qp->req;
-	struct hrp_sack *sack = req->sack;
-	u32 end = map_end(req);
-	u64 bits, news = 0;
-	u32 last = req->psn_una;
+	u32 nr;
 
 	/* All is sent again in any case. */
 	if (req->psn != req->psn_max)
 		return;
 	hrp_sack_acked(qp, now_ns);
-	map_answers(req, answers);
-	for (; len >= 8 && hrp_psn_diff(psn, end) < 0; len -= 8, map += 8) {
-		u64 *kept = &sack->kept[word_of(psn)];
-
-		bits = get_unaligned_le64(map) & bits_between(psn, end) &
-		       ~answers[word_of(psn)];
-		news |= bits & ~*kept;
-		*kept |= bits;
-		if (bits)
-			last = (psn & ~63u) + fls64(bits) - 1;
-		psn = word_end(psn);
+	nr = req->sack->nr;
+	if (len % 8 == MAP_PSN_BYTES) {
+		psn = get_unaligned_be32(map) & HRP_PSN_MASK & ~63u;
+		map += MAP_PSN_BYTES;
+		len -= MAP_PSN_BYTES;
 	}
-	if (!news)
+	map_take(req, psn, map, len);
+	if (req->sack->nr == nr)
 		return;
-	if (hrp_psn_diff(last, sack->end) >= 0)
-		sack->end = hrp_psn_add(last, 1);
 	hrp_count(qp, HROCE_EV_SACK_RCVD);
-	map_count(sack);
 	sack_end_timing(qp, now_ns);
 	req->troubled = 1;
 	if (req->timer == HRP_TIMER_ACK)
@@ -293,11 +363,17 @@ void hrp_sack_take(struct hrp_qp *qp, u32 psn, const u8 *map, u32 len,
 void hrp_sack_judge(struct hrp_req *req)
 {
 	struct hrp_sack *sack = req->sack;
+	u32 psn;
 
 	if (hrp_psn_diff(sack->end, sack->mark) <= 0)
 		return;
-	memcpy(sack->tried[0], sack->tried[1], sizeof(sack->tried[0]));
-	memset(sack->tried[1], 0, sizeof(sack->tried[1]));
+	for (psn = sack->begin; hrp_psn_diff(psn, sack->top) < 0;
+	     psn = word_end(psn)) {
+		struct hrp_sack_word *w = word_of(sack, psn);
+
+		w->tried[0] = w->tried[1];
+		w->tried[1] = 0;
+	}
 	sack->mark = req->psn;
 }
 
@@ -305,19 +381,17 @@ void hrp_sack_judge(struct hrp_req *req)
  * First PSN from @psn on that is neither kept nor tried, or the contrary of that
  * (@found); @end if there is none before it.
  */
-static u32 map_find(const struct hrp_sack *sack, u32 psn, u32 end, bool found)
+static u32 map_find(struct hrp_sack *sack, u32 psn, u32 end, bool found)
 {
-	while (hrp_psn_diff(psn, end) < 0) {
-		u32 i = word_of(psn);
-		u64 bits = sack->kept[i] | sack->tried[0][i] |
-			   sack->tried[1][i];
+	for (; hrp_psn_diff(psn, end) < 0; psn = word_end(psn)) {
+		const struct hrp_sack_word *w = word_of(sack, psn);
+		u64 bits = w->kept | w->tried[0] | w->tried[1];
 
 		if (!found)
 			bits = ~bits;
 		bits &= bits_between(psn, end);
 		if (bits)
 			return hrp_psn_add(psn & ~63u, __ffs64(bits));
-		psn = word_end(psn);
 	}
 	return end;
 }
@@ -341,8 +415,11 @@ void hrp_sack_retry(struct hrp_req *req, u32 psn, u32 nr)
 	u32 end = hrp_psn_add(psn, nr);
 
 	for (; hrp_psn_diff(psn, end) < 0; psn = word_end(psn)) {
-		req->sack->tried[0][word_of(psn)] &= ~bits_between(psn, end);
-		req->sack->tried[1][word_of(psn)] &= ~bits_between(psn, end);
+		struct hrp_sack_word *w = word_of(req->sack, psn);
+		u64 bits = bits_between(psn, end);
+
+		w->tried[0] &= ~bits;
+		w->tried[1] &= ~bits;
 	}
 }
 
@@ -364,6 +441,7 @@ bool hrp_sack_asked(struct hrp_qp *qp, const u8 *ask, u32 len)
 	    len < sizeof(sack_ask) || memcmp(ask, sack_ask, ASK_CHECKED))
 		return false;
 	resp->sacks = 1;
+	resp->sacks_later = !!(ask[ASK_CHECKED] & ASK_LATER);
 	if (resp->kept && resp->nak_sent && !resp->rnr_sent)
 		hrp_resp_nak(resp, HRP_NAK_PSN_SEQ);
 	else if (!resp->nak_due)
@@ -371,23 +449,62 @@ bool hrp_sack_asked(struct hrp_qp *qp, const u8 *ask, u32 len)
 	return true;
 }
 
+/* Words of a map that begins at @psn and tells of all behind it. */
+static u32 tell_words(const struct hrp_keep *keep, u32 psn)
+{
+	return DIV_ROUND_UP((keep->end - psn) & HRP_PSN_MASK, 64);
+}
+
+void hrp_sack_tell(struct hrp_resp *resp)
+{
+	struct hrp_keep *keep = resp->keep;
+	u32 first = resp->psn & ~63u;
+	u32 words = tell_words(keep, first);
+
+	keep->tell = first;
+	if (words <= MAP_WORDS || !resp->sacks_later)
+		return;
+	keep->tell_old = !keep->tell_old;
+	if (!keep->tell_old) {
+		keep->tell = hrp_psn_add(first, (words - LATER_WORDS) * 64);
+		return;
+	}
+	if (hrp_psn_diff(keep->tell_next, first) > 0 &&
+	    hrp_psn_diff(keep->tell_next, keep->end) < 0)
+		keep->tell = keep->tell_next;
+	keep->tell_next = hrp_psn_add(keep->tell, LATER_WORDS * 64);
+}
+
+/* Does the map begin at the missing request? */
+static bool tells_first(const struct hrp_resp *resp)
+{
+	return resp->keep->tell == (resp->psn & ~63u);
+}
+
 u32 hrp_sack_len(const struct hrp_resp *resp)
 {
-	u32 pkts = (resp->keep->end - (resp->psn & ~63u)) & HRP_PSN_MASK;
+	u32 words = tell_words(resp->keep, resp->keep->tell);
 
-	return min_t(u32, DIV_ROUND_UP(pkts, 64) * 8, HRP_SACK_MAP_BYTES);
+	if (tells_first(resp))
+		return min(words, MAP_WORDS) * 8;
+	return min(words, LATER_WORDS) * 8 + MAP_PSN_BYTES;
 }
 
 void hrp_sack_fill(const struct hrp_resp *resp, u8 *map)
 {
-	u64 bits = bits_from(resp->psn);
-	u32 len = hrp_sack_len(resp);
-	u32 i;
+	const struct hrp_keep *keep = resp->keep;
+	u8 *end = map + hrp_sack_len(resp);
+	u64 bits = U64_MAX;
+	u32 psn = keep->tell;
 
-	for (i = 0; i < len / 8; i++) {
-		bits &= resp->keep->map[(word_of(resp->psn) + i) %
-					HRP_SACK_WORDS];
-		put_unaligned_le64(bits, map + i * 8);
+	if (tells_first(resp)) {
+		bits = bits_from(resp->psn);
+	} else {
+		put_unaligned_be32(psn, map);
+		map += MAP_PSN_BYTES;
+	}
+	for (; map < end; map += 8, psn = word_end(psn)) {
+		put_unaligned_le64(hrp_keep_bits(keep, psn) & bits, map);
 		bits = U64_MAX;
 	}
 }

@@ -11,8 +11,8 @@
  * also if it keeps nothing. Documentation/protocol.rst has the bytes.
  *
  * A selective acknowledgement (SACK) is a sequence NAK for the first request
- * that is missing, with a map of those behind it. If none is missing, it is an
- * ACK without a map.
+ * that is missing, with a map of those behind it, or of a part of them if they
+ * are many. If none is missing, it is an ACK without a map.
  *
  * The requester notes here, too, which responses it keeps itself, see ahead.h.
  */
@@ -29,26 +29,37 @@
 /* Payload of the question. */
 #define HRP_SACK_ASK_BYTES	8
 
-/*
- * Longest map; fits the smallest path MTU. The first bit is that of a multiple
- * of 64, so up to 63 PSNs at the end of the window may have none.
- */
-#define HRP_SACK_MAP_BYTES	(HRP_KEEP_PKTS / 8)
+/* Longest map; fits the smallest path MTU. */
+#define HRP_SACK_MAP_BYTES	256
 
-#define HRP_SACK_WORDS		(HRP_KEEP_PKTS / 64)
+/* What the requester notes of packets, in words of 64; powers of two. */
+#define HRP_SACK_WORDS_MIN	32u
+#define HRP_SACK_WORDS_MAX	(HRP_KEEP_PKTS / 64u)
+
+/**
+ * struct hrp_sack_word - what it notes of 64 packets
+ * @kept: packets that have arrived: requests that the peer keeps or has executed,
+ *	and answers in &hrp_sack.ahead
+ * @tried: packets that were resent: before &hrp_sack.mark was taken, and since
+ */
+struct hrp_sack_word {
+	u64 kept;
+	u64 tried[2];
+};
 
 /**
  * struct hrp_sack - what a requester knows of the packets in flight
- * @begin: the maps cover PSNs from this one on, hrp_req.psn_una when they were
- *	looked at last
- * @end: one past the last PSN in @kept, or @acked if that is later; equal to
- *	@begin if there is none
+ * @begin: @word covers PSNs from this one on, hrp_req.psn_una when it was looked
+ *	at last
+ * @end: one past the last packet that has arrived, or @acked if that is later;
+ *	equal to @begin if there is none
+ * @top: nothing is noted of PSNs from this one on
  * @acked: the peer has executed all requests before this PSN: answers that are
  *	missing there were lost
  * @asked: one past the last answer that was asked for apart
  * @mark: packets from this PSN on were sent after those in the first half of
  *	@tried
- * @nr: packets in @kept
+ * @nr: packets that have arrived
  * @timed_psn: a packet that measures the round trip, see hrp_req.timing, which is
  *	for times without gaps
  * @timed_at: when it was sent
@@ -62,13 +73,13 @@
  *	until it is known to be executed
  * @lost_due: that request is to be sent again
  * @ahead: answers that are kept, see ahead.h; NULL: there are none
- * @kept: packets that have arrived, by PSN modulo HRP_KEEP_PKTS: requests that
- *	the peer keeps or has executed, and answers in @ahead
- * @tried: packets that were resent: before @mark was taken, and since
+ * @words: how many there are; a power of two
+ * @word: by PSN
  */
 struct hrp_sack {
 	u32 begin;
 	u32 end;
+	u32 top;
 	u32 acked;
 	u32 asked;
 	u32 mark;
@@ -83,18 +94,43 @@ struct hrp_sack {
 	bool lost;
 	bool lost_due;
 	struct hrp_keep *ahead;
-	u64 kept[HRP_SACK_WORDS];
-	u64 tried[2][HRP_SACK_WORDS];
+	u32 words;
+	struct hrp_sack_word word[];
 };
 
+/* Words that the largest window takes. Context: send lock held. */
+u32 hrp_sack_words(const struct hrp_req *req);
+
+/* Is there no @req->sack, or one that has become too small for the window? */
+static inline bool hrp_sack_is_short(const struct hrp_req *req)
+{
+	return !req->sack || req->sack->words < hrp_sack_words(req);
+}
+
+/* Packets from the oldest one in flight on that are noted, or would be. */
+static inline u32 hrp_sack_pkts(const struct hrp_req *req)
+{
+	return (req->sack ? req->sack->words : hrp_sack_words(req)) * 64;
+}
+
+/* Memory that hrp_sack_open() takes. */
+static inline size_t hrp_sack_size(u32 words)
+{
+	return sizeof(struct hrp_sack) + words * sizeof(struct hrp_sack_word);
+}
+
 /**
- * hrp_sack_open - begin to note what has arrived
- * @req: requester without @req->sack
- * @sack: memory for it, owned by the caller until hrp_sack_close()
+ * hrp_sack_open - begin to note what has arrived, or note it elsewhere
+ * @req: requester for which hrp_sack_is_short()
+ * @sack: hrp_sack_size(), owned by the caller until hrp_sack_close()
+ * @words: hrp_sack_words(), or fewer if memory is short: more than there were,
+ *	HRP_SACK_WORDS_MIN or more, and a power of two
  *
  * Context: send lock held.
+ * Return: memory of before, to be freed; NULL if there was none.
  */
-void hrp_sack_open(struct hrp_req *req, struct hrp_sack *sack);
+struct hrp_sack *hrp_sack_open(struct hrp_req *req, struct hrp_sack *sack,
+			       u32 words);
 
 /**
  * hrp_sack_close - note nothing any more
@@ -110,7 +146,7 @@ struct hrp_sack *hrp_sack_close(struct hrp_req *req);
  * @qp: queue pair, after hrp_sack_open()
  * @psn: PSN of the packet; hrp_comp_begin() has accepted it
  * @map: its payload
- * @len: bytes of @map, up to HRP_SACK_MAP_BYTES
+ * @len: bytes of @map
  * @now_ns: current time
  *
  * Acknowledges nothing: hrp_comp_commit() follows, and acts on the gaps.
@@ -163,7 +199,7 @@ static inline bool hrp_sack_is_active(const struct hrp_req *req)
 void hrp_sack_judge(struct hrp_req *req);
 
 /**
- * hrp_sack_trim - let the maps begin at the oldest packet in flight
+ * hrp_sack_trim - forget of packets that are not in flight any more
  * @req: requester with @req->sack
  *
  * Context: send lock held.
@@ -243,6 +279,18 @@ void hrp_sack_build_ask(struct hrp_qp *qp, struct hrp_burst *b);
 bool hrp_sack_asked(struct hrp_qp *qp, const u8 *ask, u32 len);
 
 /**
+ * hrp_sack_tell - choose what the next selective acknowledgement tells of
+ * @resp: responder that keeps requests
+ *
+ * If that is not all, the newest and, in turn, the others. Context: receive lock
+ * held.
+ */
+void hrp_sack_tell(struct hrp_resp *resp);
+
+/* Length of its map in bytes, a multiple of 4. */
+u32 hrp_sack_len(const struct hrp_resp *resp);
+
+/**
  * hrp_sack_fill - fill in the map of a selective acknowledgement
  * @resp: responder whose hrp_resp_next() has just returned one
  * @map: HRP_SACK_MAP_BYTES; the length is that of the burst
@@ -250,8 +298,5 @@ bool hrp_sack_asked(struct hrp_qp *qp, const u8 *ask, u32 len);
  * Context: receive lock held since then.
  */
 void hrp_sack_fill(const struct hrp_resp *resp, u8 *map);
-
-/* Length of that map in bytes, a multiple of 8. */
-u32 hrp_sack_len(const struct hrp_resp *resp);
 
 #endif /* HRP_SACK_H */

@@ -234,12 +234,6 @@ static void keep_packet(struct hrp_keep *keep, const struct hrp_pkt *pkt)
 	hrp_keep_put(keep, kept);
 }
 
-static void sack_open(struct hrp_req *req)
-{
-	if (!req->sack)
-		hrp_sack_open(req, fab_alloc(1, sizeof(*req->sack)));
-}
-
 /* Return: status for the engine. */
 static u8 keep_answer(struct fab_qp *qp, const struct hrp_pkt *pkt)
 {
@@ -248,7 +242,7 @@ static u8 keep_answer(struct fab_qp *qp, const struct hrp_pkt *pkt)
 
 	if (!qp_fab(qp)->opts.keep)
 		return HROCE_WC_GENERAL_ERR;
-	sack_open(req);
+	kept_open_sack(req);
 	keep = kept_prepare_answer(req, pkt->psn);
 	if (!hrp_keep_has(keep, pkt->psn))
 		keep_packet(keep, pkt);
@@ -363,7 +357,7 @@ void fab_qp_receive(struct fab_qp *qp, struct fab_pkt *p)
 	}
 	if (pkt->info & HRP_OI_RESPONSE) {
 		if (pkt->info & HRP_OI_EXT) {
-			sack_open(&qp->hrp.req);
+			kept_open_sack(&qp->hrp.req);
 			qp->hrp.req.sack->told = true;
 		}
 		taken = take_response(qp, pkt, p->map);

@@ -241,7 +241,8 @@ void fab_opts_check(struct fab_opts *opts)
 		fab_die("%s: topology", opts->name);
 	if (opts->rate < 1000000 || opts->fabric_rate < 1000000)
 		fab_die("%s: rate", opts->name);
-	if (opts->size >= 1u << 31 || !opts->window || !opts->depth ||
+	if (opts->size >= 1u << 31 || !opts->window ||
+	    opts->window > 8191 || !opts->depth ||
 	    (!opts->size && opts->load != FAB_POISSON))
 		fab_die("%s: load", opts->name);
 	if (opts->flap_every && opts->flap_every <= opts->flap_down)

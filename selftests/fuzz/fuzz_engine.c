@@ -15,6 +15,7 @@
 #include "proto/hold.h"
 #include "proto/mtu.h"
 #include "proto/sack.h"
+#include "../sim/kept.h"
 #include "fuzz_engine.h"
 
 /* Calls of the surroundings that one call of the engine may make. */
@@ -310,14 +311,13 @@ static void take_map(const struct hrp_pkt *pkt)
 
 	for (i = 0; i < len; i++)
 		map[i] = fill & 1 ? take(1) : fill;
-	if (!fuzz.qp.req.sack)
-		hrp_sack_open(&fuzz.qp.req, malloc(sizeof(struct hrp_sack)));
+	kept_open_sack(&fuzz.qp.req);
 	hrp_sack_take(&fuzz.qp, pkt->psn, map, len, fuzz.now_ns);
 }
 
 static void ask(void)
 {
-	static const u8 right[] = { 'h', 'r', 'o', 'c', 1, 0, 0, 0 };
+	static const u8 right[] = { 'h', 'r', 'o', 'c', 1, 1, 0, 0 };
 	u8 wrong[sizeof(right)];
 	u32 i;
 

@@ -83,8 +83,7 @@ u8 fuzz_keep_answer(const struct hrp_pkt *pkt)
 {
 	struct hrp_req *req = &fuzz.qp.req;
 
-	if (!req->sack)
-		hrp_sack_open(req, malloc(sizeof(*req->sack)));
+	kept_open_sack(req);
 	kept_put_answer(req, pkt);
 	return HROCE_WC_SUCCESS;
 }

@@ -8,10 +8,12 @@
 
 static inline void kept_room(struct hrp_keep *keep, u32 psn)
 {
-	struct hrp_kept ***part = hrp_keep_part(keep, psn);
+	struct hrp_keep_part **part = hrp_keep_part(keep, psn);
 
-	if (!*part)
-		*part = calloc(1, HRP_KEEP_PART_BYTES);
+	if (*part)
+		return;
+	*part = calloc(1, sizeof(**part));
+	(*part)->slot = calloc(1, HRP_KEEP_SLOTS_BYTES);
 }
 
 /* Room to keep a request, before hrp_keep_put(). */
@@ -20,6 +22,15 @@ static inline void kept_prepare(struct hrp_qp *qp, u32 psn)
 	if (!qp->resp.kept)
 		hrp_keep_open(qp, calloc(1, sizeof(*qp->resp.keep)));
 	kept_room(qp->resp.keep, psn);
+}
+
+/* Room for what the requester notes, as datapath/sack.c has it. */
+static inline void kept_open_sack(struct hrp_req *req)
+{
+	u32 words = hrp_sack_words(req);
+
+	if (hrp_sack_is_short(req))
+		free(hrp_sack_open(req, malloc(hrp_sack_size(words)), words));
 }
 
 /* Room to keep an answer; hrp_sack_open() was called. */
@@ -56,8 +67,11 @@ static inline u32 kept_free(struct hrp_keep *keep)
 	while ((kept = hrp_keep_take_any(keep)))
 		free(kept);
 	left = keep->nr;
-	for (i = 0; i < HRP_KEEP_PARTS; i++)
+	for (i = 0; i < HRP_KEEP_PARTS; i++) {
+		if (keep->part[i])
+			free(keep->part[i]->slot);
 		free(keep->part[i]);
+	}
 	free(keep);
 	return left;
 }

@@ -55,6 +55,7 @@ void rig_end(void)
 {
 	rig_expect_no_cqe();
 	tap_eq(kept_free(hrp_ahead_close(&rig.qp)), 0);
+	free(hrp_sack_close(&rig.qp.req));
 	free(rig.ring);
 	free(rig.qp.req.sq.copies);
 }
@@ -119,8 +120,7 @@ static u8 rig_keep(const struct hrp_pkt *pkt)
 
 	if (!rig.keeps_answers)
 		return HROCE_WC_GENERAL_ERR;
-	if (!req->sack)
-		hrp_sack_open(req, &rig.sack);
+	kept_open_sack(req);
 	kept_put_answer(req, pkt);
 	return HROCE_WC_SUCCESS;
 }
@@ -202,9 +202,8 @@ u8 rig_sack(u32 psn, const u8 *map, u32 len)
 	struct hrp_rx rx;
 
 	hrp_comp_begin(&rig.qp, &pkt, &rx);
-	if (!rig.qp.req.sack)
-		hrp_sack_open(&rig.qp.req, &rig.sack);
-	rig.sack.told = true;
+	kept_open_sack(&rig.qp.req);
+	rig.qp.req.sack->told = true;
 	if (rx.verdict == HRP_RX_DROP)
 		return rx.verdict;
 	hrp_sack_take(&rig.qp, psn, map, len, rig.now_ns);

@@ -33,7 +33,6 @@
  * @local_ops: calls of hrp_env_local_op()
  * @local_status: what that returns
  * @posts_left: local operations that the application posts in response to one
- * @sack: memory for rig_sack(), and for rig_read_resp() if answers are kept
  * @keeps_answers: there is memory to keep answers
  * @credit_code: what answers say in the credit field
  * @msn: their MSN
@@ -52,7 +51,6 @@ struct rig {
 	u32 local_ops;
 	u8 local_status;
 	u32 posts_left;
-	struct hrp_sack sack;
 	bool keeps_answers;
 	u8 credit_code;
 	u32 msn;

@@ -39,8 +39,7 @@ u8 sim_keep_answer(struct sim_qp *qp, const struct hrp_pkt *pkt,
 
 	if (!qp->keeps_answers || !sim_below(&sim->rng, 30))
 		return HROCE_WC_GENERAL_ERR;
-	if (!req->sack)
-		hrp_sack_open(req, malloc(sizeof(*req->sack)));
+	kept_open_sack(req);
 	if (!sim_below(&sim->rng, 30))
 		return HROCE_WC_GENERAL_ERR;
 	keep = kept_prepare_answer(req, pkt->psn);

@@ -475,8 +475,8 @@ static void hear_map(struct sim_qp *qp)
 	struct sim *sim = qp->node->sim;
 
 	sim_check(sim, req->asks < HRP_SACK_ASKS);
-	if (!req->sack && sim_below(&sim->rng, 8))
-		hrp_sack_open(req, malloc(sizeof(*req->sack)));
+	if (sim_below(&sim->rng, 8))
+		kept_open_sack(req);
 	if (req->sack)
 		req->sack->told = true;
 }

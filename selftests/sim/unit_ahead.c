@@ -41,8 +41,8 @@ static void begin_reads(u32 psn, u32 nr)
 /* The peer has told what it keeps before, so it is hroce. */
 static void know_peer(void)
 {
-	hrp_sack_open(req, &rig.sack);
-	rig.sack.told = true;
+	kept_open_sack(req);
+	req->sack->told = true;
 }
 
 /* Full packets @n to @end - 1 of the answers that begin_reads() asks for. */
@@ -401,19 +401,22 @@ static void kept_answers_are_given_up(void)
 	rig_end();
 }
 
-/* A flight that is longer than the table: the rest is not kept. */
+/* A flight that is longer than what is noted: the rest is not kept. */
 static void far_answers_are_not_kept(void)
 {
+	enum { SHORT = HRP_SACK_WORDS_MIN * 64 };
+
 	begin(0);
 	req->window_pkts = 4096;
 	req->cwnd_pkts = 4096;
 	req->max_rd_atomic = 1;
 	rig_post_op(HROCE_WR_READ, 4096 * MTU);
 	rig_drain();
+	req->window_pkts = SHORT;
 	rig_read_resp(HRP_OP_READ_RESP_FIRST, 0, MTU);
-	tap_eq(rig_read_resp(HRP_OP_READ_RESP_MIDDLE, HRP_KEEP_PKTS, MTU),
+	tap_eq(rig_read_resp(HRP_OP_READ_RESP_MIDDLE, SHORT, MTU),
 	       HRP_RX_KEEP);
-	tap_eq(rig_read_resp(HRP_OP_READ_RESP_MIDDLE, 1 + HRP_KEEP_PKTS, MTU),
+	tap_eq(rig_read_resp(HRP_OP_READ_RESP_MIDDLE, 1 + SHORT, MTU),
 	       HRP_RX_GO_BACK);
 	rig_end();
 }
@@ -588,10 +591,10 @@ static void resent_answers_are_not_timed(void)
 	answer(0, 0, 2);
 	answer(0, 3, 5);
 	hrp_sack_time(req, 16, true, rig.now_ns);
-	tap_ok(rig.sack.timing);
+	tap_ok(req->sack->timing);
 	answer(0, 17, 18);
 	rig_drain();
-	tap_ok(!rig.sack.timing);
+	tap_ok(!req->sack->timing);
 	rig_end();
 }
 

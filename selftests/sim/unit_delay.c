@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "proto/cc.h"
+#include "proto/req_priv.h"
 #include "rig.h"
 #include "tap.h"
 
@@ -292,7 +293,35 @@ static void satellites_are_not_slowed_down(void)
 	flows_start(1);
 	for (i = 0; i < 100; i++)
 		hrp_cc_measured(&flows[0], 1u << 20, true, now_ns);
+	tap_eq(flows[0].req.cwnd_pkts, WINDOW << 4);
+}
+
+/* The longer a round trip without queues, the more packets it holds. */
+static void longer_paths_hold_more(void)
+{
+	static const struct {
+		u32 us, doublings;
+	} paths[] = {
+		{ 10, 0 }, { 900, 0 }, { 1100, 1 }, { 3000, 2 }, { 7000, 3 },
+		{ 20000, 4 }, { 60000, 4 },
+	};
+	u32 i, k;
+
+	for (i = 0; i < ARRAY_SIZE(paths); i++) {
+		flows_start(1);
+		for (k = 0; k < 12; k++)
+			hrp_cc_measured(&flows[0], paths[i].us, true, now_ns);
+		tap_eq(flows[0].req.cwnd_pkts, WINDOW << paths[i].doublings);
+	}
+	/* A shorter path was found: so is the window. */
+	hrp_cc_measured(&flows[0], 100, true, now_ns);
+	hrp_cc_measured(&flows[0], 100, true, now_ns);
 	tap_eq(flows[0].req.cwnd_pkts, WINDOW);
+	/* Other controls know nothing of the path. */
+	flows[0].req.cc = HRP_CC_NONE;
+	hrp_cc_measured(&flows[0], 60000, true, now_ns);
+	hrp_cc_start(&flows[0]);
+	tap_eq(hrp_req_window_max(&flows[0].req), WINDOW);
 }
 
 /* That of an answer to an earlier copy is too short. */
@@ -543,7 +572,7 @@ static void plain_peers_get_as_much_as_arrives(void)
 
 int main(void)
 {
-	tap_plan(21);
+	tap_plan(22);
 	tap_run(begins_fast);
 	tap_run(meets_the_target);
 	tap_run(windows_become_equal);
@@ -554,6 +583,7 @@ int main(void)
 	tap_run(late_flows_do_not_win);
 	tap_run(windows_have_limits);
 	tap_run(satellites_are_not_slowed_down);
+	tap_run(longer_paths_hold_more);
 	tap_run(resent_packets_teach_no_base);
 	tap_run(marks_shrink_the_window);
 	tap_run(local_delivery_is_not_controlled);

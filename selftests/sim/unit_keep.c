@@ -2,6 +2,8 @@
 /* Responder: requests that come before earlier ones. */
 #include <linux/kernel.h>
 #include <linux/limits.h>
+#include <linux/string.h>
+#include <linux/unaligned.h>
 #include "proto/sack.h"
 #include "resp_rig.h"
 
@@ -516,7 +518,7 @@ static void random_orders(void)
 
 static bool ask_sacks(void)
 {
-	static const u8 ask[] = { 'h', 'r', 'o', 'c', 1, 0, 0, 0 };
+	static const u8 ask[] = { 'h', 'r', 'o', 'c', 1, 1, 0, 0 };
 
 	return hrp_sack_asked(&rr.qp, ask, sizeof(ask));
 }
@@ -639,7 +641,7 @@ static void told_when_it_is_news(void)
 static void questions_that_nobody_understands(void)
 {
 	static const u8 other[] = { 'h', 'r', 'o', 'c', 2, 0, 0, 0 };
-	static const u8 reserved[] = { 'h', 'r', 'o', 'c', 1, 1, 2, 3 };
+	static const u8 reserved[] = { 'h', 'r', 'o', 'c', 1, 0xfe, 2, 3 };
 	static const u8 foreign[16];
 
 	begin(HRP_TYPE_RC);
@@ -698,9 +700,102 @@ static void maps_of_all_lengths(void)
 	tap_eq(rr.burst.mem.len, HRP_SACK_MAP_BYTES);
 }
 
+/*
+ * Ask while packet 0 is missing, as one who takes maps that begin @later. Return:
+ * the packet of the first bit of the map, *@nr_bits long.
+ */
+static u32 tell(bool later, u8 *map, u32 *nr_bits)
+{
+	u8 ask[] = { 'h', 'r', 'o', 'c', 1, later, 0, 0 };
+	u32 len, psn = START_PSN & ~63u;
+
+	memset(map, 0, HRP_SACK_MAP_BYTES);
+	tap_ok(hrp_sack_asked(&rr.qp, ask, sizeof(ask)));
+	tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+	tap_eq(rr.burst.first.opcode, HRP_OPCODE_SACK);
+	tap_eq(rr.burst.first.psn, START_PSN);
+	len = rr.burst.mem.len;
+	tap_ok(len <= HRP_SACK_MAP_BYTES);
+	hrp_sack_fill(&rr.qp.resp, map);
+	if (len % 8) {
+		psn = get_unaligned_be32(map);
+		len -= 4;
+		memmove(map, map + 4, len);
+	}
+	tap_eq(psn % 64, 0);
+	*nr_bits = len * 8;
+	return (psn - START_PSN) & HRP_PSN_MASK;
+}
+
+static bool is_kept(u32 n)
+{
+	return hrp_keep_has(rr.qp.resp.keep, hrp_psn_add(START_PSN, n));
+}
+
+/*
+ * More is kept than one map has bits for: some tell the newest, the others all in
+ * turn. What is told is what is kept.
+ */
+static void maps_of_parts(void)
+{
+	static const u32 spans[] = { 2047, 2048, 3000, 5000, 32700 };
+	static bool told[HRP_KEEP_PKTS];
+	u8 map[HRP_SACK_MAP_BYTES];
+	u32 s, n, i, first, nr, bad, missing, newest;
+
+	for (s = 0; s < ARRAY_SIZE(spans); s++) {
+		begin(HRP_TYPE_RC);
+		for (n = 1; n < spans[s]; n += 1 + n % 3)
+			arrive_quietly(n);
+		arrive_quietly(spans[s]);
+		tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+		memset(told, 0, sizeof(told));
+		newest = 0;
+		bad = 0;
+		for (i = 0; i < 40; i++) {
+			first = tell(true, map, &nr);
+			for (n = 0; n < nr; n++) {
+				u32 k = (first + n) & HRP_PSN_MASK;
+				bool bit = map[n / 8] >> n % 8 & 1;
+
+				if (k >= HRP_KEEP_PKTS)
+					bad += bit;
+				else if (bit != is_kept(k))
+					bad++;
+				else if (bit)
+					told[k] = true;
+				newest += bit && k == spans[s];
+			}
+		}
+		tap_eq(bad, 0);
+		missing = 0;
+		for (n = 1; n <= spans[s]; n++)
+			missing += told[n] != is_kept(n);
+		tap_eq(missing, 0);
+		tap_ok(newest >= 20);
+	}
+}
+
+/* Who did not say that it takes them is told of what is first, always. */
+static void maps_of_the_first_part(void)
+{
+	u8 map[HRP_SACK_MAP_BYTES];
+	u32 i, nr;
+
+	begin(HRP_TYPE_RC);
+	arrive_quietly(1);
+	arrive_quietly(5000);
+	tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+	for (i = 0; i < 4; i++) {
+		tap_eq(tell(false, map, &nr),
+		       ((START_PSN & ~63u) - START_PSN) & HRP_PSN_MASK);
+		tap_eq(nr, 2048);
+	}
+}
+
 int main(void)
 {
-	tap_plan(30);
+	tap_plan(32);
 	tap_run(kept_until_the_gap_is_filled);
 	tap_run(order_of_arrival_does_not_matter);
 	tap_run(message_goes_on_from_what_is_kept);
@@ -731,6 +826,8 @@ int main(void)
 	tap_run(questions_that_nobody_understands);
 	tap_run(question_between_reads);
 	tap_run(maps_of_all_lengths);
+	tap_run(maps_of_parts);
+	tap_run(maps_of_the_first_part);
 	rr_end();
 	return tap_exit();
 }

@@ -462,7 +462,7 @@ static void long_read_in_pieces(void)
 
 	rig_begin(HRP_TYPE_RC, 7);
 	rig.qp.mtu = 256;
-	rig.qp.req.window_pkts = U16_MAX;
+	rig.qp.req.window_pkts = 8191;
 	rig.qp.req.cwnd_pkts = 0xffffffff;
 	rig_post_op(HROCE_WR_READ, 1u << 31);
 	rig_post_op(HROCE_WR_SEND, 1);
@@ -488,7 +488,7 @@ static void write_stays_in_the_psn_region(void)
 
 	rig_begin(HRP_TYPE_RC, 0);
 	rig.qp.mtu = 256;
-	rig.qp.req.window_pkts = U16_MAX;
+	rig.qp.req.window_pkts = 8191;
 	rig.qp.req.cwnd_pkts = 0xffffffff;
 	rig.qp.req.burst_pkts = 255;
 	rig_post_op(HROCE_WR_WRITE, 1u << 31);

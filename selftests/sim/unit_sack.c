@@ -2,6 +2,8 @@
 /* Requester: selective acknowledgements. */
 #include <linux/kernel.h>
 #include <linux/string.h>
+#include <linux/unaligned.h>
+#include "kept.h"
 #include "rig.h"
 #include "tap.h"
 
@@ -61,7 +63,7 @@ static void begin(u32 psn)
 
 static void expect_ask(void)
 {
-	static const u8 ask[] = { 'h', 'r', 'o', 'c', 1, 0, 0, 0 };
+	static const u8 ask[] = { 'h', 'r', 'o', 'c', 1, 1, 0, 0 };
 
 	tap_eq(rig_next(), HRP_NEXT_BURST);
 	tap_eq(rig.burst.first.opcode, HRP_OPCODE_SACK_ASK);
@@ -381,6 +383,107 @@ static void hostile_maps(void)
 	rig_end();
 }
 
+/* A map that begins at @first, which may be anything; @len with that. */
+static u8 sack_later(u32 psn, u32 first, u32 len)
+{
+	u8 later[HRP_SACK_MAP_BYTES];
+
+	memset(later, 0xff, sizeof(later));
+	put_unaligned_be32(first, later);
+	return rig_sack(psn, later, len);
+}
+
+/* 4,096 packets in flight, of which the first @n were acknowledged. */
+static void begin_long(u32 psn, u32 n)
+{
+	rig_begin(HRP_TYPE_RC, psn);
+	req->window_pkts = 2048;
+	req->window_shift = 1;
+	req->cwnd_pkts = 4096;
+	req->burst_pkts = 64;
+	req->asks = HRP_SACK_ASKS;
+	rig_post_op(HROCE_WR_WRITE, 4096 * 1024);
+	tap_eq(rig_drain(), 4096);
+	if (n)
+		rig_ack(psn_of(psn, n - 1), ACK);
+	req->keeps = 1;
+	req->rtx_psn = psn_of(psn, HRP_PSN_MASK);
+	req->sparse = 15;
+}
+
+/* What is far behind the first gap is told of, too, and resent as soon. */
+static void maps_that_begin_later(void)
+{
+	static const u32 bases[] = { 0, 0xfffff0, 1u << 23 };
+	u32 i, base;
+
+	for (i = 0; i < ARRAY_SIZE(bases); i++) {
+		base = bases[i];
+		begin_long(base, 0);
+		ask(base, 0);
+		tap_eq(sack_later(psn_of(base, 0), psn_of(base, 3072) & ~63u,
+				  4 + 8), HRP_RX_ACCEPT);
+		tap_eq(req->sack->nr, 64);
+		tap_eq(req->sack->words, 64);
+		expect_part(psn_of(base, 1), 64, false);
+		rig_end();
+	}
+}
+
+/* Wherever the peer says that it begins, it tells of what is in flight alone. */
+static void hostile_begins(void)
+{
+	static const u32 firsts[] = {
+		0, 64, 1920, 4032, 4096, 8192, 1u << 23, 0xffffc0, 0xfffff840,
+		0xffffffff,
+	};
+	u32 i, len;
+
+	for (i = 0; i < ARRAY_SIZE(firsts); i++) {
+		for (len = 4; len <= 252; len += 8) {
+			begin_long(0, 100);
+			tap_eq(sack_later(100, firsts[i], len), HRP_RX_ACCEPT);
+			tap_ok(req->sack->nr <= 4096 - 100);
+			tap_ok(hrp_psn_diff(req->sack->end, req->psn_max) <= 0);
+			if (req->sack->nr)
+				tap_ok(req->sack->nr <= (len - 4) * 8);
+			rig_drain();
+			tap_eq(req->psn_una, 100);
+			rig_ack(4094, ACK);
+			tap_ok(req->sack->nr <= 1);
+			rig_end();
+		}
+	}
+}
+
+/* The path turns out to be longer: nothing that is noted gets lost. */
+static void notes_move_to_more_memory(void)
+{
+	const u32 base = 0xfffff0;
+
+	begin_long(base, 0);
+	req->window_shift = 0;
+	ask(base, 0);
+	memset(map, 0, sizeof(map));
+	keep(base, psn_of(base, 100), 50);
+	tap_eq(sack(base), HRP_RX_ACCEPT);
+	tap_eq(req->sack->words, HRP_SACK_WORDS_MIN);
+	tap_eq(req->sack->nr, 50);
+	expect_part(psn_of(base, 1), 64, false);
+	req->window_shift = 4;
+	memset(map, 0, sizeof(map));
+	keep(base, psn_of(base, 200), 7);
+	tap_eq(sack(base), HRP_RX_ACCEPT);
+	tap_eq(req->sack->words, HRP_SACK_WORDS_MAX);
+	tap_ok(req->sack->told);
+	tap_eq(req->sack->nr, 57);
+	tap_eq(req->sack->end, psn_of(base, 207));
+	/* What was resent before is not resent again. */
+	expect_part(psn_of(base, 65), 35, false);
+	expect_part(psn_of(base, 150), 50, true);
+	rig_end();
+}
+
 /* More than half of all PSNs ago, there was a gap. */
 static void long_after_the_last_gap(void)
 {
@@ -390,10 +493,11 @@ static void long_after_the_last_gap(void)
 	for (i = 0; i < ARRAY_SIZE(later); i++) {
 		psn = later[i];
 		begin(psn);
-		hrp_sack_open(req, &rig.sack);
-		rig.sack.told = true;
-		rig.sack.begin = 10;
-		rig.sack.end = 10;
+		kept_open_sack(req);
+		req->sack->told = true;
+		req->sack->begin = 10;
+		req->sack->end = 10;
+		req->sack->top = 10;
 		rig_ack(psn_of(psn, 10), NAK);
 		expect_part(psn_of(psn, 10), 1, true);
 		rig_drain();
@@ -422,12 +526,13 @@ static void far_behind_a_read(void)
 	req->max_rd_atomic = 16;
 	rig_drain();
 	tap_eq(req->psn_max, 3100);
+	req->window_pkts = 512;
 	req->keeps = 1;
 	keep(3000, 3001, 90);
 	tap_eq(sack(3000), HRP_RX_ACCEPT);
-	tap_eq(rig.sack.nr, 0);
-	tap_eq(rig.sack.acked, 3000);
-	tap_eq(rig.sack.end, HRP_KEEP_PKTS);
+	tap_eq(req->sack->nr, 0);
+	tap_eq(req->sack->acked, 3000);
+	tap_eq(req->sack->end, HRP_SACK_WORDS_MIN * 64);
 	while (rig_next() == HRP_NEXT_BURST && rig.burst.first.info & HRP_OI_EXT)
 		;
 	tap_eq(rig.burst.first.opcode, HRP_OP_READ_REQ);
@@ -488,7 +593,7 @@ static void random_maps(void)
 
 int main(void)
 {
-	tap_plan(14);
+	tap_plan(17);
 	tap_run(asked_where_it_makes_sense);
 	tap_run(question_that_cannot_be_sent);
 	tap_run(all_gaps_at_once);
@@ -500,6 +605,9 @@ int main(void)
 	tap_run(reads_between);
 	tap_run(forgotten);
 	tap_run(hostile_maps);
+	tap_run(maps_that_begin_later);
+	tap_run(hostile_begins);
+	tap_run(notes_move_to_more_memory);
 	tap_run(long_after_the_last_gap);
 	tap_run(far_behind_a_read);
 	tap_run(random_maps);
