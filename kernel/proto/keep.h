@@ -57,6 +57,7 @@ struct hrp_keep_part {
  * @end: one past the highest PSN that was kept
  * @untold: requests kept since the peer was told of them; HRP_KEEP_TELL or more
  *	if there is a new gap
+ * @taken: one was taken since the last NAK
  * @tell: what a selective acknowledgement tells of begins here, see sack.h
  * @tell_next: so does that of the next one but one
  * @tell_old: the next one begins at @tell_next, others end at @end
@@ -70,6 +71,7 @@ struct hrp_keep {
 	u32 tell;
 	u32 tell_next;
 	bool tell_old;
+	bool taken;
 	struct hrp_keep_part *part[HRP_KEEP_PARTS];
 };
 

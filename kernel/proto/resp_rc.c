@@ -349,7 +349,7 @@ static void rc_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	rc_advance(qp, rx->nr_pkts);
 	resp->ack_psn = pkt->psn;
 	/* After a gap the peer is told at once how much need not be resent. */
-	if (pkt->ackreq || unlikely(resp->kept))
+	if (pkt->ackreq || (unlikely(resp->kept) && resp->keep->taken))
 		hrp_hold_ask(qp, hold);
 	if (pkt->info & HRP_OI_LAST)
 		resp->msn = hrp_psn_add(resp->msn, 1);
@@ -415,16 +415,26 @@ static noinline void rc_keep_commit(struct hrp_qp *qp,
 		hrp_resp_nak(resp, HRP_NAK_PSN_SEQ);
 }
 
+/*
+ * Behind those that are taken, the next gap draws its NAK at once. A gap of several
+ * packets that is being filled draws no other: the rest is on its way, or a later
+ * request tells that it is not.
+ */
 struct hrp_kept *hrp_resp_next_kept(struct hrp_qp *qp)
 {
 	struct hrp_resp *resp = &qp->resp;
+	struct hrp_keep *keep = resp->keep;
 	struct hrp_kept *kept;
 
 	if (qp->state == HRP_ERR || resp->rnr_sent)
 		return NULL;
-	kept = hrp_keep_take(resp->keep, resp->psn);
-	if (!kept && resp->keep->nr && rc_is_gap(resp))
+	kept = hrp_keep_take(keep, resp->psn);
+	if (kept) {
+		keep->taken = true;
+	} else if (keep->taken && keep->nr && rc_is_gap(resp)) {
+		keep->taken = false;
 		rc_retry(qp, HRP_NAK_PSN_SEQ);
+	}
 	return kept;
 }
 

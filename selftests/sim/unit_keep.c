@@ -147,6 +147,32 @@ static void one_nak_for_each_gap(void)
 	tap_eq(rr.counts.v[HROCE_EV_NAK_SEQ_SENT], 3);
 }
 
+/* What fills a gap of several packets is not taken for as many gaps. */
+static void one_nak_for_a_long_gap(void)
+{
+	u32 i;
+
+	begin(HRP_TYPE_RC);
+	arrive_quietly(6);
+	rr_expect_ack(0, HRP_NAK_PSN_SEQ, 0);
+	for (i = 0; i < 3; i++) {
+		tap_eq(arrive_quietly(i), HRP_RX_ACCEPT);
+		tap_eq(rr_drain(U32_MAX), 0);
+		rr_expect_nothing();
+	}
+	/* The rest was lost again. */
+	tap_eq(arrive_quietly(7), HRP_RX_KEEP);
+	rr_expect_ack(3, HRP_NAK_PSN_SEQ, 3);
+	for (i = 3; i < 6; i++) {
+		tap_eq(arrive_quietly(i), HRP_RX_ACCEPT);
+		if (i < 5)
+			rr_expect_nothing();
+	}
+	tap_eq(rr_drain(U32_MAX), 2);
+	rr_expect_ack(7, ACK, 8);
+	tap_eq(rr.counts.v[HROCE_EV_NAK_SEQ_SENT], 2);
+}
+
 /* Requests that come while kept ones wait for their turn meet no gap. */
 static void no_nak_for_what_is_about_to_be_taken(void)
 {
@@ -442,7 +468,7 @@ static void given_up_on_the_way(void)
 	rr_expect_ack(1, HRP_NAK_PSN_SEQ, 1);
 	tap_eq(arrive(1), HRP_RX_ACCEPT);
 	tap_eq(rr_drain(U32_MAX), 0);
-	rr_expect_ack(2, HRP_NAK_PSN_SEQ, 2);
+	rr_expect_ack(1, ACK, 2);
 	tap_eq(arrive(2), HRP_RX_ACCEPT);
 	tap_eq(rr_drain(U32_MAX), 1);
 	rr_expect_ack(3, ACK, 4);
@@ -795,12 +821,13 @@ static void maps_of_the_first_part(void)
 
 int main(void)
 {
-	tap_plan(32);
+	tap_plan(33);
 	tap_run(kept_until_the_gap_is_filled);
 	tap_run(order_of_arrival_does_not_matter);
 	tap_run(message_goes_on_from_what_is_kept);
 	tap_run(answered_unasked_after_a_gap);
 	tap_run(one_nak_for_each_gap);
+	tap_run(one_nak_for_a_long_gap);
 	tap_run(no_nak_for_what_is_about_to_be_taken);
 	tap_run(kept_once);
 	tap_run(stale_ones_are_not_executed);
