@@ -21,8 +21,7 @@
 #define HROCE_ACK_DELAY_US	20
 #define HROCE_ACK_DELAY_MAX_US	10000
 
-/* Default and maximum of &hroce_dev.keep_mb. */
-#define HROCE_KEEP_MB		64
+/* Maximum of &hroce_dev.keep_mb. */
 #define HROCE_KEEP_MAX_MB	1024
 
 /* In &hroce_dev.cc_class: no control of its own. */

@@ -17,6 +17,7 @@
 #include <linux/lockdep.h>
 #include <linux/log2.h>
 #include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/sizes.h>
@@ -30,6 +31,10 @@
 
 /* Up to this size a packet is one piece of memory; none has over a page. */
 #define KEEP_SMALL	(PAGE_SIZE / 2)
+
+/* A link may take that much by default, or a part of the memory of the host. */
+#define KEEP_MB		256ul
+#define KEEP_RAM_PART	16
 
 /*
  * A gap that has been open for this long is old, in jiffies: longer than a
@@ -362,6 +367,9 @@ static struct shrinker *keep_create_shrinker(void)
 
 void hroce_keep_init(struct hroce_dev *dev)
 {
+	unsigned long ram_mb = totalram_pages() >> (20 - PAGE_SHIFT);
+
+	dev->keep_mb = clamp(ram_mb / KEEP_RAM_PART, 1ul, KEEP_MB);
 	INIT_WORK(&dev->keep_work, keep_work);
 	INIT_WORK(&dev->keep_free_work, keep_free_work);
 	init_llist_head(&dev->keep_freed);

@@ -79,8 +79,8 @@ void hroce_keep_destroy(struct hroce_qp *qp, struct hrp_keep *keep);
  * hroce_keep_init - have old packets given up when memory is short
  * @dev: device
  *
- * If there is no memory for that, only @dev->keep_mb bounds them. Context:
- * process, may sleep.
+ * If there is no memory for that, only @dev->keep_mb bounds them, which is set.
+ * Context: process, may sleep.
  */
 void hroce_keep_init(struct hroce_dev *dev);
 

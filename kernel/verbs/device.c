@@ -176,7 +176,6 @@ static void ibdev_setup(struct hroce_ibdev *ibdev)
 	hroce_mcast_init(&dev->mcast);
 	hroce_pkey_init(dev);
 	dev->ack_delay_us = HROCE_ACK_DELAY_US;
-	dev->keep_mb = HROCE_KEEP_MB;
 	dev->agree_mtu = true;
 	dev->sack = true;
 	dev->cc = HRP_CC_DELAY;
