@@ -301,7 +301,7 @@ bool hrp_hole_fill_known(struct hrp_qp *qp, u64 now_ns)
 		return false;
 	hrp_loss_begin(req, now_ns);
 	if (known)
-		hrp_sack_judge(req);
+		hrp_sack_judge(req, now_ns);
 	if (known && req->resent && hrp_rtt_has_passed(req, now_ns)) {
 		hrp_rtt_back_off(req);
 		hrp_sack_retry(req, req->psn_una, 1);

@@ -87,12 +87,30 @@ static u32 map_end(const struct hrp_req *req)
 	return hrp_psn_add(req->psn_una, min(pkts, hrp_sack_pkts(req)));
 }
 
+/* @bits of the word of @psn arrive, or come again. Which have been resent? */
+static void map_arrive(struct hrp_sack *sack, u32 psn, u64 bits)
+{
+	const struct hrp_sack_word *w = word_of(sack, psn);
+
+	bits &= ~w->kept;
+	if (bits & w->tried[1])
+		sack->came_new = true;
+	bits &= w->tried[0];
+	if (!bits)
+		return;
+	psn = (psn & ~63u) + fls64(bits) - 1;
+	if (!sack->came || hrp_psn_diff(psn, sack->came_psn) > 0)
+		sack->came_psn = psn;
+	sack->came = true;
+}
+
 static void map_clear(struct hrp_sack *sack, u32 psn, u32 end)
 {
 	for (; hrp_psn_diff(psn, end) < 0; psn = word_end(psn)) {
 		struct hrp_sack_word *w = word_of(sack, psn);
 		u64 bits = bits_between(psn, end);
 
+		map_arrive(sack, psn, bits);
 		sack->nr -= hweight64(w->kept & bits);
 		w->kept &= ~bits;
 		w->tried[0] &= ~bits;
@@ -112,6 +130,7 @@ static void map_keep(struct hrp_sack *sack, u32 psn, u64 bits)
 {
 	struct hrp_sack_word *w = word_of(sack, psn);
 
+	map_arrive(sack, psn, bits);
 	sack->nr += hweight64(bits & ~w->kept);
 	w->kept |= bits;
 }
@@ -128,6 +147,8 @@ void hrp_sack_forget(struct hrp_req *req)
 	sack->mark = req->psn;
 	sack->timed_at = 0;
 	sack->timing = false;
+	sack->came = false;
+	sack->came_new = false;
 	sack->lost = sack->lost && req->psn != req->psn_una &&
 		     hrp_psn_diff(sack->lost_psn, req->psn_una) >= 0;
 }
@@ -205,6 +226,7 @@ struct hrp_sack *hrp_sack_open(struct hrp_req *req, struct hrp_sack *sack,
 	sack->begin = req->psn_una;
 	sack->top = req->psn_una;
 	sack->asked = req->psn_una;
+	sack->mark_at = req->mark_at;
 	sack->lost_psn = req->psn_una;
 	hrp_sack_forget(req);
 	/* The first gap was filled before the peer was asked. */
@@ -360,12 +382,35 @@ void hrp_sack_take(struct hrp_qp *qp, u32 psn, const u8 *map, u32 len,
 		hrp_req_restart(req, now_ns);
 }
 
-void hrp_sack_judge(struct hrp_req *req)
+/* Packets that were resent before the mark was taken, or since, were not. */
+static void map_untry(struct hrp_sack *sack, u32 since, u32 psn, u32 end)
+{
+	for (; hrp_psn_diff(psn, end) < 0; psn = word_end(psn))
+		word_of(sack, psn)->tried[since] &= ~bits_between(psn, end);
+}
+
+/*
+ * Is it too soon for the arrival of a packet that was resent since @mark_at? Then
+ * it was an earlier copy.
+ */
+static bool sack_is_early(const struct hrp_req *req, u64 now_ns)
+{
+	s32 passed = hrp_rtt_clock(now_ns) - req->sack->mark_at;
+
+	return passed < (s32)((req->srtt8 - (req->srtt8 >> 3)) >> 3);
+}
+
+void hrp_sack_judge(struct hrp_req *req, u64 now_ns)
 {
 	struct hrp_sack *sack = req->sack;
 	u32 psn;
 
-	if (hrp_psn_diff(sack->end, sack->mark) <= 0)
+	if (sack->came)
+		map_untry(sack, 0, req->psn_una, sack->came_psn);
+	sack->came = false;
+	if (sack_is_early(req, now_ns))
+		sack->came_new = false;
+	if (hrp_psn_diff(sack->end, sack->mark) <= 0 && !sack->came_new)
 		return;
 	for (psn = sack->begin; hrp_psn_diff(psn, sack->top) < 0;
 	     psn = word_end(psn)) {
@@ -375,6 +420,8 @@ void hrp_sack_judge(struct hrp_req *req)
 		w->tried[1] = 0;
 	}
 	sack->mark = req->psn;
+	sack->mark_at = hrp_rtt_clock(now_ns);
+	sack->came_new = false;
 }
 
 /*
@@ -414,13 +461,8 @@ void hrp_sack_retry(struct hrp_req *req, u32 psn, u32 nr)
 {
 	u32 end = hrp_psn_add(psn, nr);
 
-	for (; hrp_psn_diff(psn, end) < 0; psn = word_end(psn)) {
-		struct hrp_sack_word *w = word_of(req->sack, psn);
-		u64 bits = bits_between(psn, end);
-
-		w->tried[0] &= ~bits;
-		w->tried[1] &= ~bits;
-	}
+	map_untry(req->sack, 0, psn, end);
+	map_untry(req->sack, 1, psn, end);
 }
 
 void hrp_sack_build_ask(struct hrp_qp *qp, struct hrp_burst *b)

@@ -59,6 +59,8 @@ struct hrp_sack_word {
  * @asked: one past the last answer that was asked for apart
  * @mark: packets from this PSN on were sent after those in the first half of
  *	@tried
+ * @mark_at: when @mark was taken, hrp_rtt_clock()
+ * @came_psn: @came: the last of them
  * @nr: packets that have arrived
  * @timed_psn: a packet that measures the round trip, see hrp_req.timing, which is
  *	for times without gaps
@@ -72,6 +74,9 @@ struct hrp_sack_word {
  * @lost: the peer lacks a request with an answer, and keeps what is behind it;
  *	until it is known to be executed
  * @lost_due: that request is to be sent again
+ * @came: packets in the first half of &hrp_sack_word.tried have arrived, and hrp_sack_judge()
+ *	has not seen that yet
+ * @came_new: the same of the second half
  * @ahead: answers that are kept, see ahead.h; NULL: there are none
  * @words: how many there are; a power of two
  * @word: by PSN
@@ -83,6 +88,8 @@ struct hrp_sack {
 	u32 acked;
 	u32 asked;
 	u32 mark;
+	u32 mark_at;
+	u32 came_psn;
 	u32 nr;
 	u32 timed_psn;
 	u32 timed_at;
@@ -93,6 +100,8 @@ struct hrp_sack {
 	bool told;
 	bool lost;
 	bool lost_due;
+	bool came;
+	bool came_new;
 	struct hrp_keep *ahead;
 	u32 words;
 	struct hrp_sack_word word[];
@@ -192,11 +201,12 @@ static inline bool hrp_sack_is_active(const struct hrp_req *req)
 /**
  * hrp_sack_judge - find out what was lost although it was resent
  * @req: requester for which hrp_sack_is_active()
+ * @now_ns: current time
  *
- * A packet is, if the peer keeps one that was sent after it was resent. Context:
- * send lock held.
+ * A packet is, if one has arrived that was sent or resent after it was resent.
+ * Context: send lock held.
  */
-void hrp_sack_judge(struct hrp_req *req);
+void hrp_sack_judge(struct hrp_req *req, u64 now_ns);
 
 /**
  * hrp_sack_trim - forget of packets that are not in flight any more

@@ -146,6 +146,7 @@ static void all_gaps_are_asked_for_at_known_peers(void)
 	rig_read_resp(HRP_OP_READ_RESP_ONLY, psn_of(0xfffff0, 5), MTU);
 	rig_read_resp(HRP_OP_READ_RESP_FIRST, psn_of(0xfffff0, 14), MTU);
 	rig_read_resp(HRP_OP_READ_RESP_LAST, psn_of(0xfffff0, 15), MTU);
+	expect_part(0xfffff0, 0, 0, 1);
 	tap_eq(rig_drain(), 0);
 	rig_read_resp(HRP_OP_READ_RESP_ONLY, 0xfffff0, MTU);
 	expect_successes(0, 1);

@@ -227,6 +227,62 @@ static void lost_again(void)
 }
 
 /* Nothing new is sent, but it is a round trip ago. */
+/* The peer misses the @nr packets at @gaps, and keeps all behind the first. */
+static void miss(const u32 *gaps, u32 nr)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		keep(gaps[0], gaps[i] + 1,
+		     (i + 1 < nr ? gaps[i + 1] : req->psn_max) - gaps[i] - 1);
+	sack(gaps[0]);
+}
+
+/* Nothing new may be sent behind four gaps; a round trip is RTT_NS. */
+static void begin_full(void)
+{
+	begin(0);
+	rig.now_ns += RTT_NS;
+	rig_ack(15, ACK);
+	rig_drain();
+	req->window_pkts = (req->psn_max - 30) & HRP_PSN_MASK;
+	ask(0, 30);
+	miss((u32[]) { 30, 45, 50, 60 }, 4);
+	expect_part(45, 1, false);
+	expect_part(50, 1, false);
+	expect_part(60, 1, true);
+	tap_eq(rig_drain(), 0);
+}
+
+/* Packets that were resent later tell, where no new ones do. */
+static void lost_again_in_a_full_window(void)
+{
+	begin_full();
+	rig.now_ns += RTT_NS;
+	miss((u32[]) { 30, 50, 60 }, 3);
+	tap_eq(rig_drain(), 0);
+	miss((u32[]) { 30, 60 }, 2);
+	expect_part(30, 1, true);
+	tap_eq(rig_drain(), 0);
+	rig_end();
+}
+
+/* An earlier copy comes sooner than one that has just been sent can. */
+static void earlier_copies_tell_nothing(void)
+{
+	begin_full();
+	rig.now_ns += RTT_NS;
+	miss((u32[]) { 30, 50, 60 }, 3);
+	miss((u32[]) { 30, 60 }, 2);
+	expect_part(30, 1, true);
+	rig.now_ns += RTT_NS / 2;
+	miss((u32[]) { 60 }, 1);
+	tap_eq(req->psn_una, 60);
+	while (rig_next() == HRP_NEXT_BURST)
+		tap_ok(rig.burst.first.psn != 60);
+	rig_end();
+}
+
 static void oldest_lost_again(void)
 {
 	begin(0);
@@ -593,12 +649,14 @@ static void random_maps(void)
 
 int main(void)
 {
-	tap_plan(17);
+	tap_plan(19);
 	tap_run(asked_where_it_makes_sense);
 	tap_run(question_that_cannot_be_sent);
 	tap_run(all_gaps_at_once);
 	tap_run(each_gap_once);
 	tap_run(lost_again);
+	tap_run(lost_again_in_a_full_window);
+	tap_run(earlier_copies_tell_nothing);
 	tap_run(oldest_lost_again);
 	tap_run(window_has_room_for_what_is_kept);
 	tap_run(round_trips_are_measured);
