@@ -6,7 +6,8 @@
  * A peer decides how long they are kept, so memory is bounded. A queue pair has
  * at most a window of each kind. All of a link have at most @keep_mb; none of
  * them may take more than it leaves, so each gets at least half of what it finds,
- * up to its window. No reserves are used, and a failure is a lost packet. When
+ * up to its window. The cgroup of the process that created the queue pair pays for
+ * it. No reserves are used, and a failure is a lost packet. When
  * memory is short, or the bound is reached, packets behind old gaps are given
  * up: the peer may be gone.
  */
@@ -19,6 +20,7 @@
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/sizes.h>
 #include <linux/workqueue.h>
@@ -26,6 +28,7 @@
 #include "../proto/ahead.h"
 #include "keep.h"
 #include "qp.h"
+#include "user.h"
 
 #define KEEP_GFP	(GFP_NOWAIT | __GFP_NOWARN | __GFP_NOMEMALLOC)
 
@@ -95,13 +98,34 @@ static void keep_uncharge(struct hroce_dev *dev, struct keep *keep, u32 bytes)
 	keep->charged -= bytes;
 }
 
+/*
+ * Whoever runs this, the sender's process, too, the owner of the queue pair pays.
+ * Return: for keep_paid().
+ */
+static struct mem_cgroup *keep_pay(const struct hroce_qp *qp, gfp_t *gfp)
+{
+	struct mem_cgroup *memcg = qp->owner ? qp->owner->memcg : NULL;
+
+	*gfp = memcg ? KEEP_GFP | __GFP_ACCOUNT : KEEP_GFP;
+	return set_active_memcg(memcg);
+}
+
+static void keep_paid(struct mem_cgroup *before)
+{
+	set_active_memcg(before);
+}
+
 struct hrp_keep *hroce_keep_create(struct hroce_qp *qp, u32 psn)
 {
+	struct mem_cgroup *before;
 	struct keep *keep;
+	gfp_t gfp;
 
 	if (!READ_ONCE(hqp_dev(qp)->keep_mb))
 		return NULL;
-	keep = kzalloc(sizeof(*keep), KEEP_GFP);
+	before = keep_pay(qp, &gfp);
+	keep = kzalloc(sizeof(*keep), gfp);
+	keep_paid(before);
 	if (!keep)
 		return NULL;
 	keep->psn = psn;
@@ -118,20 +142,20 @@ static void keep_look(struct keep *keep, u32 psn)
 	keep->since = jiffies;
 }
 
-static struct hrp_keep_part *keep_part_create(void)
+static struct hrp_keep_slots *keep_part_create(gfp_t gfp)
 {
-	struct hrp_keep_part *part = kzalloc(sizeof(*part), KEEP_GFP);
+	struct hrp_keep_slots *part = kzalloc(sizeof(*part), gfp);
 
 	if (!part)
 		return NULL;
-	part->slot = kzalloc(HRP_KEEP_SLOTS_BYTES, KEEP_GFP);
+	part->slot = kzalloc(HRP_KEEP_SLOTS_BYTES, gfp);
 	if (part->slot)
 		return part;
 	kfree(part);
 	return NULL;
 }
 
-static void keep_part_destroy(struct hrp_keep_part *part)
+static void keep_part_destroy(struct hrp_keep_slots *part)
 {
 	if (!part)
 		return;
@@ -139,15 +163,16 @@ static void keep_part_destroy(struct hrp_keep_part *part)
 	kfree(part);
 }
 
-static bool keep_grow(struct hroce_dev *dev, struct keep *keep, u32 psn)
+static bool keep_grow(struct hroce_dev *dev, struct keep *keep, u32 psn,
+		      gfp_t gfp)
 {
-	struct hrp_keep_part **part = hrp_keep_part(&keep->proto, psn);
+	struct hrp_keep_slots **part = hrp_keep_part(&keep->proto, psn);
 
 	if (*part)
 		return true;
 	if (!keep_charge(dev, keep, HRP_KEEP_SLOTS_BYTES))
 		return false;
-	*part = keep_part_create();
+	*part = keep_part_create(gfp);
 	if (!*part)
 		keep_uncharge(dev, keep, HRP_KEEP_SLOTS_BYTES);
 	return *part;
@@ -158,20 +183,20 @@ static bool kept_is_small(u32 len)
 	return sizeof(struct hroce_kept) + len <= KEEP_SMALL;
 }
 
-static struct hroce_kept *kept_alloc(u32 len)
+static struct hroce_kept *kept_alloc(u32 len, gfp_t gfp)
 {
 	struct hroce_kept *kept;
 
 	if (kept_is_small(len)) {
-		kept = kmalloc(sizeof(*kept) + len, KEEP_GFP);
+		kept = kmalloc(sizeof(*kept) + len, gfp);
 		if (kept)
 			kept->payload = kept->bytes;
 		return kept;
 	}
-	kept = kmalloc(sizeof(*kept), KEEP_GFP);
+	kept = kmalloc(sizeof(*kept), gfp);
 	if (!kept)
 		return NULL;
-	kept->payload = (void *)__get_free_pages(KEEP_GFP, get_order(len));
+	kept->payload = (void *)__get_free_pages(gfp, get_order(len));
 	if (kept->payload)
 		return kept;
 	kfree(kept);
@@ -197,24 +222,37 @@ static u32 kept_cost(u32 len)
 	return roundup_pow_of_two(size) + (PAGE_SIZE << get_order(len));
 }
 
-struct hroce_kept *hroce_keep_alloc(struct hroce_qp *qp, struct hrp_keep *proto,
-				    u32 psn, const struct hrp_pkt *pkt)
+static struct hroce_kept *keep_alloc(struct hroce_dev *dev, struct keep *keep,
+				     const struct hrp_pkt *pkt, gfp_t gfp)
 {
 	u32 cost = kept_cost(pkt->payload_len);
-	struct hroce_dev *dev = hqp_dev(qp);
-	struct keep *keep = to_keep(proto);
 	struct hroce_kept *kept;
 
-	keep_look(keep, psn);
-	if (!keep_grow(dev, keep, pkt->psn) || !keep_charge(dev, keep, cost))
+	if (!keep_grow(dev, keep, pkt->psn, gfp) ||
+	    !keep_charge(dev, keep, cost))
 		return NULL;
-	kept = kept_alloc(pkt->payload_len);
+	kept = kept_alloc(pkt->payload_len, gfp);
 	if (!kept) {
 		keep_uncharge(dev, keep, cost);
 		return NULL;
 	}
 	kept->proto.pkt = *pkt;
 	kept->charged = cost;
+	return kept;
+}
+
+struct hroce_kept *hroce_keep_alloc(struct hroce_qp *qp, struct hrp_keep *proto,
+				    u32 psn, const struct hrp_pkt *pkt)
+{
+	struct keep *keep = to_keep(proto);
+	struct mem_cgroup *before;
+	struct hroce_kept *kept;
+	gfp_t gfp;
+
+	keep_look(keep, psn);
+	before = keep_pay(qp, &gfp);
+	kept = keep_alloc(hqp_dev(qp), keep, pkt, gfp);
+	keep_paid(before);
 	return kept;
 }
 

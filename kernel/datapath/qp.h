@@ -25,6 +25,7 @@
 
 struct hroce_out;
 struct hroce_srq;
+struct hroce_user;
 
 /**
  * struct hroce_side - one side of a queue pair: requester or responder
@@ -85,8 +86,8 @@ enum hroce_qp_pending {
  *	@recv.lock
  * @send: requester side
  * @timer_ns: when @timer will fire, 0 if it is not armed [send.lock]
- * @owner: user context that created it, only compared; NULL: the kernel, or an
- *	XRC target, which has no owner
+ * @owner: user context that created it; NULL: the kernel, or an XRC target, which
+ *	has no owner
  * @timer: for hrp_req_deadline() and @hold_until; armed lazily, never moved on
  *	progress
  * @recv: responder side
@@ -143,7 +144,7 @@ struct hroce_qp {
 
 	struct hroce_side send ____cacheline_aligned_in_smp;
 	u64 timer_ns;
-	const struct ib_ucontext *owner;
+	struct hroce_user *owner;
 	struct hrtimer timer;
 
 	struct hroce_side recv ____cacheline_aligned_in_smp;

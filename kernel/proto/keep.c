@@ -16,21 +16,21 @@
 #include "keep.h"
 #include "psn.h"
 
-static struct hrp_keep_part *keep_part(const struct hrp_keep *keep, u32 psn)
+static struct hrp_keep_slots *keep_part(const struct hrp_keep *keep, u32 psn)
 {
 	return keep->part[psn % HRP_KEEP_PKTS / HRP_KEEP_PART_SLOTS];
 }
 
 static struct hrp_kept **keep_slot(const struct hrp_keep *keep, u32 psn)
 {
-	struct hrp_keep_part *part = keep_part(keep, psn);
+	struct hrp_keep_slots *part = keep_part(keep, psn);
 
 	return part ? &part->slot[psn % HRP_KEEP_PART_SLOTS] : NULL;
 }
 
 static u64 *keep_word(const struct hrp_keep *keep, u32 psn)
 {
-	struct hrp_keep_part *part = keep_part(keep, psn);
+	struct hrp_keep_slots *part = keep_part(keep, psn);
 
 	return part ? &part->map[psn % HRP_KEEP_PART_SLOTS / 64] : NULL;
 }

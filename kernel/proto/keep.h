@@ -41,11 +41,11 @@ struct hrp_kept {
 };
 
 /**
- * struct hrp_keep_part - those of successive PSNs
+ * struct hrp_keep_slots - those of successive PSNs, a part of &struct hrp_keep
  * @slot: by PSN modulo HRP_KEEP_PART_SLOTS
  * @map: a bit for each that is kept, likewise
  */
-struct hrp_keep_part {
+struct hrp_keep_slots {
 	struct hrp_kept **slot;
 	u64 map[HRP_KEEP_PART_SLOTS / 64];
 };
@@ -72,7 +72,7 @@ struct hrp_keep {
 	u32 tell_next;
 	bool tell_old;
 	bool taken;
-	struct hrp_keep_part *part[HRP_KEEP_PARTS];
+	struct hrp_keep_slots *part[HRP_KEEP_PARTS];
 };
 
 /**
@@ -104,8 +104,8 @@ struct hrp_keep *hrp_keep_close(struct hrp_qp *qp);
  * Return: where the pointer to it is, or has to be stored, with slots of
  * HRP_KEEP_SLOTS_BYTES; all is zeroed.
  */
-static inline struct hrp_keep_part **hrp_keep_part(struct hrp_keep *keep,
-						   u32 psn)
+static inline struct hrp_keep_slots **hrp_keep_part(struct hrp_keep *keep,
+						    u32 psn)
 {
 	return &keep->part[psn % HRP_KEEP_PKTS / HRP_KEEP_PART_SLOTS];
 }

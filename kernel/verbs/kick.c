@@ -17,6 +17,7 @@
 #include "../trace/trace.h"
 #include "device.h"
 #include "kick.h"
+#include "ucontext.h"
 
 #define UVERBS_MODULE_NAME hroce
 #include <rdma/uverbs_named_ioctl.h>
@@ -30,7 +31,7 @@
 struct hroce_kick {
 	struct ib_uobject uobj;
 	struct hroce_dev __rcu *dev;
-	const struct ib_ucontext *owner;
+	const struct hroce_user *owner;
 };
 
 /*
@@ -154,7 +155,7 @@ UVERBS_HANDLER(HROCE_METHOD_KICK_ALLOC)(struct uverbs_attr_bundle *attrs)
 
 	uobj = uverbs_attr_get_uobject(attrs, HROCE_ATTR_KICK_ALLOC_HANDLE);
 	kick = container_of(uobj, struct hroce_kick, uobj);
-	kick->owner = attrs->context;
+	kick->owner = &to_hctx(attrs->context)->user;
 	rcu_assign_pointer(kick->dev, to_hdev(attrs->context->device));
 	return 0;
 }

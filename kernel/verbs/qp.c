@@ -118,7 +118,8 @@ static void qp_setup(struct hroce_qp *qp, const struct ib_qp_init_attr *init,
 	qp->proto.resp.srq = !!qp->srq;
 	qp->proto.resp.keeps = 1;
 	if (init->qp_type != IB_QPT_XRC_TGT) {
-		qp->owner = hroce_udata_context(udata);
+		if (udata)
+			qp->owner = &to_hctx(hroce_udata_context(udata))->user;
 		return;
 	}
 	/*

@@ -229,7 +229,8 @@ void hroce_quota_give_group(struct hroce_dev *dev)
 /* Context of the owner; NULL: the kernel, or an XRC target. */
 static struct hroce_ucontext *qp_ctx(const struct hroce_qp *qp)
 {
-	return qp->owner ? to_hctx((struct ib_ucontext *)qp->owner) : NULL;
+	return qp->owner ? container_of(qp->owner, struct hroce_ucontext,
+					user) : NULL;
 }
 
 int hroce_quota_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)

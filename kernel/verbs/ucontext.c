@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* User contexts. */
 #include <linux/err.h>
+#include <linux/memcontrol.h>
+#include <linux/sched.h>
 #include <rdma/hroce-abi.h>
 #include "../datapath/fetch.h"
 #include "ops.h"
@@ -100,7 +102,11 @@ int hroce_ucontext_alloc(struct ib_ucontext *ibctx, struct ib_udata *udata)
 		return err;
 	mutex_init(&ctx->lock);
 	INIT_LIST_HEAD(&ctx->old_rings);
-	return hroce_udata_answer(udata, &resp, sizeof(resp));
+	err = hroce_udata_answer(udata, &resp, sizeof(resp));
+	if (err)
+		return err;
+	ctx->user.memcg = get_mem_cgroup_from_mm(current->mm);
+	return 0;
 }
 
 /* Another process imports @ibctx: there is nothing to report. */
@@ -118,6 +124,7 @@ void hroce_ucontext_dealloc(struct ib_ucontext *ibctx)
 	if (ctx->fetcher)
 		hroce_fetcher_close(ctx->fetcher);
 	hroce_rings_release(ctx);
+	mem_cgroup_put(ctx->user.memcg);
 }
 
 /*

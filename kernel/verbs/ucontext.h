@@ -6,6 +6,7 @@
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
+#include "../datapath/user.h"
 #include "quota.h"
 
 struct hroce_fetcher;
@@ -13,6 +14,7 @@ struct hroce_fetcher;
 /**
  * struct hroce_ucontext - context of one open of the device
  * @ib: ib_core's context
+ * @user: what the datapath knows of it
  * @lock: guards @old_rings and the creation of @fetcher
  * @used: number of its objects, see verbs/quota.h
  * @fetcher: fetches memory with on-demand paging; NULL until it is needed
@@ -20,6 +22,7 @@ struct hroce_fetcher;
  */
 struct hroce_ucontext {
 	struct ib_ucontext ib;
+	struct hroce_user user;
 	struct mutex lock;
 	atomic_t used[HROCE_QUOTA_NR];
 	struct hroce_fetcher *fetcher;

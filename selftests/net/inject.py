@@ -156,7 +156,7 @@ class Target:
         program = os.path.join(os.environ["VT_BUILD"], "vt_target")
         env = dict(os.environ, HROCE_DEV="nla", HROCE_DEV2="nlb", HROCE_FAMILY=family)
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
-        self.ns_a = ns_a
+        self.ns_a, self.ns_b = ns_a, ns_b
         self.socket = self.socket_in(ns_a, "ea")
         self.socket_b = self.socket_in(ns_b, "eb")
         self.mac_a, self.mac_b = self.mac(ns_a, "ea"), self.mac(ns_b, "eb")

@@ -10,6 +10,7 @@ Packets, target and wire are those of inject.py. Prints TAP.
 import os
 import random
 import struct
+import subprocess
 import sys
 import time
 
@@ -223,10 +224,80 @@ def window(target):
     """What a peer cannot have in flight is not kept; all goes with the queue pair's state."""
     target.new("rc")
     target.check()
-    send_kept(target, [Packet(target, RC_SEND_ONLY, target.psn(i), b"f" * 8) for i in range(1, 2148)], 2047)
-    if not 2047 * 128 < kept_bytes() < 1 << 20:
+    ahead = [*range(1, 2148), *range(32700, 32800)]
+    send_kept(target, [Packet(target, RC_SEND_ONLY, target.psn(i), b"f" * 8) for i in ahead], 2147 + 68)
+    if not 2215 * 128 < kept_bytes() < 1 << 20:
         raise Failure(f"{kept_bytes()} bytes are kept")
     target.check("neighbour")
+    target.ask("reset")
+    wait_all_dropped("reset")
+
+
+class Group:
+    """A memory cgroup, to which this process and those that it begins belong meanwhile."""
+
+    root = "/tmp/kept-cgroup"
+
+    def __enter__(self):
+        os.makedirs(self.root, exist_ok=True)
+        subprocess.run(["mount", "-t", "cgroup2", "cgroup2", self.root], check=True)
+        self.write("cgroup.subtree_control", "+memory", "")
+        os.mkdir(self.root + "/tenant")
+        self.write("cgroup.procs", str(os.getpid()))
+        return self
+
+    def __exit__(self, *_):
+        self.write("cgroup.procs", str(os.getpid()), "")
+        os.rmdir(self.root + "/tenant")
+        subprocess.run(["umount", self.root], check=True)
+
+    def write(self, name, text, group="/tenant"):
+        with open(self.root + group + "/" + name, "w", encoding="ascii") as file:
+            file.write(text)
+
+    def used(self):
+        with open(self.root + "/tenant/memory.current", encoding="ascii") as file:
+            return int(file.read())
+
+
+def wait_used(group, low, high):
+    end = time.monotonic() + 5
+    while not low <= group.used() <= high:
+        if time.monotonic() > end:
+            raise Failure(f"the cgroup uses {group.used()} bytes, not {low} to {high}")
+        time.sleep(0.01)
+
+
+def paid(target):
+    """What a queue pair keeps belongs to the cgroup of its owner, whose limit holds, and harms no others."""
+    with Group() as group:
+        tenant = Target(target.ns_a, target.ns_b, target.family)
+        try:
+            tenant.new("rc")
+            tenant.check()
+            before = group.used()
+            packets = [Packet(tenant, RC_SEND_ONLY, tenant.psn(i), b"p" * 1024) for i in range(1, 1001)]
+            send_kept(tenant, packets)
+            wait_used(group, before + 1000 * 2048 * 9 // 10, before + 1000 * 2048 * 3)
+            tenant.ask("reset")
+            wait_used(group, 0, before + 256 * 1024)
+            # Half as much as it takes.
+            tenant.new("rc")
+            tenant.check()
+            group.write("memory.max", str(group.used() + (1 << 20)))
+            since = counters()
+            for i in range(1, 1001):
+                tenant.send(Packet(tenant, RC_SEND_ONLY, tenant.psn(i), b"p" * 1024).frame())
+            grown = wait_counted(since, "rx_packets", 1000)
+            if not 200 < grown["kept"] < 800 or grown["kept"] + grown["rx_drop_psn"] != 1000:
+                raise Failure(f"{grown}")
+            target.new("rc")
+            target.check()
+            send_kept(target, [Packet(target, RC_SEND_ONLY, target.psn(i), b"o" * 1024) for i in range(1, 1001)])
+            group.write("memory.max", "max")
+        finally:
+            tenant.process.stdin.close()
+            tenant.process.wait()
     target.ask("reset")
     wait_all_dropped("reset")
 
@@ -313,6 +384,7 @@ CASES = (
     rnr,
     reclaimed,
     window,
+    paid,
     flood,
     forgotten,
 )

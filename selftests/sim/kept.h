@@ -8,7 +8,7 @@
 
 static inline void kept_room(struct hrp_keep *keep, u32 psn)
 {
-	struct hrp_keep_part **part = hrp_keep_part(keep, psn);
+	struct hrp_keep_slots **part = hrp_keep_part(keep, psn);
 
 	if (*part)
 		return;

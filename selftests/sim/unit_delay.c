@@ -318,8 +318,8 @@ static void longer_paths_hold_more(void)
 	hrp_cc_measured(&flows[0], 100, true, now_ns);
 	tap_eq(flows[0].req.cwnd_pkts, WINDOW);
 	/* Other controls know nothing of the path. */
-	flows[0].req.cc = HRP_CC_NONE;
 	hrp_cc_measured(&flows[0], 60000, true, now_ns);
+	flows[0].req.cc = HRP_CC_NONE;
 	hrp_cc_start(&flows[0]);
 	tap_eq(hrp_req_window_max(&flows[0].req), WINDOW);
 }

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the datapath knows of a user context. */
+#ifndef HROCE_USER_H
+#define HROCE_USER_H
+
+struct mem_cgroup;
+
+/**
+ * struct hroce_user - a user context
+ * @memcg: pays for memory that peers of its queue pairs take up, see keep.c; NULL:
+ *	none does
+ *
+ * Exists at least as long as its queue pairs.
+ */
+struct hroce_user {
+	struct mem_cgroup *memcg;
+};
+
+#endif /* HROCE_USER_H */
