@@ -22,7 +22,8 @@ LONGER = 0x40
 # Opcode, name, extended headers, and what else makes it one of that kind.
 KINDS = {
     "ask": (0xc0, "HROCE_SACK_ASK", "", lambda p: True),
-    "sack": (0xc1, "HROCE_SACK", "aeth", lambda p: p.payload),
+    "sack": (0xc1, "HROCE_SACK", "aeth", lambda p: p.payload and p.payload % 8 == 0),
+    "later": (0xc1, "HROCE_SACK", "aeth", lambda p: p.payload % 8 == 4),
     "known": (0xc1, "HROCE_SACK", "aeth", lambda p: not p.payload),
     "mtu_ask": (0xc2, "HROCE_MTU_ASK", "", lambda p: True),
     "mtu": (0xc3, "HROCE_MTU", "", lambda p: True),

@@ -7,6 +7,24 @@
 
 out=${VM_OUT:?}
 
+# usage: gid_index LINK PATTERN: of the GID that begins so
+gid_index() { basename "$(grep -l "^$2" "/sys/class/infiniband/$1/ports/1/gids/"* | head -n 1)"; }
+
+# usage: fill_long_path FAMILY: so much is in flight that one SACK does not tell of all that is kept
+fill_long_path() {
+	local pattern=0000:0000:0000:0000:0000:ffff server
+
+	[ "$1" = 4 ] || pattern=fd90
+	tc -n "$nsA" qdisc change dev ea root netem loss 0.05% delay 3ms limit 100000
+	tc -n "$nsB" qdisc change dev eb root netem loss 0% delay 3ms limit 100000
+	set -- -s 8388608 -t 16 -D 3 -F
+	ip netns exec "$nsB" timeout 15 ib_write_bw -d nlb -x "$(gid_index nlb $pattern)" "$@" &
+	server=$!
+	sleep 1
+	ip netns exec "$nsA" timeout 15 ib_write_bw -d nla -x "$(gid_index nla $pattern)" "$@" 10.90.0.2
+	wait $server
+} >/dev/null 2>&1
+
 # usage: recorded FAMILY NAME; which packets are lost is chance
 recorded() {
 	local pid round
@@ -21,6 +39,7 @@ recorded() {
 		kill -0 $pid 2>/dev/null || break
 		HROCE_FAMILY=$1 traffic -n 300 -x 60000 -e 14 -s "$round" || break
 	done
+	fill_long_path "$1"
 	kill $pid 2>/dev/null
 	wait $pid || return
 	cleanup
