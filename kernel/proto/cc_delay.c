@@ -9,12 +9,14 @@
  * moment is no congestion.
  *
  * The delay also judges losses. Where nothing waits, gaps that are far enough
- * apart are no congestion, however many there are.
+ * apart are no congestion, however many there are. If they are near each other,
+ * a smaller window tells whether it avoids them (damage.h).
  */
 #include <linux/bitops.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include "cc.h"
+#include "damage.h"
 #include "hole.h"
 #include "req_priv.h"
 
@@ -55,11 +57,11 @@
 /* The window shrinks by this part of it when a switch has marked packets. */
 #define CNP_SHIFT	3u
 
-/* As gaps in percent of packets: more than 3 % without any delay is too much. */
+/*
+ * As gaps in percent of packets: more than 3 % without any delay is too much,
+ * unless it is known to be damage.
+ */
 #define NEAR_PKTS	32u
-
-/* So many more near gaps than others are needed at first. */
-#define SURE		4u
 
 /* Unit of base_at. */
 #define PERIOD_SHIFT	32
@@ -90,7 +92,8 @@ static void delay_start(struct hrp_qp *qp)
 
 	req->cwnd_pkts = min_t(u32, START_PKTS, req->window_pkts);
 	req->cc_start = 1;
-	req->sparse = HRP_SPARSE + SURE;
+	req->sparse = HRP_SPARSE_FIRST;
+	hrp_damage_start(req);
 	qp->base = HRP_BASE_MAX;
 	qp->base_next = HRP_BASE_MAX;
 	qp->base_at = 0;
@@ -115,6 +118,21 @@ static bool delay_may_grow(const struct hrp_req *req)
 	       !(req->recovering && req->sparse < HRP_SPARSE);
 }
 
+/* Are losses damage? With a quarter of the window, as few are congestion. */
+static bool delay_test(struct hrp_req *req)
+{
+	if (!hrp_damage_test(req))
+		return false;
+	hrp_req_shrink(req, req->cwnd_pkts / 4);
+	return true;
+}
+
+/* There are too many gaps where delay could tell of congestion, and does not. */
+static bool delay_is_puzzled(const struct hrp_qp *qp)
+{
+	return qp->req.sparse < HRP_SPARSE && qp->base != HRP_BASE_MAX;
+}
+
 /*
  * Learn the round-trip time without queues, anew in each period: the path may
  * have become longer. For that the window becomes small for a round trip, on all
@@ -126,8 +144,11 @@ static void delay_learn(struct hrp_qp *qp, u32 rtt, u64 now_ns)
 	u8 now = period(now_ns);
 
 	if (qp->base_at != now) {
+		bool old = hrp_damage_renew(req);
+
 		if (qp->base != HRP_BASE_MAX && delay_is_limit(req)) {
-			delay_set_window(req, delay_window(req) / 4);
+			if (!old || !delay_test(req))
+				delay_set_window(req, delay_window(req) / 4);
 			req->cc_start = 1;
 		}
 		qp->base_at = now;
@@ -177,8 +198,8 @@ static u32 delay_target(const struct hrp_qp *qp)
 static void delay_measured(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
+	bool over, waits, tests;
 	u32 target, delay;
-	bool over, waits;
 
 	if (first)
 		delay_learn(qp, rtt, now_ns);
@@ -191,11 +212,13 @@ static void delay_measured(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns)
 	waits = delay > target / 2;
 	req->cc_queued = waits && req->cc_waits;
 	req->cc_waits = waits;
+	tests = hrp_damage_look(req, over && req->cc_over) ||
+		(!over && delay_is_puzzled(qp) && delay_test(req));
 	if (waits)
 		req->cc_start = 0;
 	if (over && req->cc_over)
 		delay_shrink(req, delay - target, rtt);
-	if ((!over || req->cc_over) && delay_may_grow(req))
+	if ((!over || req->cc_over) && !tests && delay_may_grow(req))
 		delay_grow(req, delay, target / 2);
 	req->cc_over = over;
 	req->cc_told = 0;
@@ -215,7 +238,9 @@ static void delay_cnp(struct hrp_req *req)
 
 static u32 delay_near_pkts(const struct hrp_req *req)
 {
-	return req->cc_queued ? hrp_cc_none.near_pkts(req) : NEAR_PKTS;
+	u32 near_pkts = hrp_damage_near(req) ?: hrp_cc_none.near_pkts(req);
+
+	return req->cc_queued ? near_pkts : min(near_pkts, NEAR_PKTS);
 }
 
 const struct hrp_cc_ops hrp_cc_delay = {

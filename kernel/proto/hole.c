@@ -24,6 +24,7 @@
 #include <linux/minmax.h>
 #include "ahead.h"
 #include "cc.h"
+#include "damage.h"
 #include "env.h"
 #include "hole.h"
 #include "req_priv.h"
@@ -57,6 +58,7 @@ static enum hole_kind hole_judge(struct hrp_req *req, u32 psn, u32 shift)
 	u32 pkts = (psn - req->rtx_psn) & HRP_PSN_MASK;
 	u32 near_pkts = hrp_cc_of(req->cc)->near_pkts(req);
 
+	hrp_damage_lost(req, psn, 1u << shift);
 	pkts >>= shift;
 	if (pkts >= 2 * near_pkts) {
 		req->sparse = min(req->sparse + 1u, HOLE_SPARSE_MAX);
@@ -75,7 +77,8 @@ static void hole_recover(struct hrp_req *req, enum hole_kind kind)
 	bool begins = !req->recovering && req->sparse < HRP_SPARSE;
 
 	if (kind == HOLE_DENSE || (begins && kind == HOLE_NEAR))
-		hrp_req_shrink(req, hrp_req_dist(req) * 3 / 4);
+		hrp_req_shrink(req, min(hrp_req_dist(req), req->cwnd_pkts) *
+				    3 / 4);
 	if (req->recovering)
 		return;
 	req->recovering = 1;

@@ -11,6 +11,9 @@
  */
 #define HRP_SPARSE	5u
 
+/* Four more near gaps than others are needed at first. */
+#define HRP_SPARSE_FIRST	(HRP_SPARSE + 4u)
+
 /**
  * hrp_hole_fill - resend the gap at the oldest unacknowledged packet alone
  * @qp: queue pair whose peer has reported a gap there

@@ -228,6 +228,7 @@ struct hrp_sack *hrp_sack_open(struct hrp_req *req, struct hrp_sack *sack,
 	sack->asked = req->psn_una;
 	sack->mark_at = req->mark_at;
 	sack->lost_psn = req->psn_una;
+	hrp_damage_start(req);
 	hrp_sack_forget(req);
 	/* The first gap was filled before the peer was asked. */
 	if (req->resent && hrp_psn_diff(req->rtx_psn, req->psn_una) > 0)

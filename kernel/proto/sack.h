@@ -20,6 +20,7 @@
 #define HRP_SACK_H
 
 #include "burst.h"
+#include "damage.h"
 #include "keep.h"
 #include "qp.h"
 
@@ -77,6 +78,7 @@ struct hrp_sack_word {
  * @came: packets in the first half of &hrp_sack_word.tried have arrived, and hrp_sack_judge()
  *	has not seen that yet
  * @came_new: the same of the second half
+ * @damage: which losses are damage, see damage.h
  * @ahead: answers that are kept, see ahead.h; NULL: there are none
  * @words: how many there are; a power of two
  * @word: by PSN
@@ -102,6 +104,7 @@ struct hrp_sack {
 	bool lost_due;
 	bool came;
 	bool came_new;
+	struct hrp_damage damage;
 	struct hrp_keep *ahead;
 	u32 words;
 	struct hrp_sack_word word[];

@@ -12,6 +12,7 @@ SUITE(rtt);
 SUITE(hole);
 SUITE(sack);
 SUITE(ahead);
+SUITE(damage);
 SUITE(delay);
 SUITE(dcqcn);
 SUITE(wait);
@@ -20,5 +21,5 @@ SUITE(cause);
 
 kunit_test_suites(&sq_suite, &req_suite, &comp_suite, &masked_suite,
 		  &pace_suite, &cwnd_suite, &rtt_suite, &hole_suite,
-		  &sack_suite, &ahead_suite, &delay_suite, &dcqcn_suite,
-		  &wait_suite, &pkt_suite, &cause_suite);
+		  &sack_suite, &ahead_suite, &damage_suite, &delay_suite,
+		  &dcqcn_suite, &wait_suite, &pkt_suite, &cause_suite);

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "proto/cc.h"
+#include "proto/damage.h"
 #include "proto/req_priv.h"
+#include "proto/sack.h"
 #include "rig.h"
 #include "tap.h"
 
@@ -470,6 +472,120 @@ static void many_losses_shrink_the_window(void)
 	rig_end();
 }
 
+static void open_sack(struct hrp_req *req)
+{
+	static u64 room[256];
+
+	tap_ok(hrp_sack_size(HRP_SACK_WORDS_MIN) <= sizeof(room));
+	hrp_sack_open(req, (void *)room, HRP_SACK_WORDS_MIN);
+}
+
+/* Nothing waits, and there are too many gaps: the window is 400 packets. */
+static void begin_puzzled(void)
+{
+	struct hrp_req *req = &flows[0].req;
+
+	flows_start(1);
+	open_sack(req);
+	hrp_cc_measured(&flows[0], 100, true, now_ns);
+	req->cc_start = 0;
+	req->cwnd_pkts = 400;
+	req->sparse = 0;
+	hrp_cc_measured(&flows[0], 100, true, now_ns);
+}
+
+/* One of 20 packets is lost, whatever the window. */
+static void lose_a_share(struct hrp_req *req)
+{
+	u32 i;
+
+	for (i = 0; i < 64; i++) {
+		req->psn_max += 20;
+		hrp_damage_lost(req, req->psn_max - 1, 1);
+		req->psn_una = req->psn_max;
+	}
+}
+
+static u32 near_pkts(const struct hrp_req *req)
+{
+	return hrp_cc_of(req->cc)->near_pkts(req);
+}
+
+/* The window stays small until it is known whether that avoids them. */
+static void many_losses_are_tested(void)
+{
+	struct hrp_req *req = &flows[0].req;
+
+	begin_puzzled();
+	tap_eq(req->cwnd_pkts, 100);
+	hrp_cc_measured(&flows[0], 100, true, now_ns);
+	tap_eq(req->cwnd_pkts, 100);
+	/* It does: the window grows again, and is not tested again so soon. */
+	req->psn_una += 640;
+	req->psn_max = req->psn_una;
+	hrp_cc_measured(&flows[0], 100, true, now_ns);
+	tap_ok(req->cwnd_pkts > 100 && req->cwnd_pkts < 110);
+	tap_eq(near_pkts(req), 32);
+
+	/* It does not. */
+	begin_puzzled();
+	lose_a_share(req);
+	hrp_cc_measured(&flows[0], 100, true, now_ns);
+	tap_ok(req->cwnd_pkts > 100);
+	tap_eq(near_pkts(req), 6);
+	req->cc_queued = 1;
+	tap_eq(near_pkts(req), 6);
+	hrp_cc_start(&flows[0]);
+	tap_eq(near_pkts(req), 32);
+}
+
+/* In each period, with a quarter of the window. */
+static void damage_is_tested_again(void)
+{
+	struct hrp_req *req = &flows[0].req;
+
+	begin_puzzled();
+	lose_a_share(req);
+	hrp_cc_measured(&flows[0], 100, true, now_ns);
+	req->cwnd_pkts = 400;
+	now_ns += 1ull << 32;
+	hrp_cc_measured(&flows[0], 100, true, now_ns);
+	tap_eq(req->cwnd_pkts, 100);
+	hrp_cc_measured(&flows[0], 100, true, now_ns);
+	tap_eq(req->cwnd_pkts, 100);
+	/* It is gone. */
+	req->psn_una += 640;
+	req->psn_max = req->psn_una;
+	hrp_cc_measured(&flows[0], 100, true, now_ns);
+	tap_ok(req->cwnd_pkts > 100);
+	tap_eq(near_pkts(req), 32);
+	/* Then there is nothing to test. */
+	req->cwnd_pkts = 400;
+	now_ns += 1ull << 32;
+	hrp_cc_measured(&flows[0], 100, true, now_ns);
+	tap_ok(!req->sack->damage.tests);
+	tap_ok(req->cwnd_pkts > 100);
+}
+
+/* Where delay says nothing, or tells of a queue. */
+static void queues_are_not_tested(void)
+{
+	struct hrp_req *req = &flows[0].req;
+	u32 i;
+
+	begin_puzzled();
+	tap_ok(req->sack->damage.tests);
+	for (i = 0; i < 2; i++)
+		hrp_cc_measured(&flows[0], 290, true, now_ns);
+	tap_ok(!req->sack->damage.tests);
+
+	flows_start(1);
+	open_sack(req);
+	req->sparse = 0;
+	hrp_cc_measured(&flows[0], 1u << 20, true, now_ns);
+	tap_ok(!req->sack->damage.tests);
+}
+
 /* All responses to a READ that are due. */
 static void rig_answer_reads(void)
 {
@@ -572,7 +688,7 @@ static void plain_peers_get_as_much_as_arrives(void)
 
 int main(void)
 {
-	tap_plan(22);
+	tap_plan(25);
 	tap_run(begins_fast);
 	tap_run(meets_the_target);
 	tap_run(windows_become_equal);
@@ -592,6 +708,9 @@ int main(void)
 	tap_run(losses_behind_a_queue_cost_nothing);
 	tap_run(one_late_answer_is_no_queue);
 	tap_run(many_losses_shrink_the_window);
+	tap_run(many_losses_are_tested);
+	tap_run(damage_is_tested_again);
+	tap_run(queues_are_not_tested);
 	tap_run(windows_of_reads_grow);
 	tap_run(windows_acknowledged_at_once_shrink);
 	tap_run(plain_peers_get_as_much_as_arrives);

@@ -143,6 +143,13 @@ static void several_holes(void)
 	tap_ok(!rig.qp.req.recovering);
 	tap_eq(rig.counts.v[HROCE_EV_HOLES_RESENT], 3);
 	rig_end();
+
+	/* It has become smaller than what is in flight. */
+	begin_kept(0);
+	rig.qp.req.cwnd_pkts = 40;
+	rig_ack(una() + 5, NAK);
+	tap_eq(rig.qp.req.cwnd_pkts, 30);
+	rig_end();
 }
 
 /* @nr single packets are lost, each @pkts behind the one before. */
