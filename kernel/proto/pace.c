@@ -169,11 +169,8 @@ enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 	pace->own.credit -= pace->paid_bytes * BYTE_CREDIT;
 	if (pace->control_kbps && hrp_cc_of(req->cc)->slow)
 		hrp_dcqcn_sent(&pace->dcqcn, pace->paid_bytes);
-	if (pace_must_ask(qp, pkt_credit) && !(b->first.info & HRP_OI_EXT)) {
-		b->ackreq_last = 1;
-		req->unasked_pkts = 0;
-		hrp_sq_wqe(&req->sq, req->burst_idx)->unasked = false;
-	}
+	if (pace_must_ask(qp, pkt_credit))
+		hrp_req_ask(qp, b);
 	return ret;
 }
 

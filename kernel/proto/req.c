@@ -211,8 +211,7 @@ static bool req_is_followed(struct hrp_qp *qp)
 /*
  * Request an acknowledgement if the packet is timed (@alone), if nothing else
  * opens the window that is @full, after req_ask_pkts(), and at the end of a
- * message (@end) if no other follows at once or burst_pkts were sent without a
- * request.
+ * message (@end) if no other follows at once.
  */
 static void req_ask_ack(struct hrp_qp *qp, struct hrp_wqe *w,
 			struct hrp_burst *b, bool end, bool full, bool alone)
@@ -230,7 +229,7 @@ static void req_ask_ack(struct hrp_qp *qp, struct hrp_wqe *w,
 	ask = alone || (full && req->troubled) ||
 	      unasked >= req_ask_pkts(req, full);
 	if (!ask && end)
-		ask = unasked >= req->burst_pkts || !req_is_followed(qp);
+		ask = !req_is_followed(qp);
 	w->unasked = end && !ask;
 	b->ackreq_last = ask;
 	req->unasked_pkts = ask ? 0 : unasked;
@@ -629,6 +628,18 @@ enum hrp_next hrp_req_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 	if (ret != HRP_NEXT_IDLE)
 		hrp_sq_spare_kick(&qp->req.sq);
 	return ret;
+}
+
+void hrp_req_ask(struct hrp_qp *qp, struct hrp_burst *b)
+{
+	struct hrp_req *req = &qp->req;
+
+	/* What is no request is answered in any case. */
+	if (b->ackreq_last || b->first.info & HRP_OI_EXT)
+		return;
+	b->ackreq_last = 1;
+	req->unasked_pkts = 0;
+	hrp_sq_wqe(&req->sq, req->burst_idx)->unasked = false;
 }
 
 void hrp_req_wait_mem(struct hrp_req *req, bool oldest)

@@ -63,6 +63,16 @@ void hrp_req_start(struct hrp_qp *qp, u32 psn);
 enum hrp_next hrp_req_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b);
 
 /**
+ * hrp_req_ask - request an acknowledgement, as nothing follows for some time
+ * @qp: reliable queue pair
+ * @b: the last burst from hrp_req_next(), not sent yet
+ *
+ * Else a peer that is waited for might not know it. Context: send lock held, by
+ * the holder of the requester token.
+ */
+void hrp_req_ask(struct hrp_qp *qp, struct hrp_burst *b);
+
+/**
  * hrp_req_sent - report the result of a burst
  * @qp: queue pair
  * @b: the last burst from hrp_req_next()

@@ -70,6 +70,31 @@ static void memory_fails_before_it_asks(void)
 	rig_end();
 }
 
+/* The sender asks before it pauses; no packet is sent again for that. */
+static void pause_asks(void)
+{
+	struct hrp_req *req = &rig.qp.req;
+	u32 i;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	for (i = 0; i < 3; i++)
+		rig_post_op(HROCE_WR_SEND, 64);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_ok(!rig.burst.ackreq_last);
+	tap_eq(req->unasked_pkts, 2);
+	hrp_req_ask(&rig.qp, &rig.burst);
+	tap_ok(rig.burst.ackreq_last);
+	tap_eq(req->unasked_pkts, 0);
+	tap_eq(hrp_req_next(&rig.qp, rig.now_ns, &rig.burst), HRP_NEXT_BURST);
+	hrp_req_sent(&rig.qp, &rig.burst, HROCE_WC_LOC_PROT_ERR);
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	tap_ok(rig_ack(1, 0));
+	rig_expect_cqe(0, HROCE_WC_SUCCESS);
+	rig_expect_cqe(1, HROCE_WC_SUCCESS);
+	rig_end();
+}
+
 /* One packet asks, so that what is useless by now can leave the path. */
 static void nak_halves_the_window(void)
 {
@@ -525,10 +550,11 @@ static void refused_after_an_error(void)
 
 int main(void)
 {
-	tap_plan(22);
+	tap_plan(23);
 	tap_run(window_starts_full);
 	tap_run(small_openings_grow);
 	tap_run(memory_fails_before_it_asks);
+	tap_run(pause_asks);
 	tap_run(nak_halves_the_window);
 	tap_run(ten_thousand_naks_resend_one_packet);
 	tap_run(few_in_flight_leave_a_small_window);

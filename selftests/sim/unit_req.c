@@ -567,7 +567,7 @@ static void long_list_asks_in_between(void)
 	u32 i, asked = 0;
 
 	rig_begin(HRP_TYPE_RC, 0);
-	rig.qp.req.burst_pkts = 4;
+	rig.qp.req.cwnd_pkts = 16;
 	for (i = 0; i < 12; i++)
 		rig_post_op(HROCE_WR_SEND, 64);
 	for (i = 0; i < 12; i++) {
