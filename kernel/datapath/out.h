@@ -3,9 +3,13 @@
 #ifndef HROCE_OUT_H
 #define HROCE_OUT_H
 
+#include "../net/path.h"
 #include "../net/tx.h"
 
 struct hroce_qp;
+
+/* Most packets per burst: about as many as a super-packet holds. */
+#define HROCE_OUT_PKTS	64u
 
 /**
  * struct hroce_out - a run of bursts being sent
@@ -26,6 +30,40 @@ static inline void hroce_out_begin(struct hroce_out *out,
 {
 	hroce_tx_begin(&out->tx, sender, stats, keep_order);
 	out->receiver = NULL;
+}
+
+/**
+ * hroce_out_room - what may the sender of a run send?
+ * @out: run
+ * @path: path of the queue pair
+ *
+ * Return: bytes, as hroce_path_room().
+ */
+static inline u32 hroce_out_room(const struct hroce_out *out,
+				 struct hroce_path *path)
+{
+	const struct sk_buff *skb = out->tx.frame.skb;
+
+	return hroce_path_room(path, !out->tx.keep_order,
+			       skb ? skb->truesize : 0);
+}
+
+/**
+ * hroce_out_pkts - how long may a burst be?
+ * @room: bytes, not 0
+ * @mtu: of each packet
+ *
+ * Return: packets, at least one.
+ */
+static inline u8 hroce_out_pkts(u32 room, u32 mtu)
+{
+	return clamp(room / mtu, 1u, HROCE_OUT_PKTS);
+}
+
+/* Does a burst fill the room, so that its frame must not stay open? */
+static inline bool hroce_out_fills(const struct hrp_burst *b, u32 room)
+{
+	return b->nr_pkts * b->mtu >= room;
 }
 
 /**

@@ -7,6 +7,7 @@
 #include "../core/epoch.h"
 #include "../mem/iter.h"
 #include "../net/suspect.h"
+#include "../proto/mtu.h"
 #include "../proto/pace.h"
 #include "../proto/rdres.h"
 #include "../proto/resp.h"
@@ -60,14 +61,28 @@ static noinline_for_stack u8 reply_sack(struct hroce_qp *qp,
 	return reply_burst(qp, out, b);
 }
 
-static bool reply_must_pause(struct hroce_qp *qp)
+/* How much may be sent now, in bytes? 0: sending must pause. */
+static u32 reply_room(struct hroce_qp *qp, const struct hroce_out *out)
 {
-	if (hroce_path_full(&qp->path))
-		return true;
+	u32 room = hroce_out_room(out, &qp->path);
+
+	if (!room) {
+		hroce_qp_send_wake(qp, hroce_path_late_ns(&qp->path));
+		return 0;
+	}
 	if (hroce_epoch_left())
-		return false;
+		return room;
 	tasklet_schedule(&qp->recv.task);
-	return true;
+	return 0;
+}
+
+/* READ responses are all that may take more than a packet. */
+static void reply_set_pkts(struct hrp_qp *qp, u32 room)
+{
+	struct hrp_resp *resp = &qp->resp;
+
+	if (resp->rd_reply != resp->rd_head)
+		resp->burst_pkts = hroce_out_pkts(room, hrp_mtu_max(qp));
 }
 
 /*
@@ -140,12 +155,20 @@ static void reply_bursts(struct hroce_qp *qp)
 	struct hrp_burst b __uninitialized;
 	struct hroce_out out __uninitialized;
 	u8 status;
+	u32 room;
 
 	lockdep_assert_held(&qp->recv.lock);
 	hroce_out_begin(&out, &qp->path, qp->proto.stats, false);
-	while (qp->path_ok && !qp->dead && !reply_must_pause(qp) &&
-	       reply_next(qp, &b)) {
+	while (qp->path_ok && !qp->dead) {
+		room = reply_room(qp, &out);
+		if (!room)
+			break;
+		reply_set_pkts(&qp->proto, room);
+		if (!reply_next(qp, &b))
+			break;
 		hroce_epoch_charge(b.nr_pkts);
+		if (unlikely(hroce_out_fills(&b, room)))
+			b.more = 0;
 		if (unlikely(b.copy || qp->path.single[1]))
 			status = reply_copied(qp, &out, &b);
 		else

@@ -8,6 +8,7 @@
 #include "../mem/iter.h"
 #include "../net/suspect.h"
 #include "../proto/cc.h"
+#include "../proto/mtu.h"
 #include "../proto/pace.h"
 #include "../proto/req.h"
 #include "../trace/trace.h"
@@ -79,15 +80,41 @@ static u8 send_burst(struct hroce_qp *qp, struct hroce_out *out,
 	return status;
 }
 
-/* Must sending pause, although there may be more to send? */
-static bool send_must_pause(struct hroce_qp *qp)
+/* Arm the timer if @at_ns is before its expiry; 0: never. */
+static void send_arm_timer(struct hroce_qp *qp, u64 at_ns)
 {
-	if (qp->path_ok && hroce_path_full(&qp->path))
-		return true;
-	if (hroce_epoch_left())
-		return false;
-	tasklet_schedule(&qp->send.task);
-	return true;
+	lockdep_assert_held(&qp->send.lock);
+	if (!at_ns || qp->dead || (qp->timer_ns && qp->timer_ns <= at_ns))
+		return;
+	WRITE_ONCE(qp->timer_ns, at_ns);
+	hrtimer_start(&qp->timer, ns_to_ktime(at_ns), HRTIMER_MODE_ABS_SOFT);
+}
+
+/*
+ * How much may be sent now, in bytes? 0: sending must pause, although there may
+ * be more to send.
+ */
+static u32 send_room(struct hroce_qp *qp, const struct hroce_out *out)
+{
+	u32 room = U32_MAX;
+
+	if (qp->path_ok)
+		room = hroce_out_room(out, &qp->path);
+	if (unlikely(!room))
+		send_arm_timer(qp, hroce_path_late_ns(&qp->path));
+	else if (unlikely(!hroce_epoch_left()))
+		tasklet_schedule(&qp->send.task);
+	else
+		return room;
+	return 0;
+}
+
+/* Of the next burst, which fills the room. */
+static u8 send_pkts(const struct hrp_qp *qp, u32 room)
+{
+	u32 mtu = max_t(u32, qp->mtu, qp->req.agreed_mtu * HRP_MTU_UNIT);
+
+	return hroce_out_pkts(room, mtu);
 }
 
 /* What does this resend, if it is one, say about super-packets? */
@@ -133,6 +160,18 @@ static noinline void send_doubts(struct hroce_qp *qp, const struct hrp_burst *b)
 	hroce_path_choose(&qp->path, false, b->first.psn);
 }
 
+/*
+ * The next burst may have to wait. The peer is not to be waited for meanwhile
+ * without being asked.
+ */
+static void send_fills(struct hroce_qp *qp, struct hrp_burst *b)
+{
+	lockdep_assert_held(&qp->send.lock);
+	b->more = 0;
+	if (hrp_qp_is_reliable(&qp->proto))
+		hrp_req_ask(&qp->proto, b);
+}
+
 /* Send the bursts that the engine allows now. */
 static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 {
@@ -140,13 +179,18 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 	struct hroce_out out __uninitialized;
 	enum hrp_next next;
 	u8 status;
+	u32 room;
 
 	lockdep_assert_held(&qp->send.lock);
 	qp->proto.req.sq.watched = qp->user &&
 				   READ_ONCE(hqp_dev(qp)->poller.awake);
 	hroce_out_begin(&out, &qp->path, qp->proto.stats,
 			hrp_qp_is_reliable(&qp->proto));
-	while (!out.tx.refused && !qp->dead && !send_must_pause(qp)) {
+	while (!out.tx.refused && !qp->dead) {
+		room = send_room(qp, &out);
+		if (!room)
+			break;
+		qp->proto.req.burst_pkts = send_pkts(&qp->proto, room);
 		next = hrp_req_next(&qp->proto, now_ns, &b);
 		if (next == HRP_NEXT_AGAIN) {
 			hroce_epoch_charge(1);
@@ -159,6 +203,8 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 			send_doubts(qp, &b);
 		/* Keep the frame open for an ACK. */
 		b.more += test_bit(HRP_PENDING_HELD, &qp->proto.pending);
+		if (unlikely(hroce_out_fills(&b, room)))
+			send_fills(qp, &b);
 		status = send_burst(qp, &out, &b);
 		hrp_req_sent(&qp->proto, &b, status);
 	}
@@ -231,16 +277,6 @@ static u64 send_deadline(const struct hroce_qp *qp)
 	return at_ns;
 }
 
-/* Arm the timer if @at_ns is before its expiry; 0: never. */
-static void send_arm_timer(struct hroce_qp *qp, u64 at_ns)
-{
-	lockdep_assert_held(&qp->send.lock);
-	if (!at_ns || qp->dead || (qp->timer_ns && qp->timer_ns <= at_ns))
-		return;
-	WRITE_ONCE(qp->timer_ns, at_ns);
-	hrtimer_start(&qp->timer, ns_to_ktime(at_ns), HRTIMER_MODE_ABS_SOFT);
-}
-
 void hroce_qp_send_wake(struct hroce_qp *qp, u64 at_ns)
 {
 	/* The timer takes both locks before it changes its expiry. */
@@ -272,6 +308,19 @@ static void send_task(struct tasklet_struct *task)
 	hroce_qp_send_run(container_of(task, struct hroce_qp, send.task));
 }
 
+/* Frames may not have been freed in time: both sides ask for room again. */
+static void send_late(struct hroce_qp *qp, u64 now_ns)
+{
+	u64 at_ns = qp->path_ok ? hroce_path_late_ns(&qp->path) : 0;
+
+	if (!at_ns || now_ns < at_ns) {
+		send_arm_timer(qp, at_ns);
+		return;
+	}
+	set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
+	set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
+}
+
 /* The timer has fired, perhaps for the responder only. */
 static void send_timeout(struct hroce_qp *qp, u64 now_ns)
 {
@@ -301,6 +350,7 @@ static enum hrtimer_restart send_timer(struct hrtimer *timer)
 		send_arm_timer(qp, hrp_pace_answers_at(&qp->proto));
 		send_arm_timer(qp, hroce_hold_timeout(qp, now_ns));
 		send_arm_timer(qp, send_deadline(qp));
+		send_late(qp, now_ns);
 	}
 	hroce_qp_unlock(qp);
 	hroce_qp_run_pending(qp);

@@ -14,10 +14,12 @@
 #include <linux/rcupdate.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
+#include <linux/timekeeping.h>
 #include <linux/wait_bit.h>
 #include <net/ipv6.h>
 
 #include "../core/epoch.h"
+#include "limit.h"
 #include "path.h"
 #include "port.h"
 #include "route.h"
@@ -31,9 +33,16 @@
 #define QUEUE_ALIGN	256
 #define QUEUE_UNITS	0x3ful	/* low bits of the pointer: units */
 #define QUEUE_CLASS	6	/* ... and above them the class of the frame */
-#define QUEUE_UNIT	1024	/* bytes */
-#define QUEUE_HIGH	1024	/* units: full above this */
-#define QUEUE_LOW	512	/* units: no longer full below this */
+
+/*
+ * Units, frames and the CPU share one word. The last frame to return its units
+ * leaves none, however many destructors are running: each of them still counts
+ * as a frame.
+ */
+#define USED_UNITS_BITS		24
+#define USED_FRAME		BIT_ULL(USED_UNITS_BITS)
+#define USED_CPU_SHIFT		48
+#define USED_CPU		BIT_ULL(USED_CPU_SHIFT)
 
 /* Elide the ICRC for this long after a local delivery. */
 #define PATH_LOCAL_TIME	(HZ / 20 + 1)
@@ -54,10 +63,12 @@ enum queue_class {
 
 /**
  * struct hroce_path_queue - state that frames share with their path
- * @used: units of frames not yet freed, plus one for the path, in the low half;
- *	the queue is freed when they drop to zero. In the high half the CPU, plus
- *	one, that sent the first of these frames
- * @full: hroce_path_full() returned true since the last wake
+ * @used: units of frames not yet freed; above them the number of these frames,
+ *	plus one for the path; the queue is freed when that drops to zero. Above
+ *	it the CPU, plus one, that sent the first of these frames
+ * @full: sides that hroce_path_room() told to pause since the last wake, by bit
+ * @limit: of the units
+ * @late: frames are freed late: this side may send a packet above the limit
  * @refs: frames of each class not yet freed; not used for QUEUE_NONE
  * @awaited: wake the path when one of @refs drops to zero
  * @phase: class of the requests being sent
@@ -75,7 +86,9 @@ enum queue_class {
  */
 struct hroce_path_queue {
 	atomic64_t used;
+	struct hroce_limit limit;
 	atomic_t full;
+	bool late[2];
 	atomic_t refs[QUEUE_NR_CLASSES];
 	atomic_t awaited;
 	u32 phase;
@@ -95,36 +108,54 @@ struct hroce_path_queue {
 /* Queues of all links that are not freed yet. */
 static atomic_t path_queues = ATOMIC_INIT(0);
 
-/* Units in use. */
-static u32 queue_used(const struct hroce_path_queue *queue)
+static u32 used_units(u64 used)
+{
+	return used & (USED_FRAME - 1);
+}
+
+static u32 used_frames(u64 used)
+{
+	return (used & (USED_CPU - 1)) >> USED_UNITS_BITS;
+}
+
+static u64 queue_used(const struct hroce_path_queue *queue)
 {
 	return atomic64_read_acquire(&queue->used);
 }
 
-static u32 queue_release(struct hroce_path_queue *queue, unsigned int units)
+/* Return: units in use. */
+static u32 queue_units(const struct hroce_path_queue *queue)
 {
-	return atomic64_sub_return(units, &queue->used);
+	return used_units(queue_used(queue));
 }
 
 /*
- * Take units. Return: the CPU, plus one, whose transmit queue the frame is to
- * use. That changes only while no frame is under way, so that frames do not
- * overtake each other.
+ * Take units for a frame. Return: the CPU, plus one, whose transmit queue the
+ * frame is to use. That changes only while no frame is under way, so that frames
+ * do not overtake each other.
  */
 static u32 queue_take(struct hroce_path_queue *queue, unsigned int units)
 {
 	s64 cpu = raw_smp_processor_id() + 1;
 	s64 used = atomic64_read(&queue->used);
+	s64 taken = USED_FRAME + units;
 
-	if ((u32)used == 1 &&
-	    atomic64_try_cmpxchg(&queue->used, &used, cpu << 32 | (1 + units)))
+	if (used_frames(used) == 1 &&
+	    atomic64_try_cmpxchg(&queue->used, &used,
+				 cpu << USED_CPU_SHIFT | (USED_FRAME + taken)))
 		return cpu;
-	return atomic64_add_return(units, &queue->used) >> 32;
+	return (u64)atomic64_add_return(taken, &queue->used) >> USED_CPU_SHIFT;
 }
 
-static void queue_put(struct hroce_path_queue *queue, unsigned int units)
+static u32 queue_release(struct hroce_path_queue *queue, unsigned int units)
 {
-	if (queue_release(queue, units))
+	return used_units(atomic64_sub_return(units, &queue->used));
+}
+
+/* Let go of the queue, for a frame or the path. */
+static void queue_put(struct hroce_path_queue *queue)
+{
+	if (used_frames(atomic64_sub_return(USED_FRAME, &queue->used)))
 		return;
 	kfree_rcu(queue, rcu);
 	if (atomic_dec_and_test(&path_queues))
@@ -138,8 +169,40 @@ static struct hroce_path_queue *queue_of(const struct sk_buff *skb)
 	return (struct hroce_path_queue *)(arg & ~(QUEUE_ALIGN - 1UL));
 }
 
-/* Wake the path if it is still there and no other context has done so. */
-static void queue_wake(struct hroce_path_queue *queue, atomic_t *reason)
+/* The senders that pause may go on, unless another context has seen to it. */
+static void queue_drained(struct hroce_path_queue *queue,
+			  struct hroce_path *path)
+{
+	if (!atomic_xchg(&queue->full, 0))
+		return;
+	hroce_limit_drained(&queue->limit, queue_units(queue),
+			    atomic_read(&path->port->waiting), ktime_get_ns());
+	atomic_dec(&path->port->waiting);
+	path->wake(path);
+}
+
+/* One side has room, so the other one has it, too. */
+static void queue_has_room(struct hroce_path_queue *queue,
+			   struct hroce_path *path)
+{
+	if (!atomic_xchg(&queue->full, 0))
+		return;
+	atomic_dec(&path->port->waiting);
+	path->wake(path);
+}
+
+/* The last frame of a class has gone. */
+static void queue_unreferred(struct hroce_path_queue *queue,
+			     struct hroce_path *path)
+{
+	if (atomic_xchg(&queue->awaited, 0))
+		path->wake(path);
+}
+
+/* Call the function if the path is still there. */
+static void queue_tell(struct hroce_path_queue *queue,
+		       void (*tell)(struct hroce_path_queue *queue,
+				    struct hroce_path *path))
 {
 	struct hroce_path *path;
 	unsigned long flags;
@@ -150,11 +213,9 @@ static void queue_wake(struct hroce_path_queue *queue, atomic_t *reason)
 	 */
 	local_irq_save(flags);
 	hroce_epoch_begin();
-	if (atomic_xchg(reason, 0)) {
-		path = rcu_dereference(queue->path);
-		if (path)
-			path->wake(path);
-	}
+	path = rcu_dereference(queue->path);
+	if (path)
+		tell(queue, path);
 	hroce_epoch_end();
 	local_irq_restore(flags);
 }
@@ -164,17 +225,17 @@ static void path_free_skb(struct sk_buff *skb)
 	unsigned long arg = (unsigned long)skb_shinfo(skb)->destructor_arg;
 	enum queue_class class = arg >> QUEUE_CLASS & (QUEUE_NR_CLASSES - 1);
 	struct hroce_path_queue *queue = queue_of(skb);
-	u32 used;
+	u32 units;
 
 	rcu_read_lock();
 	/* Fully ordered: see hroce_path_await_refs(). */
 	if (class != QUEUE_NONE && atomic_dec_and_test(&queue->refs[class]) &&
 	    atomic_read(&queue->awaited))
-		queue_wake(queue, &queue->awaited);
-	used = queue_release(queue, (arg & QUEUE_UNITS) - 1);
-	if (used < QUEUE_LOW && atomic_read(&queue->full))
-		queue_wake(queue, &queue->full);
-	queue_put(queue, 1);
+		queue_tell(queue, queue_unreferred);
+	units = queue_release(queue, arg & QUEUE_UNITS);
+	if (units < hroce_limit_low(&queue->limit) && atomic_read(&queue->full))
+		queue_tell(queue, queue_drained);
+	queue_put(queue);
 	rcu_read_unlock();
 }
 
@@ -205,7 +266,8 @@ static struct hroce_path_queue *queue_create(struct hroce_path *path,
 	if (!queue)
 		return NULL;
 	atomic_inc(&path_queues);
-	atomic64_set(&queue->used, 1);
+	atomic64_set(&queue->used, USED_FRAME);
+	queue->limit.stale_at = jiffies;
 	queue->phase = QUEUE_PHASE;
 	atomic_set(&queue->ip_id, get_random_u32() & 0xffff);
 	rcu_assign_pointer(queue->path, path);
@@ -246,6 +308,7 @@ void hroce_path_update(struct hroce_path *path,
 	path_set_key(path, key);
 	hroce_route_forget(path);
 	WRITE_ONCE(path->queue->local, false);
+	path->queue->limit.stale_at = jiffies;
 	memset(path->queue->suspect, 0, sizeof(path->queue->suspect));
 	memset(path->single, 0, sizeof(path->single));
 }
@@ -275,29 +338,115 @@ void hroce_path_fini(struct hroce_path *path)
 		return;
 	RCU_INIT_POINTER(queue->path, NULL);
 	/*
-	 * A destructor keeps one unit until it has called wake; pairs with its
-	 * atomic64_sub_return().
+	 * A destructor counts as a frame until it has called wake; pairs with
+	 * its atomic64_sub_return().
 	 */
 	smp_mb();
-	if (queue_used(queue) > 1)
+	if (!hroce_path_is_idle(path))
 		hroce_epoch_wait();
+	if (atomic_xchg(&queue->full, 0))
+		atomic_dec(&path->port->waiting);
 	path->queue = NULL;
-	queue_put(queue, 1);
+	queue_put(queue);
 }
 
-bool hroce_path_full(struct hroce_path *path)
+/*
+ * A side that paused has room. Return: false if it had been told already that it
+ * may go on.
+ */
+static bool path_go_on(struct hroce_path *path, int side)
+{
+	int full = atomic_fetch_andnot(side, &path->queue->full);
+
+	if (full == side)
+		atomic_dec(&path->port->waiting);
+	return full & side;
+}
+
+/*
+ * The queue is full. Return: true if the sender has to pause; a destructor wakes
+ * the path.
+ */
+static bool path_pause(struct hroce_path *path, bool answer)
 {
 	struct hroce_path_queue *queue = path->queue;
+	struct hroce_limit *limit = &queue->limit;
+	u32 units = queue_units(queue);
+	u64 now_ns = ktime_get_ns();
+	int side = BIT(answer);
 
-	if (queue_used(queue) <= QUEUE_HIGH)
+	if (!atomic_read(&queue->full)) {
+		hroce_limit_full(limit, units, now_ns);
+	} else if (hroce_limit_late(limit, units, now_ns)) {
+		/* It is not known which side has something to send. */
+		WRITE_ONCE(queue->late[0], true);
+		WRITE_ONCE(queue->late[1], true);
+	}
+	if (READ_ONCE(queue->late[answer])) {
+		WRITE_ONCE(queue->late[answer], false);
 		return false;
-	atomic_set(&queue->full, 1);
-	/* Either this sees the returned units, or destructors see @full. */
-	smp_mb__after_atomic();
-	if (queue_used(queue) >= QUEUE_LOW)
+	}
+	if (!atomic_fetch_or(side, &queue->full))
+		atomic_inc(&path->port->waiting);
+	/*
+	 * Fully ordered: either this sees the returned units, or destructors
+	 * see @full. The last of these frames leaves no units, so it does wake
+	 * the path, whatever the limit is by then.
+	 */
+	if (queue_units(queue) >= hroce_limit_high(limit))
 		return true;
 	/* If @full is already clear, a destructor wakes the path. */
-	return !atomic_xchg(&queue->full, 0);
+	return !path_go_on(path, side);
+}
+
+/* Return: bytes up to the limit behind an open frame, at least one. */
+static u32 queue_room(u32 high, u32 units, u32 open)
+{
+	u32 room = high > units ? (high - units) * HROCE_LIMIT_UNIT : 0;
+
+	return room > open ? room - open : 1;
+}
+
+static noinline u32 path_room_rare(struct hroce_path *path, bool answer,
+				   u32 open)
+{
+	struct hroce_path_queue *queue = path->queue;
+	struct hroce_limit *limit = &queue->limit;
+	int side = BIT(answer);
+
+	if (hroce_limit_is_stale(limit) && !atomic_read(&queue->full))
+		hroce_limit_forget(limit, atomic_read(&path->port->waiting));
+	if (queue_units(queue) < hroce_limit_high(limit)) {
+		/*
+		 * This side might keep the queue at more than half for ever:
+		 * there is room for the other one, too.
+		 */
+		if (atomic_read(&queue->full) & ~side)
+			queue_tell(queue, queue_has_room);
+		if (atomic_read(&queue->full))
+			path_go_on(path, side);
+	} else if (path_pause(path, answer)) {
+		return 0;
+	}
+	return queue_room(hroce_limit_high(limit), queue_units(queue), open);
+}
+
+u32 hroce_path_room(struct hroce_path *path, bool answer, u32 open)
+{
+	struct hroce_path_queue *queue = path->queue;
+	u32 high = hroce_limit_high(&queue->limit);
+	u32 units = queue_units(queue);
+
+	if (unlikely(units >= high || atomic_read(&queue->full) ||
+		     hroce_limit_is_stale(&queue->limit)))
+		return path_room_rare(path, answer, open);
+	return queue_room(high, units, open);
+}
+
+u64 hroce_path_late_ns(const struct hroce_path *path)
+{
+	return hroce_path_waits(path) ?
+	       READ_ONCE(path->queue->limit.late_ns) : 0;
 }
 
 static u32 queue_other_phase(const struct hroce_path_queue *queue)
@@ -407,7 +556,7 @@ bool hroce_path_elides(const struct hroce_path *path,
 
 bool hroce_path_is_idle(const struct hroce_path *path)
 {
-	return queue_used(path->queue) == 1;
+	return used_frames(queue_used(path->queue)) == 1;
 }
 
 int hroce_path_take_ids(struct hroce_path *path, int nr)
@@ -423,10 +572,9 @@ void hroce_path_return_ids(struct hroce_path *path, int end, int unused)
 void hroce_path_charge(struct hroce_path *path, struct sk_buff *skb,
 		       bool elided, bool answer)
 {
-	/* One unit holds the queue until the destructor has finished. */
-	unsigned int units = 1 + clamp_t(unsigned int,
-					 skb->truesize / QUEUE_UNIT,
-					 1, QUEUE_UNITS - 1);
+	unsigned int units = clamp_t(unsigned int,
+				     skb->truesize / HROCE_LIMIT_UNIT,
+				     1, QUEUE_UNITS);
 	struct hroce_path_queue *queue = path->queue;
 	u32 cpu, class = QUEUE_NONE;
 

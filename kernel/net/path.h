@@ -54,7 +54,7 @@ struct hroce_resend;
  * @queue: accounts queued frames, which refer to it and may outlive the path;
  *	NULL if no frame is charged to this path
  * @wake: called in any context but hard interrupt, under RCU, when enough
- *	queued frames have been freed after hroce_path_full() returned true, or
+ *	queued frames have been freed after hroce_path_room() returned 0, or
  *	as requested by hroce_path_await_refs(); NULL if no frame is charged to
  *	this path
  */
@@ -135,19 +135,31 @@ static inline u32 hroce_path_label(const struct hroce_path *path, bool answer)
 void hroce_path_fini(struct hroce_path *path);
 
 /**
- * hroce_path_full - should the sender pause?
+ * hroce_path_room - how much may the sender send?
+ * @path: path
+ * @answer: READ responses and acknowledgements, else requests
+ * @open: bytes of a frame that is not charged yet
+ *
+ * Context: sender of that side, in an epoch.
+ * Return: bytes, and at least one packet; or 0 if enough is queued below this
+ * layer. @path->wake is then called once later, and the sender is to ask again
+ * at hroce_path_late_ns() at the latest.
+ */
+u32 hroce_path_room(struct hroce_path *path, bool answer, u32 open);
+
+/**
+ * hroce_path_late_ns - when should a sender that pauses ask again?
  * @path: path
  *
- * Return: true if enough bytes are queued below this layer; @path->wake is then
- * called once later.
+ * Return: time in ns; 0 if no sender pauses.
  */
-bool hroce_path_full(struct hroce_path *path);
+u64 hroce_path_late_ns(const struct hroce_path *path);
 
 /**
  * hroce_path_waits - has the sender paused?
  * @path: path
  *
- * Return: true between the hroce_path_full() that returned true and @path->wake.
+ * Return: true between the hroce_path_room() that returned 0 and @path->wake.
  */
 bool hroce_path_waits(const struct hroce_path *path);
 

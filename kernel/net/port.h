@@ -7,6 +7,7 @@
 #define HROCE_PORT_H
 
 #include <linux/atomic.h>
+#include <linux/cache.h>
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/list.h>
@@ -57,6 +58,7 @@ struct hroce_port_ops {
  * @rehash: take other ways when no answer comes (per-link switch)
  * @strict: frames pass netfilter rules, if there are any (per-link switch)
  * @node: in the list of ports of @net, RCU
+ * @waiting: paths whose senders pause; what is read for each frame is elsewhere
  */
 struct hroce_port {
 	const struct hroce_port_ops *ops;
@@ -78,6 +80,7 @@ struct hroce_port {
 	bool strict;
 	bool rehash;
 	struct list_head node;
+	atomic_t waiting ____cacheline_aligned_in_smp;
 };
 
 static inline void hroce_port_stat_add(const struct hroce_port *port,

@@ -7,6 +7,7 @@
  * then no other user is left.
  */
 #include <linux/slab.h>
+#include "../datapath/out.h"
 #include "../datapath/pkey.h"
 #include "../datapath/qp.h"
 #include "../datapath/srq.h"
@@ -28,9 +29,6 @@
  * but too little to overrun a switch or a slow receiver.
  */
 #define WINDOW_PKTS	2048
-
-/* Most packets per burst: about as many as a super-packet holds. */
-#define BURST_PKTS	64
 
 static int qp_check_init(const struct ib_qp_init_attr *init,
 			 const struct ib_udata *udata)
@@ -113,8 +111,8 @@ static void qp_setup(struct hroce_qp *qp, const struct ib_qp_init_attr *init,
 	qp->proto.req.sq.reg_mr = !udata;
 	qp->proto.mtu = ib_mtu_enum_to_int(mtu);
 	qp->proto.req.window_pkts = WINDOW_PKTS;
-	qp->proto.req.burst_pkts = BURST_PKTS;
-	qp->proto.resp.burst_pkts = BURST_PKTS;
+	qp->proto.req.burst_pkts = HROCE_OUT_PKTS;
+	qp->proto.resp.burst_pkts = HROCE_OUT_PKTS;
 	qp->proto.resp.srq = !!qp->srq;
 	qp->proto.resp.keeps = 1;
 	if (init->qp_type != IB_QPT_XRC_TGT) {
