@@ -475,7 +475,7 @@ def unattached_group(target):
 
 
 class Waiting:
-    """Four WRITEs of all memory, of which the last three at least wait in a qdisc until release()."""
+    """Four WRITEs of three packets, of which the last three at least wait in a qdisc until release()."""
 
     def __init__(self, target):
         self.target = target
@@ -503,7 +503,7 @@ class Waiting:
         self.qdisc("del", "dev", "ea", "root")
 
     def tbf(self, rate):
-        return "dev", "ea", "root", "tbf", "rate", rate, "burst", "70000", "limit", "1000000"
+        return "dev", "ea", "root", "tbf", "rate", rate, "burst", "14000", "limit", "1000000"
 
     def some(self):
         return "backlog 0b" not in self.qdisc("show", "dev", "ea")
@@ -518,7 +518,7 @@ class Waiting:
     def answer(self, syndrome):
         """The peer answers the last packet."""
         target = self.target
-        packet = Packet(target, RC_ACK, target.psn(4 * 16 - 1), b"", aeth(syndrome))
+        packet = Packet(target, RC_ACK, target.psn(4 * 3 - 1), b"", aeth(syndrome))
         packet.mac_dst, packet.mac_src = target.mac_a, target.mac_b
         packet.src, packet.dst, packet.qpn = target.ip_b, target.ip_a, target.pair["qpn_a"]
         target.socket_b.send(packet.frame())

@@ -48,9 +48,9 @@ path_up() {
 	add_link "$nsA" pla pa && add_link "$nsB" plb pb
 }
 
-# usage: writes MESSAGES: of 1 MB from A to B, 128 of them posted at a time; seconds are counted, so none may be asked for
+# usage: writes MESSAGES [OPTION...]: of 1 MB from A to B, 128 of them posted at a time; seconds are counted, so none may be asked for
 writes() {
-	local log=/tmp/path-$id options=(-F -m 1024 -s "$megabyte" -n "$1" -t 128 --report_gbits)
+	local log=/tmp/path-$id options=(-F -m 1024 -s "$megabyte" -n "$1" -t 128 --report_gbits "${@:2}")
 
 	ip netns exec "$nsB" ib_write_bw -d plb -x 1 "${options[@]}" >"$log" 2>&1 &
 	ip netns exec "$nsB" lib/listens 20 18515 || return
@@ -81,14 +81,14 @@ little_is_sent_twice() {
 }
 
 # The first queue is that of this host, which says so. What it refuses is neither an error nor lost: the peer sees no gap.
-# Congestion control would keep it short.
+# Congestion control would keep it short, and one queue pair alone puts little into it.
 what_is_refused_waits() {
 	local n=64 ok=0
 
 	knob pla cc none || return
-	tc -n "$nsA" qdisc add dev pa root tbf rate 400mbit burst 128k limit 256k || return
+	tc -n "$nsA" qdisc add dev pa root tbf rate 400mbit burst 128k limit 80k || return
 	remember
-	writes $n || ok=1
+	writes $n -q 4 || ok=1
 	tc -n "$nsA" qdisc del dev pa root
 	knob pla cc delay || return
 	echo "$(grown tx_refused) packets refused, $(grown tx_errors) errors, $(grown nak_seq_rcvd) gaps"

@@ -13,7 +13,7 @@
  *	check		send verified messages over the pair and over a neighbour:
  *			"ok", or "not ok" and why
  *	neighbour	the same over the neighbour alone
- *	write N		a posts N WRITEs of all of its memory
+ *	write N		a posts N WRITEs of three packets each
  *	reuse N		wait for N completions, change the memory at once, and
  *			answer with their statuses
  *	fail N		move a into the error state, then as reuse
@@ -25,6 +25,7 @@
 #include "vt.h"
 
 #define TARGET_LEN	65536
+#define WRITE_LEN	(3 * 4096)
 
 /**
  * struct target - the pair and its neighbour
@@ -163,14 +164,14 @@ static void reset(struct target *g)
 	printf("done\n");
 }
 
-static void write_all(struct target *g, int n)
+static void write_some(struct target *g, int n)
 {
 	vt_fill(g->s, 0, TARGET_LEN, 1);
 	memset(g->d->buf, 0, TARGET_LEN);
 	while (n-- > 0)
 		vt_send(g->p->qp[0], &(struct vt_wr){
 			.op = IBV_WR_RDMA_WRITE, .id = 1, .local = g->s,
-			.len = TARGET_LEN, .remote = g->d,
+			.len = WRITE_LEN, .remote = g->d,
 			.flags = IBV_SEND_SIGNALED });
 	printf("posted\n");
 }
@@ -189,7 +190,7 @@ static void landed(struct target *g)
 	vt_fill(g->s, 0, TARGET_LEN, 1);
 	/* Messages of the neighbour are at the beginning. */
 	printf("%s\n", memcmp(g->s->buf + 4096, g->d->buf + 4096,
-			      TARGET_LEN - 4096) ?
+			      WRITE_LEN - 4096) ?
 	       "not ok: other content has left" : "ok sent=0");
 }
 
@@ -212,7 +213,7 @@ int main(void)
 		else if (sscanf(line, "post %d", &n) == 1)
 			post(&g, n);
 		else if (sscanf(line, "write %d", &n) == 1)
-			write_all(&g, n);
+			write_some(&g, n);
 		else if (sscanf(line, "reuse %d", &n) == 1)
 			reuse(&g, n);
 		else if (sscanf(line, "fail %d", &n) == 1) {
