@@ -167,6 +167,11 @@ void hrp_damage_lost(struct hrp_req *req, u32 psn, u32 nr)
 	damage_begin(damage, hrp_psn_add(psn, nr));
 }
 
+bool hrp_damage_is_tested(const struct hrp_req *req)
+{
+	return req->sack && req->sack->damage.tests;
+}
+
 u32 hrp_damage_near(const struct hrp_req *req)
 {
 	return req->sack ? req->sack->damage.near_pkts : 0;

@@ -16,7 +16,7 @@ struct hrp_req;
  * @lost: packets that were lost, up to 64
  * @near_pkts: gaps that are nearer to each other than so many packets are
  *	congestion, see &hrp_cc_ops.near_pkts; 0: no damage is known
- * @tests: a test goes on: the window must not grow
+ * @tests: a test goes on: the window stays
  * @tested: a test has begun since hrp_damage_renew()
  */
 struct hrp_damage {
@@ -74,6 +74,9 @@ bool hrp_damage_look(struct hrp_req *req, bool queued);
  * Context: send lock held.
  */
 void hrp_damage_lost(struct hrp_req *req, u32 psn, u32 nr);
+
+/* Does a test go on? Then the window stays. Context: send lock held. */
+bool hrp_damage_is_tested(const struct hrp_req *req);
 
 /**
  * hrp_damage_near - which gaps are congestion

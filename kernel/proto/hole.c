@@ -71,12 +71,13 @@ static enum hole_kind hole_judge(struct hrp_req *req, u32 psn, u32 shift)
 	return req->sparse-- == HRP_SPARSE ? HOLE_DENSE : HOLE_NEAR;
 }
 
-/* The window shrinks once for all gaps of a flight. */
+/* The window shrinks once for all gaps of a flight, and stays during a test. */
 static void hole_recover(struct hrp_req *req, enum hole_kind kind)
 {
 	bool begins = !req->recovering && req->sparse < HRP_SPARSE;
 
-	if (kind == HOLE_DENSE || (begins && kind == HOLE_NEAR))
+	if (!hrp_damage_is_tested(req) &&
+	    (kind == HOLE_DENSE || (begins && kind == HOLE_NEAR)))
 		hrp_req_shrink(req, min(hrp_req_dist(req), req->cwnd_pkts) *
 				    3 / 4);
 	if (req->recovering)
