@@ -24,10 +24,12 @@
 /*
  * A test ends when so many packets were lost, which tells the share within an
  * eighth, mostly, or after so many packets: if fewer are lost, a worse guess is
- * good enough.
+ * good enough. So it is after as many round trips with a small window, which on a
+ * long path would take seconds.
  */
 #define TEST_LOST	64u
 #define TEST_PKTS	3200u
+#define TEST_TRIPS	32u
 
 /* It ends soon if fewer than so many of the first packets are lost. */
 #define SOON_LOST	2u
@@ -136,7 +138,7 @@ bool hrp_damage_look(struct hrp_req *req, bool queued)
 		}
 	} else if (queued) {
 		damage->tests = false;
-	} else if (pkts >= (s32)TEST_PKTS ||
+	} else if (pkts >= (s32)min(TEST_PKTS, TEST_TRIPS * req->cwnd_pkts) ||
 		   (pkts >= (s32)SOON_PKTS && damage->lost < SOON_LOST)) {
 		damage_end(req, pkts);
 		damage_begin(damage, req->psn_una);

@@ -24,6 +24,7 @@ static void begin(void)
 	req.psn_una = req.psn;
 	req.psn_max = req.psn;
 	req.window_pkts = 512;
+	req.cwnd_pkts = 100;
 	hrp_sack_open(&req, (void *)room, HRP_SACK_WORDS_MIN);
 }
 
@@ -121,6 +122,22 @@ static void few_losses_end_a_test(void)
 	tap_eq(hrp_damage_near(&req), 0);
 }
 
+/* On a long path they take too long otherwise. */
+static void small_windows_end_a_test_soon(void)
+{
+	begin();
+	req.cwnd_pkts = 16;
+	tap_ok(hrp_damage_test(&req));
+	lose(25, 20);
+	deliver(11);
+	tap_ok(hrp_damage_look(&req, false));
+	tap_ok(hrp_damage_is_tested(&req));
+	deliver(1);
+	tap_ok(!hrp_damage_look(&req, false));
+	tap_ok(!hrp_damage_is_tested(&req));
+	tap_eq(hrp_damage_near(&req), 6);
+}
+
 /* What was lost of the large window does not count. */
 static void earlier_packets_do_not_count(void)
 {
@@ -180,11 +197,12 @@ static void nothing_is_known_without_a_map(void)
 
 int main(void)
 {
-	tap_plan(8);
+	tap_plan(9);
 	tap_run(shares_are_learnt);
 	tap_run(more_than_a_tenth_is_congestion);
 	tap_run(congestion_is_told_from_damage);
 	tap_run(few_losses_end_a_test);
+	tap_run(small_windows_end_a_test_soon);
 	tap_run(earlier_packets_do_not_count);
 	tap_run(queues_make_a_test_void);
 	tap_run(tests_are_rare);

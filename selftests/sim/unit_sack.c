@@ -540,6 +540,22 @@ static void notes_move_to_more_memory(void)
 	rig_end();
 }
 
+/* Near gaps shrink the window, but not while it is found out what they are. */
+static void window_stays_during_a_test(void)
+{
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		begin(0);
+		kept_open_sack(req);
+		req->sparse = 0;
+		req->sack->damage.tests = i;
+		rig_ack(10, NAK);
+		tap_ok((req->cwnd_pkts == FLIGHT) == i);
+		rig_end();
+	}
+}
+
 /* More than half of all PSNs ago, there was a gap. */
 static void long_after_the_last_gap(void)
 {
@@ -649,7 +665,7 @@ static void random_maps(void)
 
 int main(void)
 {
-	tap_plan(19);
+	tap_plan(20);
 	tap_run(asked_where_it_makes_sense);
 	tap_run(question_that_cannot_be_sent);
 	tap_run(all_gaps_at_once);
@@ -662,6 +678,7 @@ int main(void)
 	tap_run(round_trips_are_measured);
 	tap_run(reads_between);
 	tap_run(forgotten);
+	tap_run(window_stays_during_a_test);
 	tap_run(hostile_maps);
 	tap_run(maps_that_begin_later);
 	tap_run(hostile_begins);
