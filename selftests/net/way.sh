@@ -78,10 +78,22 @@ on_exits() {
 	done
 }
 
+# A lost question for a neighbour is repeated after a second, and ib_core waits for no longer.
+keep_neighbours() {
+	local ns to dev kind mac
+
+	for ns in "$nsA" "$nsB"; do
+		while read -r to _ dev kind mac _; do
+			[ "$kind" != lladdr ] ||
+				ip -n "$ns" neigh replace "$to" lladdr "$mac" dev "$dev" nud permanent || return
+		done < <(ip -n "$ns" neigh show)
+	done
+}
+
 # usage: impaired NETEM...: packet by packet, so cards must not get super-packets
 impaired() {
 	if [ "$way" = cards ]; then knob nla gso N && knob nlb gso N || return; fi
-	on_exits add netem limit 10000 "$@"
+	keep_neighbours && on_exits add netem limit 10000 "$@"
 }
 
 unimpaired() { on_exits del && knob nla gso Y && knob nlb gso Y; }
