@@ -5,9 +5,9 @@
  *
  * A peer decides how long they are kept, so memory is bounded. A queue pair has
  * at most a window of each kind. All of a link have at most @keep_mb; none of
- * them may take more than it leaves, so each gets at least half of what it finds,
- * up to its window. The cgroup of the process that created the queue pair pays for
- * it. No reserves are used, and a failure is a lost packet. When
+ * them may take more than it leaves, so each gets at least half of what it
+ * finds, up to its window. The cgroup of the process that created the queue
+ * pair pays for it. No reserves are used, and a failure is a lost packet. When
  * memory is short, or the bound is reached, packets behind old gaps are given
  * up: the peer may be gone.
  */

@@ -99,7 +99,7 @@ static void delay_start(struct hrp_qp *qp)
 	qp->base_at = 0;
 }
 
-/* The largest window is for short paths. A longer one holds more. */
+/* Doublings of the largest window, for a path that holds more packets. */
 static u32 delay_window_shift(const struct hrp_qp *qp)
 {
 	return min(fls64(qp->base >> FAR_SHIFT), FAR_DOUBLINGS);

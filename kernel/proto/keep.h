@@ -58,9 +58,10 @@ struct hrp_keep_slots {
  * @untold: requests kept since the peer was told of them; HRP_KEEP_TELL or more
  *	if there is a new gap
  * @taken: one was taken since the last NAK
- * @tell: what a selective acknowledgement tells of begins here, see sack.h
- * @tell_next: so does that of the next one but one
- * @tell_old: the next one begins at @tell_next, others end at @end
+ * @tell: the last selective acknowledgement told of PSNs from here on, see
+ *	hrp_sack_tell()
+ * @tell_next: where the next one begins that does not tell of the newest
+ * @tell_old: the last one was such
  * @part: by PSN modulo HRP_KEEP_PKTS; NULL where nothing has been kept
  */
 struct hrp_keep {

@@ -75,8 +75,8 @@ struct hrp_sack_word {
  * @lost: the peer lacks a request with an answer, and keeps what is behind it;
  *	until it is known to be executed
  * @lost_due: that request is to be sent again
- * @came: packets in the first half of &hrp_sack_word.tried have arrived, and hrp_sack_judge()
- *	has not seen that yet
+ * @came: packets in the first half of &hrp_sack_word.tried have arrived, and
+ *	hrp_sack_judge() has not seen that yet
  * @came_new: the same of the second half
  * @damage: which losses are damage, see damage.h
  * @ahead: answers that are kept, see ahead.h; NULL: there are none
