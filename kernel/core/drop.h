@@ -62,6 +62,7 @@
 	X(SACK_ASKED, "sack_asked", "times that a peer was asked for selective acknowledgements") \
 	X(SACK_SENT, "sack_sent", "selective acknowledgements sent") \
 	X(SACK_RCVD, "sack_rcvd", "selective acknowledgements used") \
+	X(LATE, "late", "missing packets that came late, and were not lost") \
 	X(RTT_64US, "rtt_le_64us", "round trips measured: up to 64 us") \
 	X(RTT_256US, "rtt_le_256us", "round trips measured: up to 256 us") \
 	X(RTT_1MS, "rtt_le_1ms", "round trips measured: up to 1 ms") \

@@ -56,7 +56,7 @@ static noinline_for_stack u8 reply_sack(struct hroce_qp *qp,
 	u8 map[HRP_SACK_MAP_BYTES] __uninitialized;
 
 	if (b->mem.len)
-		hrp_sack_fill(&qp->proto.resp, map);
+		hrp_sack_fill(&qp->proto.resp, b, map);
 	b->mem.bytes = map;
 	return reply_burst(qp, out, b);
 }

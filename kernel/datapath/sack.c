@@ -50,13 +50,12 @@ int hroce_sack_heard(struct hroce_qp *qp, const struct hrp_pkt *pkt,
 	/* A failure is a SACK without a map. */
 	opened = d.drop != HROCE_DROP_QP_STATE && hroce_sack_open(qp);
 	if (opened)
-		qp->proto.req.sack->told = true;
+		hrp_sack_heard(&qp->proto, pkt, map, now_ns);
 	if (d.verdict == HRP_RX_DROP)
 		goto unlock;
 	drop = -1;
 	if (opened)
-		hrp_sack_take(&qp->proto, pkt->psn, map, pkt->payload_len,
-			      now_ns);
+		hrp_sack_take(&qp->proto, pkt, map, now_ns);
 	if (qp->early.busy && hroce_early_hold(qp, pkt))
 		goto unlock;
 	if (hrp_comp_commit(&qp->proto, pkt, &d, now_ns, HROCE_WC_SUCCESS))

@@ -113,8 +113,10 @@ void hrp_ahead_kept(struct hrp_qp *qp, u32 psn, u64 now_ns)
 	nr = req->sack->nr;
 	hrp_sack_mark(req, psn, 1);
 	/* One that comes again is no progress. */
-	if (req->sack->nr == nr)
+	if (req->sack->nr == nr) {
+		hrp_late_again(qp, psn, 1, now_ns);
 		return;
+	}
 	hrp_count(qp, HROCE_EV_ANSWERS_KEPT);
 	hrp_ahead_acked(req, end);
 	hrp_sack_acked(qp, now_ns);

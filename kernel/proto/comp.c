@@ -164,6 +164,17 @@ static void comp_begin_data(const struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	rx->mem.access = HRP_ACCESS_LOCAL_WRITE;
 }
 
+/* An answer that comes twice was late, and is worth an ICRC. */
+static void comp_begin_stale(const struct hrp_req *req,
+			     const struct hrp_pkt *pkt, struct hrp_rx *rx)
+{
+	if (pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC) && req->sack &&
+	    hrp_late_knows(&req->sack->late, pkt->psn))
+		rx->verdict = HRP_RX_DUPLICATE;
+	else
+		rx->drop = HROCE_DROP_STALE_ACK;
+}
+
 void hrp_comp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		    struct hrp_rx *rx)
 {
@@ -177,7 +188,7 @@ void hrp_comp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	else if (qp->state != HRP_RTS && qp->state != HRP_SQD)
 		rx->drop = HROCE_DROP_QP_STATE;
 	else if (dist >= comp_distance(req, req->psn_max))
-		rx->drop = HROCE_DROP_STALE_ACK;
+		comp_begin_stale(req, pkt, rx);
 	else if (pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC))
 		comp_begin_data(qp, pkt, rx, dist);
 	else if (comp_knows_syndrome(pkt->syndrome))
@@ -519,8 +530,14 @@ static void comp_commit_data(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 			     const struct hrp_rx *rx, u64 now_ns, u8 status)
 {
 	struct hrp_req *req = &qp->req;
-	u32 held = comp_ack(qp, rx->skip_pkts);
+	u32 held;
 
+	if (unlikely(rx->verdict == HRP_RX_DUPLICATE)) {
+		hrp_count(qp, HROCE_DROP_STALE_ACK);
+		hrp_late_again(qp, pkt->psn, 1, now_ns);
+		return;
+	}
+	held = comp_ack(qp, rx->skip_pkts);
 	if (held != rx->skip_pkts)
 		comp_progress(qp, rx->skip_pkts - held, now_ns);
 	/* The requester will fail the entry that it cannot send. */

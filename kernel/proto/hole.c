@@ -27,6 +27,7 @@
 #include "damage.h"
 #include "env.h"
 #include "hole.h"
+#include "late.h"
 #include "req_priv.h"
 #include "rtt.h"
 #include "sack.h"
@@ -77,9 +78,11 @@ static void hole_recover(struct hrp_req *req, enum hole_kind kind)
 	bool begins = !req->recovering && req->sparse < HRP_SPARSE;
 
 	if (!hrp_damage_is_tested(req) &&
-	    (kind == HOLE_DENSE || (begins && kind == HOLE_NEAR)))
+	    (kind == HOLE_DENSE || (begins && kind == HOLE_NEAR))) {
+		hrp_late_shrinks(req);
 		hrp_req_shrink(req, min(hrp_req_dist(req), req->cwnd_pkts) *
 				    3 / 4);
+	}
 	if (req->recovering)
 		return;
 	req->recovering = 1;
@@ -219,6 +222,7 @@ static void hole_resends(struct hrp_qp *qp, u32 psn, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
 
+	hrp_loss_begin(req, now_ns);
 	if (psn == req->psn_una) {
 		hrp_req_resends(qp, now_ns);
 		return;
@@ -245,7 +249,8 @@ static bool hole_resend_lost(struct hrp_qp *qp, u64 now_ns)
 	enum hole_kind kind = HOLE_NEAR;
 	u32 psn;
 
-	if (!hole_is_lost(req) || !req->sack->lost_due)
+	if (!hole_is_lost(req) || !req->sack->lost_due ||
+	    !hrp_late_is_over(req, req->sack->lost_at, now_ns))
 		return false;
 	psn = req->sack->lost_psn;
 	req->sack->lost_due = false;
@@ -264,12 +269,13 @@ static bool hole_resend_known(struct hrp_qp *qp, u64 now_ns)
 	bool answers;
 	u32 idx = req->sq.tail;
 	u32 psn = req->psn_una;
-	u32 nr_pkts;
+	u32 nr_pkts, end;
 
 	if (!hole_is_known(req))
 		return false;
+	end = hrp_late_end(req, now_ns);
 	for (;; psn = hrp_psn_add(psn, nr_pkts)) {
-		nr_pkts = hrp_sack_next(req, &psn);
+		nr_pkts = hrp_sack_next(req, &psn, end);
 		if (!nr_pkts)
 			return false;
 		if (hole_clip(req, &idx, psn, &nr_pkts, &answers))
@@ -277,6 +283,7 @@ static bool hole_resend_known(struct hrp_qp *qp, u64 now_ns)
 		if (!nr_pkts || !req->sack->told)
 			return false;
 	}
+	hrp_late_resent(req, psn, now_ns);
 	hrp_sack_tried(req, psn, nr_pkts);
 	if (answers)
 		hrp_ahead_asks(req, hrp_psn_add(psn, nr_pkts));
@@ -289,6 +296,8 @@ static bool hole_resend_known(struct hrp_qp *qp, u64 now_ns)
 
 bool hrp_hole_more(struct hrp_qp *qp, u64 now_ns)
 {
+	if (qp->req.sack)
+		hrp_late_look(qp, now_ns);
 	return hole_resend_known(qp, now_ns) || hole_resend_lost(qp, now_ns);
 }
 
@@ -303,10 +312,10 @@ bool hrp_hole_fill_known(struct hrp_qp *qp, u64 now_ns)
 	known = hole_is_known(req);
 	if (!known && !hole_is_lost(req))
 		return false;
-	hrp_loss_begin(req, now_ns);
 	if (known)
 		hrp_sack_judge(req, now_ns);
-	if (known && req->resent && hrp_rtt_has_passed(req, now_ns)) {
+	if (known && req->resent && hrp_rtt_has_passed(req, now_ns) &&
+	    hrp_late_is_over(req, req->mark_at, now_ns)) {
 		hrp_rtt_back_off(req);
 		hrp_sack_retry(req, req->psn_una, 1);
 	}
@@ -353,7 +362,8 @@ void hrp_hole_lost(struct hrp_req *req, u32 psn, u64 now_ns)
 	if (hrp_psn_diff(psn, req->psn) >= 0 || !hole_is_request(req, psn))
 		return;
 	if (sack->lost && sack->lost_psn == psn &&
-	    !hrp_rtt_has_passed_since(req, sack->lost_at, now_ns))
+	    (sack->lost_due ||
+	     !hrp_rtt_has_passed_since(req, sack->lost_at, now_ns)))
 		return;
 	sack->lost = true;
 	sack->lost_due = true;
@@ -383,7 +393,7 @@ static u32 hole_probe_read(struct hrp_req *req, const struct hrp_wqe *w)
 	}
 	if (hrp_sack_is_active(req)) {
 		hrp_sack_retry(req, psn, (req->sack->end - psn) & HRP_PSN_MASK);
-		gap = hrp_sack_next(req, &psn);
+		gap = hrp_sack_next(req, &psn, req->sack->end);
 	}
 	nr_pkts = min3(nr_pkts, gap ?: nr_pkts, HOLE_PROBE_MAX);
 	hrp_sack_tried(req, req->psn_una, nr_pkts);

@@ -86,8 +86,8 @@ bool hrp_hole_probe(struct hrp_req *req);
 void hrp_hole_learn(struct hrp_req *req, u32 nr_pkts);
 
 /**
- * hrp_hole_window - packets that may be in flight while gaps are being filled
- * @req: requester that recovers, whose peer keeps packets
+ * hrp_hole_window - packets that may be in flight while there are gaps
+ * @req: requester that recovers or knows of gaps, whose peer keeps packets
  *
  * Context: send lock held.
  * Return: see hrp_req_window().

@@ -342,7 +342,7 @@ struct hrp_rdres {
  * @srqn: XRC: SRQ number of the current or last message
  * @nak_sent: NAK or RNR NAK sent for @psn; no sequence NAK until progress
  * @rnr_sent: it was an RNR NAK: the peer resends all, nothing is kept
- * @again: a duplicate has come since @psn changed
+ * @again: a duplicate that wants an answer has come since @psn changed
  * @kept: @keep is not NULL
  * @ack_due: an ACK of all packets up to @ack_psn is due
  * @comm_est: a first packet has been accepted
@@ -351,6 +351,8 @@ struct hrp_rdres {
  * @keeps: the owner keeps requests that come too early, see keep.h; set by it
  * @sacks: the peer has asked for selective acknowledgements, see sack.h
  * @sacks_later: it takes those whose map begins later than at the missing request
+ * @sacks_again: it wants to know which requests have come twice
+ * @again_pkts: how many have since it was told, up to 127
  * @mtu_due: the peer is to be told that longer packets were agreed to
  * @rd_wait: memory of the READ at @rd_reply is being fetched; no answer is sent
  *	meanwhile
@@ -361,12 +363,12 @@ struct hrp_rdres {
  * @nak_due: syndrome of the NAK or RNR NAK that is due; 0 if none is. That of an
  *	ACK: it tells the peer that it will get selective acknowledgements
  * @held: packets to be acknowledged by the ACK that is held; 0: none is
- * @again_psn: @again: lower bits of the PSN of the last duplicate
+ * @again_psn: @again: lower bits of its PSN
  * @keep: requests that came too early; NULL if there are none
  * @mem_psn: PSN of the last request whose memory was not present
  * @own_mtu: the longest payload that this end agrees to, in units of
  *	HRP_MTU_UNIT; 0: it agrees to nothing. Set by the owner
- * @nak_psn: PSN of that NAK
+ * @nak_psn: PSN of that NAK, or of a request that has come twice
  * @agreed_mtu: bytes of payload in full packets of the peer that say so, and of
  *	the answers to them, in units of HRP_MTU_UNIT; 0: nothing was agreed
  * @nak_msn: MSN of that NAK
@@ -421,7 +423,9 @@ struct hrp_resp {
 	u32 own_mtu:8;
 	u32 nak_psn:24;
 	u32 agreed_mtu:8;
-	u32 nak_msn;
+	u32 nak_msn:24;
+	u32 again_pkts:7;
+	u32 sacks_again:1;
 	u8 nr_rd;
 	u8 burst_pkts;
 	u8 min_rnr_timer;

@@ -81,8 +81,9 @@ static inline u32 hrp_req_window(const struct hrp_req *req)
 		return 1;
 	if (req->went_back)
 		return hrp_req_is_silence(req) ? HRP_SILENT_PKTS : 1;
-	return req->recovering && req->keeps ? hrp_hole_window(req) :
-					       req->cwnd_pkts;
+	if (req->keeps && (req->recovering || hrp_sack_is_active(req)))
+		return hrp_hole_window(req);
+	return req->cwnd_pkts;
 }
 
 /* Does a request of the READ ask for packets from @offset on? */

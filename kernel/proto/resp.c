@@ -81,6 +81,8 @@ void hrp_resp_reset(struct hrp_qp *qp)
 	resp->again = 0;
 	resp->finishing = 0;
 	resp->sacks = 0;
+	resp->sacks_again = 0;
+	resp->again_pkts = 0;
 	resp->mtu_due = 0;
 	resp->agreed_mtu = 0;
 	resp->msn = 0;
@@ -196,12 +198,14 @@ static bool resp_nak_sacks(const struct hrp_resp *resp)
 	       hrp_psn_diff(resp->keep->end, resp->psn) > 0;
 }
 
-/* Tell the peer that its question was understood. */
+/* Tell the peer that its question was understood, or what has come twice. */
 static void resp_next_greeting(struct hrp_qp *qp, struct hrp_burst *b)
 {
 	hrp_burst_begin(b, qp, HRP_OPCODE_SACK, qp->resp.ack_psn);
 	b->first.msn = qp->resp.msn;
 	b->first.syndrome = qp->resp.nak_due;
+	if (qp->resp.again_pkts)
+		b->mem.len = HRP_SACK_AGAIN_BYTES;
 	b->copy = 1;
 }
 

@@ -11,6 +11,7 @@
 #include "mtu.h"
 #include "rdres.h"
 #include "resp_priv.h"
+#include "sack.h"
 
 /*
  * Requests further ahead of the expected PSN are dropped without a NAK. Only
@@ -192,6 +193,9 @@ static noinline void rc_ahead_begin(const struct hrp_qp *qp,
 	    pkt->payload_len <= hrp_mtu_of_peer(qp, pkt) &&
 	    hrp_keep_fits(resp, pkt->psn))
 		rx->verdict = HRP_RX_KEEP;
+	else if (resp->sacks_again && resp->kept &&
+		 hrp_keep_has(resp->keep, pkt->psn))
+		rx->verdict = HRP_RX_DUPLICATE;
 	else if (hrp_psn_diff(pkt->psn, resp->psn) > RC_AHEAD_MAX ||
 		 !rc_is_gap(resp))
 		rx->drop = HROCE_DROP_PSN;
@@ -453,6 +457,29 @@ static void rc_again(struct hrp_qp *qp, u16 psn)
 	resp->again_psn = psn;
 }
 
+static void rc_duplicate(struct hrp_qp *qp, const struct hrp_pkt *pkt)
+{
+	bool kept = hrp_psn_diff(pkt->psn, qp->resp.psn) > 0;
+
+	hrp_count(qp, HROCE_EV_DUPLICATES);
+	if (pkt->info & HRP_OI_RESOURCE) {
+		/* The peer asks for a part of the answer, or for all of it. */
+		if (!kept) {
+			rc_again(qp, pkt->psn);
+			hrp_rdres_replay(qp, pkt);
+		}
+		return;
+	}
+	hrp_sack_again(&qp->resp, pkt->psn);
+	/* What is kept will be answered in its turn. */
+	if (kept)
+		return;
+	/* What asks for no answer was only late. */
+	if (pkt->ackreq)
+		rc_again(qp, pkt->psn);
+	qp->resp.ack_due = 1;
+}
+
 void hrp_resp_rc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 			const struct hrp_rx *rx, u8 status)
 {
@@ -463,12 +490,7 @@ void hrp_resp_rc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		else
 			rc_msg_commit(qp, pkt, rx, status);
 	} else if (rx->verdict == HRP_RX_DUPLICATE) {
-		hrp_count(qp, HROCE_EV_DUPLICATES);
-		rc_again(qp, pkt->psn);
-		if (pkt->info & HRP_OI_RESOURCE)
-			hrp_rdres_replay(qp, pkt);
-		else
-			qp->resp.ack_due = 1;
+		rc_duplicate(qp, pkt);
 	} else if (rx->verdict == HRP_RX_KEEP) {
 		rc_keep_commit(qp, pkt, status);
 	} else if (rx->syndrome == HRP_NAK_PSN_SEQ) {

@@ -7,6 +7,7 @@
 #include <linux/log2.h>
 #include <linux/minmax.h>
 #include "cc.h"
+#include "late.h"
 #include "rtt.h"
 
 /* A resent packet is cheap, but a short stall of a host is not a loss. */
@@ -142,6 +143,9 @@ u64 hrp_rtt_probe_ns(const struct hrp_req *req)
 		if (!req->troubled)
 			probe_ns = max(probe_ns, RTO_MIN_NS);
 	}
+	/* Gaps come first. */
+	if (!req->backoff)
+		probe_ns += hrp_late_wait_ns(req);
 	return probe_ns << req->backoff;
 }
 

@@ -18,12 +18,15 @@
 /* Maps may begin later than at the missing request. */
 #define ASK_LATER	1
 
+/* What has come twice may be told. */
+#define ASK_AGAIN	2
+
 /*
  * Others may use the opcode for something else. The last bytes are the version,
  * flags, and two that are reserved.
  */
 static const u8 sack_ask[HRP_SACK_ASK_BYTES] = {
-	'h', 'r', 'o', 'c', 1, ASK_LATER, 0, 0,
+	'h', 'r', 'o', 'c', 1, ASK_LATER | ASK_AGAIN, 0, 0,
 };
 
 /* All but flags and reserved bytes. */
@@ -38,6 +41,9 @@ static const u8 sack_ask[HRP_SACK_ASK_BYTES] = {
 
 /* Longest run of packets that are resent together. */
 #define RUN_MAX		64u
+
+/* More packets that have come twice are told of as if they were so many. */
+#define AGAIN_MAX	127u
 
 /* Packets of one word of a map begin at such a PSN. */
 static_assert(!((HRP_PSN_MASK + 1) % HRP_KEEP_PKTS));
@@ -91,8 +97,13 @@ static u32 map_end(const struct hrp_req *req)
 static void map_arrive(struct hrp_sack *sack, u32 psn, u64 bits)
 {
 	const struct hrp_sack_word *w = word_of(sack, psn);
+	u64 late;
 
 	bits &= ~w->kept;
+	late = bits & ~w->resent;
+	if (late)
+		hrp_late_came(&sack->late, (psn & ~63u) + __ffs64(late),
+			      hweight64(late));
 	if (bits & w->tried[1])
 		sack->came_new = true;
 	bits &= w->tried[0];
@@ -104,17 +115,20 @@ static void map_arrive(struct hrp_sack *sack, u32 psn, u64 bits)
 	sack->came = true;
 }
 
-static void map_clear(struct hrp_sack *sack, u32 psn, u32 end)
+/* Forget packets that have arrived, or (!@arrived) that are sent again. */
+static void map_clear(struct hrp_sack *sack, u32 psn, u32 end, bool arrived)
 {
 	for (; hrp_psn_diff(psn, end) < 0; psn = word_end(psn)) {
 		struct hrp_sack_word *w = word_of(sack, psn);
 		u64 bits = bits_between(psn, end);
 
-		map_arrive(sack, psn, bits);
+		if (arrived)
+			map_arrive(sack, psn, bits);
 		sack->nr -= hweight64(w->kept & bits);
 		w->kept &= ~bits;
 		w->tried[0] &= ~bits;
 		w->tried[1] &= ~bits;
+		w->resent &= ~bits;
 	}
 }
 
@@ -139,7 +153,7 @@ void hrp_sack_forget(struct hrp_req *req)
 {
 	struct hrp_sack *sack = req->sack;
 
-	map_clear(sack, sack->begin, sack->top);
+	map_clear(sack, sack->begin, sack->top, false);
 	sack->begin = req->psn_una;
 	sack->end = req->psn_una;
 	sack->top = req->psn_una;
@@ -160,14 +174,23 @@ void hrp_sack_trim(struct hrp_req *req)
 	if (sack->begin == req->psn_una)
 		return;
 	/* Without gaps, @end may be more than half of all PSNs ago. */
-	if (!hrp_sack_is_active(req) ||
-	    hrp_psn_diff(req->psn_una, sack->end) >= 0) {
+	if (!hrp_sack_is_active(req)) {
 		hrp_sack_forget(req);
 		return;
 	}
-	map_clear(sack, sack->begin, req->psn_una);
+	map_clear(sack, sack->begin, before(req->psn_una, sack->top), true);
 	sack->begin = req->psn_una;
+	if (hrp_psn_diff(req->psn_una, sack->end) >= 0) {
+		hrp_sack_forget(req);
+		return;
+	}
 	map_note(sack, req->psn_una);
+}
+
+static void word_try(struct hrp_sack_word *w, u64 bits)
+{
+	w->tried[1] |= bits;
+	w->resent |= bits;
 }
 
 void hrp_sack_tried(struct hrp_req *req, u32 psn, u32 nr)
@@ -182,7 +205,12 @@ void hrp_sack_tried(struct hrp_req *req, u32 psn, u32 nr)
 	end = before(end, map_end(req));
 	map_note(req->sack, end);
 	for (; hrp_psn_diff(psn, end) < 0; psn = word_end(psn))
-		word_of(req->sack, psn)->tried[1] |= bits_between(psn, end);
+		word_try(word_of(req->sack, psn), bits_between(psn, end));
+}
+
+bool hrp_sack_is_resent(const struct hrp_req *req, u32 psn)
+{
+	return word_of(req->sack, psn)->resent & BIT_ULL(psn % 64);
 }
 
 u32 hrp_sack_words(const struct hrp_req *req)
@@ -208,6 +236,7 @@ static void sack_move(struct hrp_sack *sack, struct hrp_sack *old)
 		to->kept |= from->kept & bits;
 		to->tried[0] |= from->tried[0] & bits;
 		to->tried[1] |= from->tried[1] & bits;
+		to->resent |= from->resent & bits;
 	}
 }
 
@@ -256,12 +285,28 @@ void hrp_sack_time(struct hrp_req *req, u32 psn, bool alone, u64 now_ns)
 	sack->alone = alone;
 }
 
+/* A packet that is timed may be kept, and acknowledged long after that. */
+static void sack_adopt_timing(struct hrp_req *req)
+{
+	struct hrp_sack *sack = req->sack;
+
+	if (!req->timing)
+		return;
+	req->timing = 0;
+	sack->timing = true;
+	sack->timed_psn = req->mark_psn;
+	sack->timed_at = req->mark_at;
+	sack->alone = req->alone;
+}
+
 /* Has the packet that is timed arrived? */
 static void sack_end_timing(struct hrp_qp *qp, u64 now_ns)
 {
 	struct hrp_sack *sack = qp->req.sack;
-	u32 psn = sack->timed_psn;
+	u32 psn;
 
+	sack_adopt_timing(&qp->req);
+	psn = sack->timed_psn;
 	if (!sack->timing)
 		return;
 	if (hrp_psn_diff(psn, qp->req.psn_una) >= 0 &&
@@ -357,14 +402,32 @@ static void map_take(struct hrp_req *req, u32 psn, const u8 *map, u32 len)
 	}
 }
 
-void hrp_sack_take(struct hrp_qp *qp, u32 psn, const u8 *map, u32 len,
-		   u64 now_ns)
+/* Is it an acknowledgement, which tells of no gaps? */
+static bool sack_is_ack(const struct hrp_pkt *pkt)
+{
+	return (pkt->syndrome & HRP_SYN_TYPE_MASK) == HRP_SYN_ACK;
+}
+
+void hrp_sack_heard(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+		    const u8 *map, u64 now_ns)
+{
+	qp->req.sack->told = true;
+	if (sack_is_ack(pkt) && pkt->payload_len == HRP_SACK_AGAIN_BYTES)
+		hrp_late_again(qp, get_unaligned_be32(map) & HRP_PSN_MASK,
+			       min(get_unaligned_be32(map + 4), AGAIN_MAX),
+			       now_ns);
+}
+
+void hrp_sack_take(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+		   const u8 *map, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
+	u32 len = pkt->payload_len;
+	u32 psn = pkt->psn;
 	u32 nr;
 
 	/* All is sent again in any case. */
-	if (req->psn != req->psn_max)
+	if (req->psn != req->psn_max || sack_is_ack(pkt))
 		return;
 	hrp_sack_acked(qp, now_ns);
 	nr = req->sack->nr;
@@ -406,6 +469,8 @@ void hrp_sack_judge(struct hrp_req *req, u64 now_ns)
 	struct hrp_sack *sack = req->sack;
 	u32 psn;
 
+	if (!hrp_late_is_over(req, sack->mark_at, now_ns))
+		return;
 	if (sack->came)
 		map_untry(sack, 0, req->psn_una, sack->came_psn);
 	sack->came = false;
@@ -444,16 +509,17 @@ static u32 map_find(struct hrp_sack *sack, u32 psn, u32 end, bool found)
 	return end;
 }
 
-u32 hrp_sack_next(struct hrp_req *req, u32 *psn)
+u32 hrp_sack_next(struct hrp_req *req, u32 *psn, u32 end)
 {
 	struct hrp_sack *sack = req->sack;
 	u32 first, nr;
 
 	hrp_sack_trim(req);
-	first = map_find(sack, *psn, sack->end, false);
-	if (hrp_psn_diff(first, sack->end) >= 0)
+	end = before(end, sack->end);
+	first = map_find(sack, *psn, end, false);
+	if (hrp_psn_diff(first, end) >= 0)
 		return 0;
-	nr = (map_find(sack, first, sack->end, true) - first) & HRP_PSN_MASK;
+	nr = (map_find(sack, first, end, true) - first) & HRP_PSN_MASK;
 	*psn = first;
 	return min(nr, RUN_MAX);
 }
@@ -485,6 +551,7 @@ bool hrp_sack_asked(struct hrp_qp *qp, const u8 *ask, u32 len)
 		return false;
 	resp->sacks = 1;
 	resp->sacks_later = !!(ask[ASK_CHECKED] & ASK_LATER);
+	resp->sacks_again = !!(ask[ASK_CHECKED] & ASK_AGAIN);
 	if (resp->kept && resp->nak_sent && !resp->rnr_sent)
 		hrp_resp_nak(resp, HRP_NAK_PSN_SEQ);
 	else if (!resp->nak_due)
@@ -533,13 +600,32 @@ u32 hrp_sack_len(const struct hrp_resp *resp)
 	return min(words, LATER_WORDS) * 8 + MAP_PSN_BYTES;
 }
 
-void hrp_sack_fill(const struct hrp_resp *resp, u8 *map)
+void hrp_sack_again(struct hrp_resp *resp, u32 psn)
+{
+	if (!resp->sacks_again)
+		return;
+	if (resp->again_pkts < AGAIN_MAX)
+		resp->again_pkts++;
+	if (resp->nak_due && !hrp_resp_greets(resp))
+		return;
+	resp->nak_due = HRP_SYN_ACK | HRP_SYN_CREDIT_INVALID;
+	resp->nak_psn = psn;
+}
+
+void hrp_sack_fill(struct hrp_resp *resp, const struct hrp_burst *b, u8 *map)
 {
 	const struct hrp_keep *keep = resp->keep;
-	u8 *end = map + hrp_sack_len(resp);
+	u8 *end = map + b->mem.len;
 	u64 bits = U64_MAX;
-	u32 psn = keep->tell;
+	u32 psn;
 
+	if ((b->first.syndrome & HRP_SYN_TYPE_MASK) == HRP_SYN_ACK) {
+		put_unaligned_be32(resp->nak_psn, map);
+		put_unaligned_be32(resp->again_pkts, map + 4);
+		resp->again_pkts = 0;
+		return;
+	}
+	psn = keep->tell;
 	if (tells_first(resp)) {
 		bits = bits_from(resp->psn);
 	} else {

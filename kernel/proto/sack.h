@@ -12,7 +12,8 @@
  *
  * A selective acknowledgement (SACK) is a sequence NAK for the first request
  * that is missing, with a map of those behind it, or of a part of them if they
- * are many. If none is missing, it is an ACK without a map.
+ * are many. If none is missing, it is an ACK without a map. Another such ACK tells
+ * that requests have come twice: what was resent was not lost (late.h).
  *
  * The requester notes here, too, which responses it keeps itself, see ahead.h.
  */
@@ -22,6 +23,7 @@
 #include "burst.h"
 #include "damage.h"
 #include "keep.h"
+#include "late.h"
 #include "qp.h"
 
 /* How often a peer is asked that does not answer. */
@@ -29,6 +31,9 @@
 
 /* Payload of the question. */
 #define HRP_SACK_ASK_BYTES	8
+
+/* Payload of an ACK that tells of requests that have come twice. */
+#define HRP_SACK_AGAIN_BYTES	8
 
 /* Longest map; fits the smallest path MTU. */
 #define HRP_SACK_MAP_BYTES	256
@@ -42,10 +47,12 @@
  * @kept: packets that have arrived: requests that the peer keeps or has executed,
  *	and answers in &hrp_sack.ahead
  * @tried: packets that were resent: before &hrp_sack.mark was taken, and since
+ * @resent: packets that were resent, once or more, whatever has become of that
  */
 struct hrp_sack_word {
 	u64 kept;
 	u64 tried[2];
+	u64 resent;
 };
 
 /**
@@ -79,6 +86,7 @@ struct hrp_sack_word {
  *	hrp_sack_judge() has not seen that yet
  * @came_new: the same of the second half
  * @damage: which losses are damage, see damage.h
+ * @late: which gaps are losses, see late.h
  * @ahead: answers that are kept, see ahead.h; NULL: there are none
  * @words: how many there are; a power of two
  * @word: by PSN
@@ -105,6 +113,7 @@ struct hrp_sack {
 	bool came;
 	bool came_new;
 	struct hrp_damage damage;
+	struct hrp_late late;
 	struct hrp_keep *ahead;
 	u32 words;
 	struct hrp_sack_word word[];
@@ -154,18 +163,30 @@ struct hrp_sack *hrp_sack_open(struct hrp_req *req, struct hrp_sack *sack,
 struct hrp_sack *hrp_sack_close(struct hrp_req *req);
 
 /**
- * hrp_sack_take - learn from a selective acknowledgement
+ * hrp_sack_heard - the peer has sent a selective acknowledgement
  * @qp: queue pair, after hrp_sack_open()
- * @psn: PSN of the packet; hrp_comp_begin() has accepted it
+ * @pkt: its headers; hrp_comp_begin() may have dropped it as it is late
  * @map: its payload
- * @len: bytes of @map
+ * @now_ns: current time
+ *
+ * Learns what does not depend on the order of acknowledgements. Context: send
+ * lock held.
+ */
+void hrp_sack_heard(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+		    const u8 *map, u64 now_ns);
+
+/**
+ * hrp_sack_take - learn from a selective acknowledgement what is kept
+ * @qp: queue pair, after hrp_sack_heard()
+ * @pkt: its headers; hrp_comp_begin() has accepted it
+ * @map: its payload
  * @now_ns: current time
  *
  * Acknowledges nothing: hrp_comp_commit() follows, and acts on the gaps.
  * What is not in flight is ignored. Context: send lock held.
  */
-void hrp_sack_take(struct hrp_qp *qp, u32 psn, const u8 *map, u32 len,
-		   u64 now_ns);
+void hrp_sack_take(struct hrp_qp *qp, const struct hrp_pkt *pkt,
+		   const u8 *map, u64 now_ns);
 
 /**
  * hrp_sack_acked - packets were acknowledged
@@ -243,14 +264,18 @@ void hrp_sack_reach(struct hrp_req *req, u32 end);
  * hrp_sack_next - find the next gap to fill
  * @req: requester for which hrp_sack_is_active()
  * @psn: where to begin; set to its first PSN
+ * @end: what is missing from this PSN on is no gap yet
  *
  * Context: send lock held.
  * Return: its packets, up to 64, for hrp_sack_tried(); 0: there is none.
  */
-u32 hrp_sack_next(struct hrp_req *req, u32 *psn);
+u32 hrp_sack_next(struct hrp_req *req, u32 *psn, u32 end);
 
 /* @nr packets from @psn on were resent. Context: send lock held. */
 void hrp_sack_tried(struct hrp_req *req, u32 psn, u32 nr);
+
+/* Was this packet, which is missing, ever resent? Context: send lock held. */
+bool hrp_sack_is_resent(const struct hrp_req *req, u32 psn);
 
 /* They were lost again, as far as they are missing. Context: send lock held. */
 void hrp_sack_retry(struct hrp_req *req, u32 psn, u32 nr);
@@ -304,12 +329,23 @@ void hrp_sack_tell(struct hrp_resp *resp);
 u32 hrp_sack_len(const struct hrp_resp *resp);
 
 /**
- * hrp_sack_fill - fill in the map of a selective acknowledgement
+ * hrp_sack_again - a request has come twice
+ * @resp: responder
+ * @psn: of the request
+ *
+ * If the peer wants to know, the next acknowledgement tells. Context: receive
+ * lock held.
+ */
+void hrp_sack_again(struct hrp_resp *resp, u32 psn);
+
+/**
+ * hrp_sack_fill - fill in the payload of a selective acknowledgement
  * @resp: responder whose hrp_resp_next() has just returned one
+ * @b: the burst
  * @map: HRP_SACK_MAP_BYTES; the length is that of the burst
  *
  * Context: receive lock held since then.
  */
-void hrp_sack_fill(const struct hrp_resp *resp, u8 *map);
+void hrp_sack_fill(struct hrp_resp *resp, const struct hrp_burst *b, u8 *map);
 
 #endif /* HRP_SACK_H */

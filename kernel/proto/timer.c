@@ -10,6 +10,7 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 #include "env.h"
+#include "late.h"
 #include "pace.h"
 #include "req.h"
 #include "req_priv.h"
@@ -43,6 +44,7 @@ void hrp_req_go_back(struct hrp_qp *qp, u64 now_ns)
 	req->went_back = 1;
 	hrp_count(qp, HROCE_EV_RETRANSMITS);
 	hrp_req_rewind(req);
+	hrp_late_void(req);
 	hrp_req_resends(qp, now_ns);
 }
 
@@ -139,6 +141,9 @@ static bool req_expired(struct hrp_qp *qp, u64 now_ns)
 		req->since = hrp_req_clock(now_ns);
 		req->probed = 1;
 	} else {
+		/* Gaps may have become losses meanwhile. */
+		if (!req->probed && hrp_hole_more(qp, now_ns))
+			return true;
 		hrp_count(qp, HROCE_EV_RTO_EXPIRED);
 		if (!req->probed)
 			return req_probe(qp, now_ns);

@@ -16,6 +16,7 @@
 #include "../proto/pace.h"
 #include "../proto/psn.h"
 #include "../proto/rtt.h"
+#include "../proto/sack.h"
 #include "../proto/wait.h"
 #include "ops.h"
 
@@ -76,6 +77,9 @@ static bool put_req(struct sk_buff *msg, const struct hroce_qp *qp)
 				      req->agreed_mtu * HRP_MTU_UNIT) ||
 	       rdma_nl_put_driver_u32(msg, "peer_keeps", req->keeps) ||
 	       rdma_nl_put_driver_u32(msg, "recovers", req->recovering) ||
+	       (req->sack &&
+		rdma_nl_put_driver_u32(msg, "late_wait_us",
+				       req->sack->late.wait)) ||
 	       rdma_nl_put_driver_string(msg, "waits_for", waits_for(qp));
 }
 

@@ -105,6 +105,8 @@ struct fab_opts {
 	u64 pfc_headroom;
 	u64 loss_ppm;
 	u64 loss_to;
+	u64 late_ppm;
+	u64 late_by;
 	u64 flap_link;
 	u64 flap_at;
 	u64 flap_down;
@@ -229,12 +231,14 @@ struct fab_watch {
 struct fab_port {
 	struct fab_actor sent;		/* a packet has left */
 	struct fab_actor arrive;	/* the next one is at the other end */
+	struct fab_actor arrive_late;	/* the next of those that are late */
 	struct fab_actor pause;		/* a pause frame has come */
 	struct fab_node *node;
 	struct fab_port *peer;		/* the other direction */
 	struct fab_pkt *busy;		/* packet that is being sent */
 	struct fab_fifo queue[FAB_NR_PRIOS];
 	struct fab_fifo wire;
+	struct fab_fifo late;
 	u32 bytes;		/* in the queues, and of the one being sent */
 	u32 ps_per_byte;
 	u32 ps_rest;

@@ -70,17 +70,43 @@ void fab_port_kick(struct fab_port *port)
 	fab_at(fab, fab->now_ns + ps / 1000, &port->sent);
 }
 
+/* Does what is lost or late take this link? */
+static bool port_is_bad(const struct fab_port *port)
+{
+	const struct fab_host *to = port->peer->node->host;
+	u64 loss_to = port->node->fab->opts.loss_to;
+
+	return !loss_to || (to && to->id + 1 == loss_to);
+}
+
 /* Is the packet lost on the link? */
 static bool port_loses(const struct fab_port *port)
 {
 	struct fabric *fab = port->node->fab;
-	const struct fab_host *to = port->peer->node->host;
 
-	if (port->down)
-		return true;
-	if (fab->opts.loss_to && (!to || to->id + 1 != fab->opts.loss_to))
-		return false;
-	return sim_chance(&fab->rng, fab->opts.loss_ppm);
+	return port->down || (port_is_bad(port) &&
+			      sim_chance(&fab->rng, fab->opts.loss_ppm));
+}
+
+static bool port_delays(const struct fab_port *port)
+{
+	struct fabric *fab = port->node->fab;
+
+	return fab->opts.late_ppm && port_is_bad(port) &&
+	       sim_chance(&fab->rng, fab->opts.late_ppm);
+}
+
+/* The packet is under way for @delay_ns, behind others that are. */
+static void port_travel(struct fab_port *port, struct fab_pkt *pkt,
+			struct fab_fifo *wire, struct fab_actor *arrive,
+			u64 delay_ns)
+{
+	struct fabric *fab = port->node->fab;
+
+	pkt->at_ns = fab->now_ns + delay_ns;
+	if (!wire->head)
+		fab_at(fab, pkt->at_ns, arrive);
+	fab_fifo_put(wire, pkt);
 }
 
 static void port_sent(struct fab_actor *actor)
@@ -98,24 +124,26 @@ static void port_sent(struct fab_actor *actor)
 	if (port_loses(port)) {
 		fab->c.lost++;
 		fab_pkt_free(fab, pkt);
+	} else if (port_delays(port)) {
+		port_travel(port, pkt, &port->late, &port->arrive_late,
+			    port->delay_ns + fab->opts.late_by);
 	} else {
-		pkt->at_ns = fab->now_ns + port->delay_ns;
-		if (!port->wire.head)
-			fab_at(fab, pkt->at_ns, &port->arrive);
-		fab_fifo_put(&port->wire, pkt);
+		port_travel(port, pkt, &port->wire, &port->arrive,
+			    port->delay_ns);
 	}
 	fab_port_kick(port);
 }
 
-static void port_arrive(struct fab_actor *actor)
+/* The next packet on @wire is at the other end. */
+static void port_take(struct fab_port *port, struct fab_fifo *wire,
+		      struct fab_actor *arrive)
 {
-	struct fab_port *port = fab_of(actor, struct fab_port, arrive);
-	struct fab_pkt *pkt = fab_fifo_get(&port->wire);
+	struct fab_pkt *pkt = fab_fifo_get(wire);
 	struct fab_node *node = port->peer->node;
 	struct fabric *fab = node->fab;
 
-	if (port->wire.head)
-		fab_at(fab, port->wire.head->at_ns, &port->arrive);
+	if (wire->head)
+		fab_at(fab, wire->head->at_ns, arrive);
 	if (port->down) {
 		fab->c.lost++;
 		fab_pkt_free(fab, pkt);
@@ -124,6 +152,20 @@ static void port_arrive(struct fab_actor *actor)
 	} else {
 		fab_switch_receive(node, port->peer, pkt);
 	}
+}
+
+static void port_arrive(struct fab_actor *actor)
+{
+	struct fab_port *port = fab_of(actor, struct fab_port, arrive);
+
+	port_take(port, &port->wire, actor);
+}
+
+static void port_arrive_late(struct fab_actor *actor)
+{
+	struct fab_port *port = fab_of(actor, struct fab_port, arrive_late);
+
+	port_take(port, &port->late, actor);
 }
 
 /* Pause and resume alternate, so an event turns the one into the other. */
@@ -143,6 +185,7 @@ void fab_port_init(struct fab_port *port, struct fab_node *node, u32 idx,
 
 	port->sent.act = port_sent;
 	port->arrive.act = port_arrive;
+	port->arrive_late.act = port_arrive_late;
 	port->pause.act = port_pause;
 	port->node = node;
 	port->seen_ns = node->fab->now_ns;
@@ -152,6 +195,7 @@ void fab_port_init(struct fab_port *port, struct fab_node *node, u32 idx,
 	for (i = 0; i < FAB_NR_PRIOS; i++)
 		fab_fifo_init(&port->queue[i]);
 	fab_fifo_init(&port->wire);
+	fab_fifo_init(&port->late);
 }
 
 void fab_port_join(struct fab_port *a, struct fab_port *b)

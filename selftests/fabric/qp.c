@@ -150,7 +150,7 @@ static void answer(struct fab_qp *qp)
 		bool sack = b.first.info & HRP_OI_EXT && b.mem.len;
 
 		if (sack)
-			hrp_sack_fill(&qp->hrp.resp, map);
+			hrp_sack_fill(&qp->hrp.resp, &b, map);
 		fab_host_send(qp, &b, sack ? map : NULL, answer_reacts(qp, &b),
 			      false);
 		hrp_resp_sent(&qp->hrp, &b, HROCE_WC_SUCCESS);
@@ -303,8 +303,7 @@ static bool take_response(struct fab_qp *qp, const struct hrp_pkt *pkt,
 		return false;
 	}
 	if (pkt->info & HRP_OI_EXT)
-		hrp_sack_take(&qp->hrp, pkt->psn, map, pkt->payload_len,
-			      fab->now_ns);
+		hrp_sack_take(&qp->hrp, pkt, map, fab->now_ns);
 	if (rx.verdict == HRP_RX_KEEP)
 		status = keep_answer(qp, pkt);
 	else if (rx.verdict == HRP_RX_ACCEPT)
@@ -358,7 +357,8 @@ void fab_qp_receive(struct fab_qp *qp, struct fab_pkt *p)
 	if (pkt->info & HRP_OI_RESPONSE) {
 		if (pkt->info & HRP_OI_EXT) {
 			kept_open_sack(&qp->hrp.req);
-			qp->hrp.req.sack->told = true;
+			hrp_sack_heard(&qp->hrp, pkt, p->map,
+				       qp_fab(qp)->now_ns);
 		}
 		taken = take_response(qp, pkt, p->map);
 		drain_answers(qp);

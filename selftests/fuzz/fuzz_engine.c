@@ -308,16 +308,19 @@ static void take_map(const struct hrp_pkt *pkt)
 {
 	u32 i, len = min(pkt->payload_len, (u32)HRP_SACK_MAP_BYTES);
 	u8 map[HRP_SACK_MAP_BYTES], fill = take(1);
+	struct hrp_pkt told = *pkt;
 
+	told.payload_len = len;
 	for (i = 0; i < len; i++)
 		map[i] = fill & 1 ? take(1) : fill;
 	kept_open_sack(&fuzz.qp.req);
-	hrp_sack_take(&fuzz.qp, pkt->psn, map, len, fuzz.now_ns);
+	hrp_sack_heard(&fuzz.qp, &told, map, fuzz.now_ns);
+	hrp_sack_take(&fuzz.qp, &told, map, fuzz.now_ns);
 }
 
 static void ask(void)
 {
-	static const u8 right[] = { 'h', 'r', 'o', 'c', 1, 1, 0, 0 };
+	static const u8 right[] = { 'h', 'r', 'o', 'c', 1, 3, 0, 0 };
 	u8 wrong[sizeof(right)];
 	u32 i;
 
@@ -488,7 +491,7 @@ static void fill_map(struct hrp_burst *b)
 
 	fuzz_demand(b->mem.len <= sizeof(map));
 	if (b->mem.len)
-		hrp_sack_fill(&fuzz.qp.resp, map);
+		hrp_sack_fill(&fuzz.qp.resp, b, map);
 	b->mem.bytes = map;
 }
 

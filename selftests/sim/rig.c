@@ -203,10 +203,10 @@ u8 rig_sack(u32 psn, const u8 *map, u32 len)
 
 	hrp_comp_begin(&rig.qp, &pkt, &rx);
 	kept_open_sack(&rig.qp.req);
-	rig.qp.req.sack->told = true;
+	hrp_sack_heard(&rig.qp, &pkt, map, rig.now_ns);
 	if (rx.verdict == HRP_RX_DROP)
 		return rx.verdict;
-	hrp_sack_take(&rig.qp, psn, map, len, rig.now_ns);
+	hrp_sack_take(&rig.qp, &pkt, map, rig.now_ns);
 	hrp_comp_commit(&rig.qp, &pkt, &rx, rig.now_ns, HROCE_WC_SUCCESS);
 	return rx.verdict;
 }

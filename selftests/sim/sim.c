@@ -30,8 +30,8 @@ static const struct sim_opts runs[] = {
 	  .dup_ppm = 50000, .reorder_ppm = 50000, .damage_ppm = 50000,
 	  .pause_us = 100 },
 	{ .name = "rc_all_20", .nr_pairs = 2, .nr_ops = 400,
-	  .drop_ppm = 200000, .dup_ppm = 200000, .reorder_ppm = 200000,
-	  .damage_ppm = 200000, .pause_us = 100 },
+	  .timeout = 11, .drop_ppm = 200000, .dup_ppm = 200000,
+	  .reorder_ppm = 200000, .damage_ppm = 200000, .pause_us = 100 },
 	/* The local ACK timeout is long: 67 ms. */
 	{ .name = "rc_long_1", .nr_pairs = 2, .nr_ops = 1500, .timeout = 14,
 	  .drop_ppm = 10000, .max_us = 60000 },

@@ -358,10 +358,14 @@ static void answer_sent(void *ctx)
 /* What is kept is told before the state changes. */
 static void fill_map(struct sim_qp *qp)
 {
-	sim_check(qp->node->sim, !qp->resp_burst.mem.len ||
-		  qp->resp_burst.mem.len == hrp_sack_len(&qp->hrp.resp));
-	if (qp->resp_burst.mem.len)
-		hrp_sack_fill(&qp->hrp.resp, qp->resp_bytes);
+	const struct hrp_burst *b = &qp->resp_burst;
+	bool nak = b->first.syndrome == HRP_NAK_PSN_SEQ;
+
+	sim_check(qp->node->sim, !b->mem.len ||
+		  b->mem.len == (nak ? hrp_sack_len(&qp->hrp.resp) :
+				       HRP_SACK_AGAIN_BYTES));
+	if (b->mem.len)
+		hrp_sack_fill(&qp->hrp.resp, b, qp->resp_bytes);
 	qp->resp_filled = true;
 	qp->resp_status = HROCE_WC_SUCCESS;
 }
@@ -464,12 +468,12 @@ static void receive_map(struct sim_qp *qp, const struct hrp_pkt *pkt,
 	struct sim *sim = qp->node->sim;
 
 	if (req->sack)
-		hrp_sack_take(&qp->hrp, pkt->psn, map, pkt->payload_len,
-			      sim->now_ns);
+		hrp_sack_take(&qp->hrp, pkt, map, sim->now_ns);
 }
 
 /* The peer understands. Memory is short now and then. */
-static void hear_map(struct sim_qp *qp)
+static void hear_map(struct sim_qp *qp, const struct hrp_pkt *pkt,
+		     const u8 *map)
 {
 	struct hrp_req *req = &qp->hrp.req;
 	struct sim *sim = qp->node->sim;
@@ -478,7 +482,7 @@ static void hear_map(struct sim_qp *qp)
 	if (sim_below(&sim->rng, 8))
 		kept_open_sack(req);
 	if (req->sack)
-		req->sack->told = true;
+		hrp_sack_heard(&qp->hrp, pkt, map, sim->now_ns);
 }
 
 /* Longer packets: some agree, some do not know the question. */
@@ -512,7 +516,7 @@ static bool receive_apart(struct sim_qp *qp, const struct hrp_pkt *pkt,
 		return false;
 	}
 	if (pkt->info & HRP_OI_RESPONSE) {
-		hear_map(qp);
+		hear_map(qp, pkt, payload);
 		return true;
 	}
 	/* It does not know the question. */

@@ -567,7 +567,7 @@ static void expect_sack(u32 n, const u32 *keeps, u32 nr_keeps)
 	if (rr.burst.first.opcode != HRP_OPCODE_SACK)
 		return;
 	tap_ok(rr.burst.mem.len <= sizeof(map) && !(rr.burst.mem.len % 8));
-	hrp_sack_fill(&rr.qp.resp, map);
+	hrp_sack_fill(&rr.qp.resp, &rr.burst, map);
 	for (i = 0; i < rr.burst.mem.len * 8; i++)
 		nr += map[i / 8] >> i % 8 & 1;
 	tap_eq(nr, nr_keeps);
@@ -742,7 +742,7 @@ static u32 tell(bool later, u8 *map, u32 *nr_bits)
 	tap_eq(rr.burst.first.psn, START_PSN);
 	len = rr.burst.mem.len;
 	tap_ok(len <= HRP_SACK_MAP_BYTES);
-	hrp_sack_fill(&rr.qp.resp, map);
+	hrp_sack_fill(&rr.qp.resp, &rr.burst, map);
 	if (len % 8) {
 		psn = get_unaligned_be32(map);
 		len -= 4;

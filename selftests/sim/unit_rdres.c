@@ -466,7 +466,7 @@ static void answers_are_filled_in(void)
 
 int main(void)
 {
-	tap_plan(20);
+	tap_plan(22);
 	tap_run(read_is_answered_in_bursts);
 	tap_run(read_of_nothing_is_answered);
 	tap_run(read_is_repeated_from_where_it_is_asked);

@@ -22,9 +22,10 @@ LONGER = 0x40
 # Opcode, name, extended headers, and what else makes it one of that kind.
 KINDS = {
     "ask": (0xc0, "HROCE_SACK_ASK", "", lambda p: True),
-    "sack": (0xc1, "HROCE_SACK", "aeth", lambda p: p.payload and p.payload % 8 == 0),
+    "sack": (0xc1, "HROCE_SACK", "aeth", lambda p: p.rest[0] == 0x60 and p.payload % 8 == 0),
     "later": (0xc1, "HROCE_SACK", "aeth", lambda p: p.payload % 8 == 4),
     "known": (0xc1, "HROCE_SACK", "aeth", lambda p: not p.payload),
+    "again": (0xc1, "HROCE_SACK", "aeth", lambda p: p.rest[0] == 0x1f and p.payload == 8),
     "mtu_ask": (0xc2, "HROCE_MTU_ASK", "", lambda p: True),
     "mtu": (0xc3, "HROCE_MTU", "", lambda p: True),
     "write": (0x06, "RC_WRITE_FIRST", "reth", lambda p: p.bth[8] & LONGER),

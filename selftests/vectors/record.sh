@@ -30,7 +30,8 @@ recorded() {
 	local pid round
 
 	two_ends 1500 && knob nla gso N && knob nlb gso N || return
-	tc -n "$nsA" qdisc add dev ea root netem loss 4% && tc -n "$nsB" qdisc add dev eb root netem loss 4% || return
+	tc -n "$nsA" qdisc add dev ea root netem loss 4% duplicate 2% &&
+		tc -n "$nsB" qdisc add dev eb root netem loss 4% || return
 	rm -f "/tmp/ready-$id"
 	ip netns exec "$nsA" vectors/record.py ea "$out/$2" "$out/MANIFEST.tsv" "/tmp/ready-$id" &
 	pid=$!
