@@ -286,42 +286,66 @@ struct hrp_rwqe {
 };
 
 /**
+ * struct hrp_rdres_rest - a part of an answer that waits
+ * @from: next response packet to send
+ * @end: one past the last one; equal to @from if nothing waits
+ * @replay: answers a duplicate
+ * @begun: packets before @from were sent in the same answer
+ */
+struct hrp_rdres_rest {
+	u32 from;
+	u32 end:30;
+	u32 replay:1;
+	u32 begun:1;
+};
+
+/* How many of them, for each request; others become one. */
+#define HRP_RDRES_RESTS	2
+
+/**
  * struct hrp_rdres - responder resource (READ, atomic, ATOMIC WRITE, FLUSH)
  * @psn: PSN of the request, that of the first response
+ * @opcode: enum hrp_op of the request
  * @nr_pkts: response packets; 0: never used
+ * @replay: answers a duplicate; the payload is copied
  * @va: READ: start of the requested range
  * @rkey: READ: remote key, checked again for each burst
  * @len: READ: bytes
  * @srqn: XRC: SRQ number of the request
+ * @mtu_units: bytes of payload in full responses, in units of HRP_MTU_UNIT
  * @msn: MSN to answer with
- * @orig: atomic: value before the operation
  * @first: first response packet of the current answer; not 0 if a duplicate
  *	requested the rest
  * @sent: next response packet to send
  * @end: one past the last response packet of the current answer; equal to @sent
  *	if nothing is left to send
  * @stop: READ: end of the current answer, as an offset in the range
- * @opcode: enum hrp_op of the request
- * @replay: answers a duplicate; the payload is copied
- * @mtu: bytes of payload in full responses
+ * @orig: atomic: value before the operation
+ * @rest: READ: what is sent after the current answer, which is not complete then
  */
 struct hrp_rdres {
-	u32 psn;
-	u32 nr_pkts;
+	u32 psn:24;
+	u32 opcode:8;
+	u32 nr_pkts:24;
+	u32 replay:8;
 	u64 va;
 	u32 rkey;
 	u32 len;
-	u32 srqn;
-	u64 orig;
+	u32 srqn:24;
+	u32 mtu_units:8;
 	u32 msn;
 	u32 first;
 	u32 sent;
 	u32 end;
 	u32 stop;
-	u8 opcode;
-	u8 replay;
-	u16 mtu;
+	union {
+		u64 orig;
+		struct hrp_rdres_rest rest[HRP_RDRES_RESTS];
+	};
 };
+
+/* Each queue pair has sixteen of them and more. */
+static_assert(sizeof(struct hrp_rdres) == 64);
 
 /**
  * struct hrp_resp - responder; guarded by the receive lock
@@ -363,7 +387,7 @@ struct hrp_rdres {
  * @nak_due: syndrome of the NAK or RNR NAK that is due; 0 if none is. That of an
  *	ACK: it tells the peer that it will get selective acknowledgements
  * @held: packets to be acknowledged by the ACK that is held; 0: none is
- * @again_psn: @again: lower bits of its PSN
+ * @again_psn: @again: lower bits of the PSN of the last of them
  * @keep: requests that came too early; NULL if there are none
  * @mem_psn: PSN of the last request whose memory was not present
  * @own_mtu: the longest payload that this end agrees to, in units of

@@ -11,6 +11,9 @@
  * WRITE or FLUSH (A19): they are answered like an empty READ. A READ is
  * executed again, as the specification allows: its entry keeps only the range,
  * so that a duplicate cannot reach anything else.
+ *
+ * A duplicate that asks for a part, while the answer is being sent, is answered
+ * first, and what was left of the answer follows, as if nothing had come between.
  */
 #include <linux/math.h>
 #include <linux/minmax.h>
@@ -24,10 +27,15 @@ static struct hrp_rdres *rdres_at(const struct hrp_resp *resp, u32 idx)
 	return &resp->rd[idx & (resp->nr_rd - 1)];
 }
 
+static u32 rdres_mtu(const struct hrp_rdres *res)
+{
+	return res->mtu_units * HRP_MTU_UNIT;
+}
+
 /* Response packets for @len bytes; an empty READ takes one. */
 static u32 rdres_pkts(const struct hrp_rdres *res, u32 len)
 {
-	return len > res->mtu ? DIV_ROUND_UP(len, res->mtu) : 1;
+	return len > rdres_mtu(res) ? DIV_ROUND_UP(len, rdres_mtu(res)) : 1;
 }
 
 /*
@@ -69,7 +77,7 @@ u32 hrp_rdres_add(struct hrp_qp *qp, const struct hrp_pkt *pkt, u64 orig)
 		.msn = resp->msn,
 		.orig = orig,
 		.opcode = hrp_opcode_op(pkt->opcode),
-		.mtu = hrp_mtu_of_peer(qp, pkt),
+		.mtu_units = hrp_mtu_of_peer(qp, pkt) / HRP_MTU_UNIT,
 	};
 	if (pkt->info & HRP_OI_READ) {
 		res->va = pkt->va;
@@ -87,7 +95,7 @@ u32 hrp_rdres_add(struct hrp_qp *qp, const struct hrp_pkt *pkt, u64 orig)
 static bool rdres_covers(const struct hrp_rdres *res, const struct hrp_pkt *pkt)
 {
 	u32 skip = (pkt->psn - res->psn) & HRP_PSN_MASK;
-	u32 from = skip * res->mtu;
+	u32 from = skip * rdres_mtu(res);
 
 	/* @skip is less than nr_pkts, so that @from is not more than @len. */
 	return pkt->rkey == res->rkey && pkt->va == res->va + from &&
@@ -121,32 +129,133 @@ bool hrp_rdres_known(const struct hrp_qp *qp, const struct hrp_pkt *pkt)
 	       (!(pkt->info & HRP_OI_READ) || rdres_covers(res, pkt));
 }
 
-void hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt)
+/* Where in the range an answer ends with packet @end - 1. */
+static u32 rdres_stop(const struct hrp_rdres *res, u32 end)
+{
+	return min((u64)end * rdres_mtu(res), (u64)res->len);
+}
+
+static bool rest_is_empty(const struct hrp_rdres_rest *rest)
+{
+	return rest->from == rest->end;
+}
+
+/* What waits behind a part that was asked for goes on. */
+static void rdres_go_on(struct hrp_rdres *res)
+{
+	struct hrp_rdres_rest *rest = NULL;
+	u32 i;
+
+	if (res->opcode != HRP_OP_READ_REQ)
+		return;
+	for (i = 0; i < HRP_RDRES_RESTS; i++) {
+		if (!rest_is_empty(&res->rest[i]) &&
+		    (!rest || res->rest[i].from < rest->from))
+			rest = &res->rest[i];
+	}
+	if (!rest)
+		return;
+	res->sent = rest->from;
+	res->first = rest->from - rest->begun;
+	res->end = rest->end;
+	res->stop = rdres_stop(res, rest->end);
+	res->replay = rest->replay;
+	rest->from = rest->end;
+}
+
+/* Let packets [@from, @end) wait. Return: false if there is no room. */
+static bool rdres_put(struct hrp_rdres *res, u32 from, u32 end, bool replay,
+		      bool begun)
+{
+	u32 i;
+
+	for (i = 0; i < HRP_RDRES_RESTS; i++) {
+		if (!rest_is_empty(&res->rest[i]))
+			continue;
+		res->rest[i] = (struct hrp_rdres_rest) {
+			.from = from,
+			.end = end,
+			.replay = replay,
+			.begun = begun,
+		};
+		return true;
+	}
+	return false;
+}
+
+/* Nothing waits that packets [@from, @end) bring, too. */
+static void rdres_cover(struct hrp_rdres *res, u32 from, u32 end)
+{
+	struct hrp_rdres_rest *rest;
+	u32 i;
+
+	if (res->opcode != HRP_OP_READ_REQ)
+		return;
+	for (i = 0; i < HRP_RDRES_RESTS; i++) {
+		rest = &res->rest[i];
+		if (rest->from >= from && rest->end <= end)
+			rest->from = rest->end;
+	}
+}
+
+/* What is being sent waits, unless it ends within a packet. */
+static void rdres_yield(struct hrp_rdres *res)
+{
+	if (res->stop == rdres_stop(res, res->end) &&
+	    rdres_put(res, res->sent, res->end, res->replay,
+		      res->sent != res->first))
+		res->end = res->sent;
+}
+
+/*
+ * Packets [@from, @end), to the offset @stop, are wanted before all that was
+ * wanted has been sent. Return: true if they will be sent in their turn; false if
+ * they are next, with what is left in @res.
+ */
+static bool rdres_queue(struct hrp_rdres *res, u32 from, u32 end, u32 stop)
+{
+	if (from > res->sent)
+		return end <= res->end ||
+		       (stop == rdres_stop(res, end) &&
+			rdres_put(res, from, end, true, false));
+	if (end < res->end)
+		rdres_yield(res);
+	return false;
+}
+
+bool hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 {
 	u32 first, stop = 0, end, idx;
 	struct hrp_resp *resp = &qp->resp;
 	struct hrp_rdres *res;
+	bool part;
 
 	res = rdres_find(resp, pkt->psn, &idx);
 	first = (pkt->psn - res->psn) & HRP_PSN_MASK;
 	end = res->nr_pkts;
 	if (pkt->info & HRP_OI_READ) {
-		stop = first * res->mtu + pkt->dmalen;
+		stop = first * rdres_mtu(res) + pkt->dmalen;
 		end = rdres_pkts(res, stop);
 	}
-	/* A part is wanted before all that was wanted has been sent. */
+	if ((s32)(resp->rd_reply - idx) > 0)
+		resp->rd_reply = idx;
+	rdres_cover(res, first, end);
+	part = end != res->nr_pkts;
+	if (res->sent != res->end && rdres_queue(res, first, end, stop))
+		return part;
+	/* What could not wait becomes a part of this answer. */
 	if (res->sent != res->end) {
 		first = min(first, res->sent);
 		stop = max(stop, res->stop);
 		end = max(end, res->end);
+		rdres_cover(res, first, end);
 	}
 	res->first = first;
 	res->sent = first;
 	res->stop = stop;
 	res->end = end;
 	res->replay = 1;
-	if ((s32)(resp->rd_reply - idx) > 0)
-		resp->rd_reply = idx;
+	return part;
 }
 
 u32 hrp_rdres_oldest(const struct hrp_resp *resp)
@@ -166,6 +275,7 @@ bool hrp_rdres_return(struct hrp_resp *resp, u32 psn)
 		return false;
 	/* A duplicate may have set it back further. */
 	res->sent = min(res->sent, (psn - res->psn) & HRP_PSN_MASK);
+	res->first = min(res->first, res->sent);
 	if ((s32)(resp->rd_reply - idx) > 0)
 		resp->rd_reply = idx;
 	return true;
@@ -195,10 +305,10 @@ static void rdres_read(struct hrp_qp *qp, const struct hrp_rdres *res,
 	b->mem.one.addr = res->va;
 	b->mem.one.length = res->len;
 	b->mem.one.lkey = res->rkey;
-	b->mtu = res->mtu;
-	b->first.longer = res->mtu > qp->mtu;
-	b->mem.offset = res->sent * res->mtu;
-	b->mem.len = min(b->nr_pkts * res->mtu, res->stop - b->mem.offset);
+	b->mtu = rdres_mtu(res);
+	b->first.longer = rdres_mtu(res) > qp->mtu;
+	b->mem.offset = res->sent * rdres_mtu(res);
+	b->mem.len = min(b->nr_pkts * rdres_mtu(res), res->stop - b->mem.offset);
 	b->mem.access = HRP_ACCESS_REMOTE_READ;
 	b->copy = res->replay;
 }
@@ -239,6 +349,8 @@ bool hrp_rdres_next(struct hrp_qp *qp, struct hrp_burst *b)
 	b->first.msn = res->msn;
 	b->first.syndrome = hrp_resp_syndrome(qp, res->msn);
 	res->sent += b->nr_pkts;
+	if (res->sent == res->end)
+		rdres_go_on(res);
 	if (res->sent == res->end)
 		resp->rd_reply++;
 	return true;

@@ -39,8 +39,11 @@ bool hrp_rdres_known(const struct hrp_qp *qp, const struct hrp_pkt *pkt);
  * hrp_rdres_replay - answer a duplicate once more
  * @qp: queue pair
  * @pkt: duplicate for which hrp_rdres_known() is true
+ *
+ * Return: true if it asks for a part of the answer to a READ that does not go on
+ * to the end.
  */
-void hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt);
+bool hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt);
 
 /**
  * hrp_rdres_return - a response packet and those behind it were not sent

@@ -445,13 +445,14 @@ struct hrp_kept *hrp_resp_next_kept(struct hrp_qp *qp)
 /*
  * The peer asks again for what it was answered, perhaps by several requests. If
  * it begins with that anew, and asks for nothing else, the answers may be lost
- * on their way.
+ * on their way. It may ask for parts of one answer (@part) in any order.
  */
-static void rc_again(struct hrp_qp *qp, u16 psn)
+static void rc_again(struct hrp_qp *qp, u16 psn, bool part)
 {
 	struct hrp_resp *resp = &qp->resp;
+	s16 ahead = psn - resp->again_psn;
 
-	if (resp->again && (s16)(psn - resp->again_psn) <= 0)
+	if (resp->again && (part ? !ahead : ahead <= 0))
 		hrp_set_pending(qp, HRP_PENDING_REHASH_ANSWERS);
 	resp->again = 1;
 	resp->again_psn = psn;
@@ -464,10 +465,8 @@ static void rc_duplicate(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 	hrp_count(qp, HROCE_EV_DUPLICATES);
 	if (pkt->info & HRP_OI_RESOURCE) {
 		/* The peer asks for a part of the answer, or for all of it. */
-		if (!kept) {
-			rc_again(qp, pkt->psn);
-			hrp_rdres_replay(qp, pkt);
-		}
+		if (!kept)
+			rc_again(qp, pkt->psn, hrp_rdres_replay(qp, pkt));
 		return;
 	}
 	hrp_sack_again(&qp->resp, pkt->psn);
@@ -476,7 +475,7 @@ static void rc_duplicate(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 		return;
 	/* What asks for no answer was only late. */
 	if (pkt->ackreq)
-		rc_again(qp, pkt->psn);
+		rc_again(qp, pkt->psn, false);
 	qp->resp.ack_due = 1;
 }
 

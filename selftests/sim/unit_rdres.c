@@ -74,7 +74,8 @@ static void read_is_repeated_from_where_it_is_asked(void)
 }
 
 /* What has not been sent yet follows, too; two parts become one. */
-static void part_is_repeated_before_the_rest_is_sent(void)
+/* Four packets of a READ of six have been sent. */
+static void start_long_read(void)
 {
 	struct hrp_pkt pkt;
 
@@ -84,23 +85,82 @@ static void part_is_repeated_before_the_rest_is_sent(void)
 	rr_arrive(&pkt);
 	rr_expect_read(0, 2, HRP_OP_READ_RESP_FIRST, 0, 2 * MTU);
 	rr_expect_read(2, 2, HRP_OP_READ_RESP_MIDDLE, 2 * MTU, 2 * MTU);
+}
 
-	pkt = rr_request(HRP_OP_READ_REQ, 1, 0);
-	pkt.dmalen = MTU;
-	pkt.va = 0x1000 + MTU;
+/* @len bytes from packet @pos on are asked for again. */
+static void repeat_part(u32 pos, u32 len)
+{
+	struct hrp_pkt pkt = rr_request(HRP_OP_READ_REQ, pos, 0);
+
+	pkt.dmalen = len;
+	pkt.va = 0x1000 + pos * MTU;
 	tap_eq(rr_arrive(&pkt), HRP_RX_DUPLICATE);
+}
+
+static void part_is_repeated_before_the_rest_is_sent(void)
+{
+	start_long_read();
+	repeat_part(1, MTU);
+	rr_expect_read(1, 1, HRP_OP_READ_RESP_ONLY, MTU, MTU);
+	rr_expect_read(4, 2, HRP_OP_READ_RESP_MIDDLE, 4 * MTU, 2 * MTU);
+	rr_expect_nothing();
+
+	repeat_part(1, MTU);
+	repeat_part(3, MTU);
+	rr_expect_read(1, 1, HRP_OP_READ_RESP_ONLY, MTU, MTU);
+	rr_expect_read(3, 1, HRP_OP_READ_RESP_ONLY, 3 * MTU, MTU);
+	rr_expect_nothing();
+}
+
+/* Several parts, in any order: each once, and the lowest first. */
+static void parts_are_repeated_in_order(void)
+{
+	start_long_read();
+	repeat_part(3, MTU);
+	repeat_part(1, MTU);
+	rr_expect_read(1, 1, HRP_OP_READ_RESP_ONLY, MTU, MTU);
+	rr_expect_read(3, 1, HRP_OP_READ_RESP_ONLY, 3 * MTU, MTU);
+	rr_expect_read(4, 2, HRP_OP_READ_RESP_MIDDLE, 4 * MTU, 2 * MTU);
+	rr_expect_nothing();
+	/* One more than can wait: what is between them is sent, too. */
+	start_long_read();
+	repeat_part(2, MTU);
+	repeat_part(1, MTU);
+	repeat_part(0, MTU);
+	rr_expect_read(0, 2, HRP_OP_READ_RESP_FIRST, 0, 2 * MTU);
+	rr_expect_read(2, 1, HRP_OP_READ_RESP_ONLY, 2 * MTU, MTU);
+	rr_expect_read(4, 2, HRP_OP_READ_RESP_MIDDLE, 4 * MTU, 2 * MTU);
+	rr_expect_nothing();
+}
+
+/* What is about to be sent, and what is asked for as a whole, is sent once. */
+static void parts_that_wait_are_not_repeated(void)
+{
+	start_long_read();
+	repeat_part(5, MTU);
+	rr_expect_read(4, 2, HRP_OP_READ_RESP_MIDDLE, 4 * MTU, 2 * MTU);
+	rr_expect_nothing();
+	start_long_read();
+	repeat_part(3, MTU);
+	repeat_part(1, 5 * MTU);
 	rr_expect_read(1, 2, HRP_OP_READ_RESP_FIRST, MTU, 2 * MTU);
 	rr_expect_read(3, 2, HRP_OP_READ_RESP_MIDDLE, 3 * MTU, 2 * MTU);
 	rr_expect_read(5, 1, HRP_OP_READ_RESP_LAST, 5 * MTU, MTU);
 	rr_expect_nothing();
-
-	tap_eq(rr_arrive(&pkt), HRP_RX_DUPLICATE);
-	pkt = rr_request(HRP_OP_READ_REQ, 3, 0);
-	pkt.dmalen = MTU;
-	pkt.va = 0x1000 + 3 * MTU;
-	tap_eq(rr_arrive(&pkt), HRP_RX_DUPLICATE);
+	/* A part that ends within a packet is sent at once, but cannot wait. */
+	start_long_read();
+	repeat_part(1, 10);
+	repeat_part(3, MTU);
+	rr_expect_read(1, 1, HRP_OP_READ_RESP_ONLY, MTU, 10);
+	rr_expect_read(3, 1, HRP_OP_READ_RESP_ONLY, 3 * MTU, MTU);
+	rr_expect_read(4, 2, HRP_OP_READ_RESP_MIDDLE, 4 * MTU, 2 * MTU);
+	rr_expect_nothing();
+	start_long_read();
+	repeat_part(3, 10);
+	repeat_part(1, MTU);
 	rr_expect_read(1, 2, HRP_OP_READ_RESP_FIRST, MTU, 2 * MTU);
-	rr_expect_read(3, 1, HRP_OP_READ_RESP_LAST, 3 * MTU, MTU);
+	rr_expect_read(3, 1, HRP_OP_READ_RESP_LAST, 3 * MTU, 10);
+	rr_expect_read(4, 2, HRP_OP_READ_RESP_MIDDLE, 4 * MTU, 2 * MTU);
 	rr_expect_nothing();
 }
 
@@ -471,6 +531,8 @@ int main(void)
 	tap_run(read_of_nothing_is_answered);
 	tap_run(read_is_repeated_from_where_it_is_asked);
 	tap_run(part_is_repeated_before_the_rest_is_sent);
+	tap_run(parts_are_repeated_in_order);
+	tap_run(parts_that_wait_are_not_repeated);
 	tap_run(reads_beyond_the_grant_are_refused);
 	tap_run(repeated_reads_do_not_count_against_the_grant);
 	tap_run(read_whose_memory_went_away);
