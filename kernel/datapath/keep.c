@@ -17,6 +17,7 @@
 #include <linux/llist.h>
 #include <linux/lockdep.h>
 #include <linux/log2.h>
+#include <linux/memcontrol.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
@@ -38,6 +39,9 @@
 /* A link may take that much by default, or a part of the memory of the host. */
 #define KEEP_MB		256ul
 #define KEEP_RAM_PART	16
+
+/* A part of the memory of a cgroup that is left to its processes. */
+#define KEEP_SPARE_PART	32
 
 /*
  * A gap that has been open for this long is old, in jiffies: longer than a
@@ -108,6 +112,27 @@ static struct mem_cgroup *keep_pay(const struct hroce_qp *qp, gfp_t *gfp)
 
 	*gfp = memcg ? KEEP_GFP | __GFP_ACCOUNT : KEEP_GFP;
 	return set_active_memcg(memcg);
+}
+
+/*
+ * What is kept cannot be reclaimed at once. So some of each limit that holds for
+ * the owner is left, or its processes would be killed for what a peer sends.
+ */
+static bool keep_may_pay(const struct hroce_qp *qp)
+{
+#ifdef CONFIG_MEMCG
+	struct mem_cgroup *memcg = qp->owner ? qp->owner->memcg : NULL;
+	unsigned long max;
+
+	for (; memcg; memcg = parent_mem_cgroup(memcg)) {
+		max = READ_ONCE(memcg->memory.max);
+		if (max != PAGE_COUNTER_MAX &&
+		    page_counter_read(&memcg->memory) >
+		    max - max / KEEP_SPARE_PART)
+			return false;
+	}
+#endif
+	return true;
 }
 
 static void keep_paid(struct mem_cgroup *before)
@@ -250,6 +275,10 @@ struct hroce_kept *hroce_keep_alloc(struct hroce_qp *qp, struct hrp_keep *proto,
 	gfp_t gfp;
 
 	keep_look(keep, psn);
+	if (!keep_may_pay(qp)) {
+		keep_make_room(hqp_dev(qp));
+		return NULL;
+	}
 	before = keep_pay(qp, &gfp);
 	kept = keep_alloc(hqp_dev(qp), keep, pkt, gfp);
 	keep_paid(before);
