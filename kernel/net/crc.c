@@ -22,9 +22,6 @@
 
 #include "crc.h"
 
-/* Below this length, in bytes, a vector section costs more than tables. */
-#define CRC_VECTOR_MIN		256
-
 #define CRC_TEST_LEN		4096
 #define CRC_TEST_REPEAT		64
 #define CRC_TEST_ROUNDS		4
@@ -91,20 +88,19 @@ static DEFINE_STATIC_KEY_FALSE(crc_vector);
 DEFINE_STATIC_CALL(hroce_crc_scalar, hroce_crc_table);
 DEFINE_STATIC_CALL(hroce_crc_vector, hroce_crc_table);
 
-bool hroce_crc_begin(size_t len)
+bool hroce_crc_enter(void)
 {
 	/* Vector sections take spin locks, which sleep on PREEMPT_RT. */
-	if (!static_branch_likely(&crc_vector) || len < CRC_VECTOR_MIN ||
+	if (!static_branch_likely(&crc_vector) ||
 	    IS_ENABLED(CONFIG_PREEMPT_RT) || !irq_fpu_usable())
 		return false;
 	kernel_fpu_begin();
 	return true;
 }
 
-void hroce_crc_end(bool vector)
+void hroce_crc_leave(void)
 {
-	if (vector)
-		kernel_fpu_end();
+	kernel_fpu_end();
 }
 
 static bool crc_is_vector(const struct crc_method *m)

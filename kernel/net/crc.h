@@ -33,6 +33,13 @@ int hroce_crc_choose(const char *name);
 /* Print the methods this CPU supports, the current one in brackets. */
 void hroce_crc_show(struct seq_file *file);
 
+/* Below this length, in bytes, a vector section costs more than tables. */
+#define HROCE_CRC_VECTOR_MIN	256
+
+/* For hroce_crc_begin() and hroce_crc_end(). */
+bool hroce_crc_enter(void);
+void hroce_crc_leave(void);
+
 /**
  * hroce_crc_begin - enable vector registers if they are worth it
  * @len: bytes to be summed
@@ -43,13 +50,20 @@ void hroce_crc_show(struct seq_file *file);
  * Context: any but hard interrupt.
  * Return: the @vector argument of the other functions.
  */
-bool hroce_crc_begin(size_t len);
+static inline bool hroce_crc_begin(size_t len)
+{
+	return len >= HROCE_CRC_VECTOR_MIN && hroce_crc_enter();
+}
 
 /**
  * hroce_crc_end - counterpart of hroce_crc_begin()
  * @vector: from hroce_crc_begin()
  */
-void hroce_crc_end(bool vector);
+static inline void hroce_crc_end(bool vector)
+{
+	if (vector)
+		hroce_crc_leave();
+}
 
 /**
  * hroce_crc_copy - copy and continue a CRC in one pass

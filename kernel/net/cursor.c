@@ -4,26 +4,6 @@
 
 #include "cursor.h"
 
-/* Go to the linear part of a frame. */
-static void cursor_enter(struct hroce_cursor *c, const struct sk_buff *skb,
-			 int offset)
-{
-	const struct skb_shared_info *shinfo = skb_shinfo(skb);
-
-	c->data = skb->data + offset;
-	c->left = skb_headlen(skb) - offset;
-	c->frag = shinfo->frags;
-	c->end = shinfo->frags + shinfo->nr_frags;
-}
-
-void hroce_cursor_begin(struct hroce_cursor *c, const struct sk_buff *skb,
-			int offset)
-{
-	cursor_enter(c, skb, offset);
-	c->list = skb_shinfo(skb)->frag_list;
-	c->pos = 0;
-}
-
 void hroce_cursor_begin_xdp(struct hroce_cursor *c, struct xdp_buff *xdp,
 			    u32 offset)
 {
@@ -49,7 +29,7 @@ bool hroce_cursor_turn(struct hroce_cursor *c)
 			if (!hroce_cursor_frag(c))
 				return false;
 		} else if (c->list) {
-			cursor_enter(c, c->list, 0);
+			hroce_cursor_enter(c, c->list, 0);
 			c->list = c->list->next;
 		} else {
 			return false;

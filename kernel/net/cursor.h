@@ -31,14 +31,31 @@ struct hroce_cursor {
 	const struct sk_buff *list;
 };
 
+/* Go to the linear part of a frame, or of one in its frag_list. */
+static inline void hroce_cursor_enter(struct hroce_cursor *c,
+				      const struct sk_buff *skb, int offset)
+{
+	const struct skb_shared_info *shinfo = skb_shinfo(skb);
+
+	c->data = skb->data + offset;
+	c->left = skb_headlen(skb) - offset;
+	c->frag = shinfo->frags;
+	c->end = shinfo->frags + shinfo->nr_frags;
+}
+
 /**
  * hroce_cursor_begin - set a position
  * @c: cursor
  * @skb: frame; must not change while @c is in use
  * @offset: start, relative to skb->data; in the linear part, may be negative
  */
-void hroce_cursor_begin(struct hroce_cursor *c, const struct sk_buff *skb,
-			int offset);
+static inline void hroce_cursor_begin(struct hroce_cursor *c,
+				      const struct sk_buff *skb, int offset)
+{
+	hroce_cursor_enter(c, skb, offset);
+	c->list = skb_shinfo(skb)->frag_list;
+	c->pos = 0;
+}
 
 /**
  * hroce_cursor_begin_xdp - set a position in a frame without an sk_buff

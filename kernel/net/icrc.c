@@ -94,32 +94,46 @@ static __always_inline bool icrc_is_kind(const struct hroce_icrc_kind *kind,
 		       IPV4_LEN - IPV4_ADDRS);
 }
 
+/* Another kind takes the place. Out of line: what is known needs no stack. */
+static noinline u32 icrc_replace(struct hroce_icrc_kind *kind, const void *l3,
+				 bool ipv6, const void *udp, const __be32 *bth)
+{
+	kind->state = hroce_icrc_headers(l3, ipv6, udp, bth);
+	memcpy(kind->l3, l3, ipv6 ? IPV6_LEN : IPV4_LEN);
+	memcpy(kind->udp, udp, sizeof(kind->udp));
+	memcpy(kind->bth, bth, sizeof(kind->bth));
+	return kind->state;
+}
+
+static __always_inline u32 icrc_recall(struct hroce_icrc_kind *kind,
+				       const void *l3, bool ipv6,
+				       const void *udp, const __be32 *bth)
+{
+	u32 psn_change;
+	u16 id_change = 0;
+
+	if (unlikely(!icrc_is_kind(kind, l3, ipv6, udp, bth)))
+		return icrc_replace(kind, l3, ipv6, udp, bth);
+	if (!ipv6) {
+		id_change = get_unaligned_be16(kind->l3 + IPV4_ID) ^
+			    get_unaligned_be16(l3 + IPV4_ID);
+		memcpy(kind->l3 + IPV4_ID, l3 + IPV4_ID,
+		       IPV4_ID_END - IPV4_ID);
+	}
+	psn_change = be32_to_cpu(kind->bth[2] ^ bth[2]);
+	kind->bth[2] = bth[2];
+	kind->state = hroce_icrc_step(kind->state, id_change, psn_change);
+	return kind->state;
+}
+
 u32 hroce_icrc_recall(struct hroce_icrc_known *known, const void *l3, bool ipv6,
 		      const void *udp, const void *bth)
 {
 	const __be32 *word = bth;
 	u32 nr = be32_to_cpu(word[0]) >> 24 ^ be32_to_cpu(word[1]);
 	struct hroce_icrc_kind *kind = &known->kinds[nr % HROCE_ICRC_KINDS];
-	const size_t l3_len = ipv6 ? IPV6_LEN : IPV4_LEN;
-	u16 id_change = 0;
 
-	if (likely(icrc_is_kind(kind, l3, ipv6, udp, word))) {
-		if (!ipv6)
-			id_change = get_unaligned_be16(kind->l3 + IPV4_ID) ^
-				    get_unaligned_be16(l3 + IPV4_ID);
-		kind->state = hroce_icrc_step(kind->state, id_change,
-					      be32_to_cpu(kind->bth[2] ^
-							  word[2]));
-	} else {
-		kind->state = hroce_icrc_headers(l3, ipv6, udp, bth);
-		memcpy(kind->l3, l3, l3_len);
-		memcpy(kind->udp, udp, sizeof(kind->udp));
-		kind->bth[0] = word[0];
-		kind->bth[1] = word[1];
-	}
-	if (!ipv6)
-		memcpy(kind->l3 + IPV4_ID, l3 + IPV4_ID,
-		       IPV4_ID_END - IPV4_ID);
-	kind->bth[2] = word[2];
-	return kind->state;
+	if (ipv6)
+		return icrc_recall(kind, l3, true, udp, bth);
+	return icrc_recall(kind, l3, false, udp, bth);
 }

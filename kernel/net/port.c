@@ -196,6 +196,8 @@ void hroce_port_addr_set(struct hroce_port *port, u32 index,
 	while (nr && ipv6_addr_any(&port->addrs[nr - 1]))
 		nr--;
 	WRITE_ONCE(port->nr_addrs, nr);
+	/* What was found good with the addresses of before is checked anew. */
+	smp_store_release(&port->addr_seq, port->addr_seq + 1);
 	spin_unlock_bh(&port->addr_lock);
 }
 

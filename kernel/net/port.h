@@ -45,7 +45,8 @@ struct hroce_port_ops {
  * @addrs: addresses by GID index, IPv4 as ::ffff:a.b.c.d, :: where unused.
  *	Written under @addr_lock; readers tolerate a torn entry
  * @nr_addrs: one past the highest index in use
- * @addr_lock: guards writes to @addrs and @nr_addrs; softirq-safe
+ * @addr_seq: number of changes of @addrs
+ * @addr_lock: guards writes to @addrs, @nr_addrs and @addr_seq; softirq-safe
  * @hook: netfilter ingress hook
  * @open: between hroce_port_open() and hroce_port_close()
  * @hooked: open, and the netdev is still registered [RTNL]
@@ -68,6 +69,7 @@ struct hroce_port {
 	struct hroce_stats __percpu *stats;
 	struct in6_addr *addrs;
 	u32 nr_addrs;
+	u32 addr_seq;
 	spinlock_t addr_lock;
 	struct nf_hook_ops hook;
 	bool open;

@@ -88,25 +88,32 @@ static __always_inline bool rx_load_network(struct hroce_rx_frame *f, bool ipv6)
 				 l3_len + sizeof(struct udphdr));
 }
 
+static __always_inline bool rx_take_ipv4(struct hroce_rx_frame *f,
+					 u32 *udp_len)
+{
+	const struct iphdr *ip = &f->hdr.ip4;
+	u32 tot_len = ntohs(ip->tot_len);
+
+	if (tot_len < sizeof(*ip))
+		return false;
+	*udp_len = tot_len - sizeof(*ip);
+	f->ip_id = ntohs(ip->id);
+	ipv6_addr_set_v4mapped(ip->saddr, &f->saddr);
+	ipv6_addr_set_v4mapped(ip->daddr, &f->daddr);
+	return true;
+}
+
 /* Is it a whole UDP datagram? The IP stack handles fragments and options. */
 static bool rx_ipv4(struct hroce_rx_frame *f, u32 *udp_len)
 {
 	const struct iphdr *ip = &f->hdr.ip4;
-	u32 tot_len;
 
 	if (!rx_load_network(f, false) || ip->version != 4 || ip->ihl != 5 ||
 	    ip->protocol != IPPROTO_UDP || ip_is_fragment(ip) ||
 	    ip_fast_csum(ip, ip->ihl))
 		return false;
-	tot_len = ntohs(ip->tot_len);
-	if (tot_len < sizeof(*ip))
-		return false;
-	*udp_len = tot_len - sizeof(*ip);
-	f->ip_id = ntohs(ip->id);
 	f->ce = INET_ECN_is_ce(ip->tos);
-	ipv6_addr_set_v4mapped(ip->saddr, &f->saddr);
-	ipv6_addr_set_v4mapped(ip->daddr, &f->daddr);
-	return true;
+	return rx_take_ipv4(f, udp_len);
 }
 
 static bool rx_ipv6(struct hroce_rx_frame *f, u32 *udp_len)
@@ -127,7 +134,8 @@ static bool rx_ipv6(struct hroce_rx_frame *f, u32 *udp_len)
  * Read the network headers of an Ethernet type; @udp_len: bytes behind the IP
  * header. Return: false if the frame is not RoCEv2.
  */
-static bool rx_headers(struct hroce_rx_frame *f, __be16 type, u32 *udp_len)
+static noinline bool rx_headers(struct hroce_rx_frame *f, __be16 type,
+				u32 *udp_len)
 {
 	if (type == htons(ETH_P_IP)) {
 		if (!rx_ipv4(f, udp_len))
@@ -176,12 +184,21 @@ static int rx_load(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
 {
 	u32 avail = sizeof(struct hrw_bth), hdr_len;
 
-	if (p->len < avail || !hroce_cursor_read(&f->at, p->bth, avail))
+	if (p->len < avail)
 		return HROCE_DROP_SHORT;
-	hdr_len = min(hrp_pkt_hdr_len(p->bth), p->len);
-	if (hdr_len > avail &&
-	    !hroce_cursor_read(&f->at, p->bth + avail, hdr_len - avail))
-		return HROCE_DROP_SHORT;
+	if (likely(f->at.left >= sizeof(p->bth))) {
+		/* A copy of constant length is short; the rest is not used. */
+		memcpy(p->bth, f->at.data, sizeof(p->bth));
+		hdr_len = min(hrp_pkt_hdr_len(p->bth), p->len);
+		hroce_cursor_step(&f->at, hdr_len);
+	} else {
+		if (!hroce_cursor_read(&f->at, p->bth, avail))
+			return HROCE_DROP_SHORT;
+		hdr_len = min(hrp_pkt_hdr_len(p->bth), p->len);
+		if (hdr_len > avail &&
+		    !hroce_cursor_read(&f->at, p->bth + avail, hdr_len - avail))
+			return HROCE_DROP_SHORT;
+	}
 	return -hrp_pkt_parse(&p->pkt, p->bth, hdr_len, p->len) - 1;
 }
 
@@ -189,13 +206,18 @@ static __always_inline void rx_restore(struct hroce_rx_frame *f,
 				       struct hroce_rx_packet *p)
 {
 	u32 len = hrp_opcode_hdr_len(p->pkt.info) - sizeof(struct hrw_bth);
+	struct hroce_icrc_known *known = this_cpu_ptr(&rx_icrc_known);
 
-	if (f->super)
+	if (f->super) {
 		hroce_headers_set(&f->hdr, p->len,
 				  f->ip_id + (f->id_fixed ? 0 : f->next - 1));
-	p->icrc = hroce_icrc_begin(this_cpu_ptr(&rx_icrc_known), &f->icrc,
-				   f->hdr.bytes, f->hdr.ipv6,
-				   hroce_headers_udp(&f->hdr), p->bth);
+		p->icrc = hroce_icrc_begin(known, &f->icrc, f->hdr.bytes,
+					   f->hdr.ipv6,
+					   hroce_headers_udp(&f->hdr), p->bth);
+	} else {
+		p->icrc = hroce_icrc_recall(known, f->hdr.bytes, f->hdr.ipv6,
+					    hroce_headers_udp(&f->hdr), p->bth);
+	}
 	if (len)
 		p->icrc = hroce_crc_update(false, p->icrc,
 					   p->bth + sizeof(struct hrw_bth),
@@ -241,23 +263,32 @@ static __cold bool rx_drop(struct hroce_rx_frame *f, enum hroce_stat reason)
 	return false;
 }
 
-/* Check the lengths: a truncated frame cannot be split into packets. */
-static __always_inline bool rx_lengths_ok(struct hroce_rx_frame *f, u32 max_len)
+/*
+ * Check the lengths; @len: from the IP header to the end, @max_len: behind it by
+ * the IP header. A truncated frame cannot be split into packets.
+ */
+static __always_inline bool rx_lengths_ok(struct hroce_rx_frame *f, u32 len,
+					  u32 max_len)
 {
 	u32 udp_len = ntohs(hroce_headers_udp(&f->hdr)->len);
 
-	if (f->hdr.l3_len + max_len > rx_len(f))
+	if (f->hdr.l3_len + max_len > len)
 		return rx_drop(f, HROCE_DROP_SHORT);
 	if (udp_len < sizeof(struct udphdr) || udp_len > max_len)
 		return rx_drop(f, HROCE_DROP_LENGTH);
 	return true;
 }
 
+static noinline void rx_go_back(struct hroce_rx_frame *f)
+{
+	rx_rewind(f);
+}
+
 /* The search for a run may have advanced the cursor too far. */
 static void rx_seek(struct hroce_rx_frame *f, u32 pos)
 {
 	if (unlikely(f->at.pos > pos))
-		rx_rewind(f);
+		rx_go_back(f);
 	hroce_cursor_skip(&f->at, pos - f->at.pos);
 }
 
@@ -304,27 +335,33 @@ void hroce_rx_count(struct hroce_rx_frame *f, u32 nr)
 	f->counted = nr;
 }
 
-bool hroce_rx_next(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
+static u32 rx_next_pos(const struct hroce_rx_frame *f)
 {
-	int drop;
-	u32 pos;
+	return f->begin + f->next * f->seg_len;
+}
 
-	for (;;) {
-		pos = f->begin + f->next * f->seg_len;
-		/* An empty frame has one packet, which is too short. */
-		if (pos >= f->end && f->next)
-			break;
-		rx_seek(f, pos);
-		p->len = min(f->seg_len, f->end - pos);
-		f->next++;
-		drop = rx_load(f, p);
-		if (likely(drop < 0)) {
-			if (!f->trusted)
-				rx_restore(f, p);
-			return true;
-		}
+/* Return: false if the packet was dropped. */
+static noinline bool rx_take(struct hroce_rx_frame *f,
+			     struct hroce_rx_packet *p)
+{
+	u32 pos = rx_next_pos(f);
+	int drop;
+
+	rx_seek(f, pos);
+	p->len = min(f->seg_len, f->end - pos);
+	f->next++;
+	drop = rx_load(f, p);
+	if (unlikely(drop >= 0)) {
 		hroce_rx_refuse(f, drop);
+		return false;
 	}
+	if (!f->trusted)
+		rx_restore(f, p);
+	return true;
+}
+
+static noinline bool rx_end(struct hroce_rx_frame *f)
+{
 	hroce_crc_end(f->vector);
 	if (!f->refused) {
 		hroce_rx_count(f, f->next);
@@ -332,6 +369,107 @@ bool hroce_rx_next(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
 	}
 	rx_free(f);
 	return false;
+}
+
+bool hroce_rx_next(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
+{
+	do {
+		/* An empty frame has one packet, which is too short. */
+		if (f->next && rx_next_pos(f) >= f->end)
+			return rx_end(f);
+	} while (unlikely(!rx_take(f, p)));
+	return true;
+}
+
+/**
+ * struct rx_known - IPv4 headers that were found good
+ * @port: port that received a packet with them, not marked by a switch
+ * @when: time of the checks, see &struct rx_source
+ * @addr_seq: state of the addresses of the port then
+ * @sum: of the rest of the IP header, see rx_ip4_sum()
+ * @hdr: IP header, and the UDP ports; without what rx_is_known() leaves out
+ */
+struct rx_known {
+	const struct hroce_port *port;
+	unsigned long when;
+	u32 addr_seq;
+	u16 sum;
+	u8 hdr[sizeof(struct iphdr) + 2 * sizeof(__be16)];
+} ____cacheline_aligned;
+
+#define RX_KNOWN	16	/* per CPU, indexed by the last byte of the source */
+
+static DEFINE_PER_CPU_ALIGNED(struct rx_known [RX_KNOWN], rx_known);
+
+/* The fields before and behind the length and identification. */
+#define RX_TOS_END	offsetof(struct iphdr, tot_len)
+#define RX_FRAG		offsetof(struct iphdr, frag_off)
+#define RX_FRAG_END	offsetof(struct iphdr, check)
+#define RX_ADDRS	offsetof(struct iphdr, saddr)
+#define RX_DEST		(sizeof(struct iphdr) + offsetof(struct udphdr, dest))
+
+/*
+ * One's complement sum of the fields that differ between packets. If the other
+ * fields are the same, this is the same where the header is correct.
+ */
+static __always_inline u16 rx_ip4_sum(const struct iphdr *ip)
+{
+	u32 sum = (__force u16)ip->tot_len + (__force u16)ip->id +
+		  (__force u16)ip->check;
+
+	sum = (sum & 0xffff) + (sum >> 16);
+	return sum + (sum >> 16);
+}
+
+static struct rx_known *rx_known_of(const struct hroce_rx_frame *f)
+{
+	return this_cpu_ptr(rx_known) + f->hdr.bytes[RX_ADDRS + 3] % RX_KNOWN;
+}
+
+/*
+ * The usual packet comes from where the one before came from. Is it such a
+ * packet, with another length, identification and source port?
+ */
+static __always_inline bool rx_is_known(const struct hroce_rx_frame *f)
+{
+	const struct rx_known *known = rx_known_of(f);
+	const u8 *hdr = f->hdr.bytes;
+
+	return known->port == f->port && !time_before(known->when, jiffies) &&
+	       known->addr_seq == READ_ONCE(f->port->addr_seq) &&
+	       !memcmp(known->hdr, hdr, RX_TOS_END) &&
+	       !memcmp(known->hdr + RX_FRAG, hdr + RX_FRAG,
+		       RX_FRAG_END - RX_FRAG) &&
+	       !memcmp(known->hdr + RX_ADDRS, hdr + RX_ADDRS,
+		       2 * sizeof(__be32)) &&
+	       !memcmp(known->hdr + RX_DEST, hdr + RX_DEST, sizeof(__be16)) &&
+	       known->sum == rx_ip4_sum(&f->hdr.ip4);
+}
+
+/* As rx_headers(), if they are known. */
+static __always_inline bool rx_recall(struct hroce_rx_frame *f, __be16 type,
+				      u32 *udp_len)
+{
+	if (type != htons(ETH_P_IP) || !rx_load_network(f, false) ||
+	    !rx_is_known(f) || !rx_take_ipv4(f, udp_len))
+		return false;
+	f->ce = false;
+	f->mcast = false;
+	return true;
+}
+
+/* All checks of the headers have passed, but for those of lengths. */
+static void rx_remember(const struct hroce_rx_frame *f, u32 addr_seq)
+{
+	struct rx_known *known = rx_known_of(f);
+
+	if (f->hdr.ipv6 || f->ce || f->mcast)
+		return;
+	known->port = f->port;
+	known->when = jiffies;
+	known->addr_seq = addr_seq;
+	known->sum = rx_ip4_sum(&f->hdr.ip4);
+	memcpy(known->hdr, f->hdr.bytes, sizeof(known->hdr));
 }
 
 /**
@@ -374,6 +512,24 @@ static __always_inline bool rx_source_ok(struct hroce_rx_frame *f)
 	return rx_source_check(f, known);
 }
 
+/* Are the headers those of RoCEv2, for the port? See rx_remember(). */
+static noinline bool rx_is_ours(struct hroce_rx_frame *f, __be16 type,
+				u32 *udp_len, u32 *addr_seq)
+{
+	/* Pairs with hroce_port_addr_set(). */
+	*addr_seq = smp_load_acquire(&f->port->addr_seq);
+	return rx_headers(f, type, udp_len) &&
+	       (f->mcast || hroce_port_has_addr(f->port, &f->daddr));
+}
+
+static noinline bool rx_meet(struct hroce_rx_frame *f, u32 addr_seq)
+{
+	if (!rx_source_ok(f))
+		return false;
+	rx_remember(f, addr_seq);
+	return true;
+}
+
 /* Is it a single packet, or a super-packet of a known layout? */
 static bool rx_gso_ok(const struct sk_buff *skb)
 {
@@ -386,8 +542,8 @@ static bool rx_gso_ok(const struct sk_buff *skb)
 bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb)
 {
 	struct hroce_rx_frame f __uninitialized;
-	u32 udp_len;
-	bool good;
+	u32 udp_len, addr_seq = 0;
+	bool known, good;
 
 	/* A remaining VLAN tag belongs to another netdev. */
 	if (skb->pkt_type == PACKET_OTHERHOST || skb_vlan_tag_get_id(skb) ||
@@ -395,14 +551,15 @@ bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb)
 		return false;
 	rx_begin(&f, skb, NULL, false);
 	f.port = port;
-	if (!rx_headers(&f, skb->protocol, &udp_len) ||
-	    (!f.mcast && !hroce_port_has_addr(port, &f.daddr)))
+	known = rx_recall(&f, skb->protocol, &udp_len);
+	if (unlikely(!known) &&
+	    !rx_is_ours(&f, skb->protocol, &udp_len, &addr_seq))
 		return false;
 	if (hroce_policy_in(port, skb, f.hdr.ipv6))
 		return false;
 	/* A frame delivered by a link of this host has a dst. */
-	good = (skb_valid_dst(skb) || rx_source_ok(&f)) &&
-	       rx_lengths_ok(&f, udp_len);
+	good = (known || skb_valid_dst(skb) || rx_meet(&f, addr_seq)) &&
+	       rx_lengths_ok(&f, skb->len, udp_len);
 	/* Leave a bad checksum to the IP stack, which counts and drops it. */
 	if (good && !rx_udp_sum_ok(&f))
 		return false;
@@ -421,17 +578,21 @@ bool hroce_rx_from_xdp(struct hroce_port *port, struct xdp_buff *xdp)
 {
 	const struct ethhdr *eth = xdp->data;
 	struct hroce_rx_frame f __uninitialized;
-	u32 udp_len;
+	u32 udp_len, addr_seq = 0;
+	bool known;
 
 	if (xdp->data + ETH_HLEN > xdp->data_end ||
 	    !ether_addr_equal(eth->h_dest, port->dev->dev_addr))
 		return false;
 	rx_begin(&f, NULL, xdp, false);
 	f.port = port;
-	if (!rx_headers(&f, eth->h_proto, &udp_len) || f.mcast ||
-	    !hroce_port_has_addr(port, &f.daddr) ||
-	    hroce_policy_in(port, NULL, f.hdr.ipv6) ||
-	    !rx_source_ok(&f) || !rx_lengths_ok(&f, udp_len))
+	known = rx_recall(&f, eth->h_proto, &udp_len);
+	if (unlikely(!known) &&
+	    (!rx_is_ours(&f, eth->h_proto, &udp_len, &addr_seq) || f.mcast))
+		return false;
+	if (hroce_policy_in(port, NULL, f.hdr.ipv6) ||
+	    !(known || rx_meet(&f, addr_seq)) ||
+	    !rx_lengths_ok(&f, rx_len(&f), udp_len))
 		return false;
 	rx_receive(&f);
 	if (f.refused)
@@ -474,7 +635,7 @@ static bool rx_stack_ok(struct hroce_rx_frame *f)
 	f->port = f->mcast ? hroce_port_find_dev(dev) :
 			     hroce_port_find(dev, &f->daddr);
 	return f->port && rx_stack_source_ok(f, dev) &&
-	       rx_lengths_ok(f, udp_len);
+	       rx_lengths_ok(f, rx_len(f), udp_len);
 }
 
 void hroce_rx_from_stack(struct sk_buff *skb)

@@ -184,8 +184,8 @@ static u32 rx_icrc_ahead(const struct hroce_rx_frame *f,
 }
 
 /*
- * Place at most @max packets, up to the first error. Leaves @c behind the last
- * packet placed, or inside the packet that ends the run. Return: number of
+ * Place at most @max packets, up to the first error. Leaves @c at the end of the
+ * last packet placed or of its payload, or inside the packet that ends the run. Return: number of
  * packets placed.
  */
 static u32 rx_place_run(const struct hroce_rx_frame *f,
@@ -197,12 +197,14 @@ static u32 rx_place_run(const struct hroce_rx_frame *f,
 	for (;;) {
 		if (!rx_copy(p, f->vector, c, it, sum, &state))
 			return nr;
-		if (!sum)
-			hroce_cursor_skip(c, p->pkt.pad + HRW_ICRC_LEN);
-		else if (!rx_icrc_matches(p, c, state))
+		if (sum && !rx_icrc_matches(p, c, state))
 			return nr;
 		nr++;
-		if (nr == max || !rx_follows(f, p, c, nr))
+		if (nr == max)
+			return nr;
+		if (!sum)
+			hroce_cursor_skip(c, p->pkt.pad + HRW_ICRC_LEN);
+		if (!rx_follows(f, p, c, nr))
 			return nr;
 		if (sum)
 			state = rx_icrc_ahead(f, p, nr);

@@ -40,14 +40,17 @@ static bool xdp_receive(struct xdp_buff *xdp)
 
 __bpf_kfunc int hroce_xdp_receive(struct xdp_md *ctx)
 {
+	/* Drivers have BH disabled, but tests of programs run in processes. */
+	bool enabled = !in_softirq();
 	bool taken;
 
-	/* Programs run in several contexts, and tests of programs in processes. */
-	local_bh_disable();
+	if (unlikely(enabled))
+		local_bh_disable();
 	rcu_read_lock();
 	taken = xdp_receive((struct xdp_buff *)ctx);
 	rcu_read_unlock();
-	local_bh_enable();
+	if (unlikely(enabled))
+		local_bh_enable();
 	return taken ? XDP_DROP : XDP_PASS;
 }
 

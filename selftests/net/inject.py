@@ -608,6 +608,32 @@ def not_for_us(target):
         raise Failure("foreign packets were counted")
 
 
+def spoilt_behind_good(target):
+    """A packet from the same sender right behind a good one: what its own IP header says counts."""
+    # Byte of the IP header or of the ports, bits to change, and whether the checksum is made right.
+    changes = ((10, 1, False), (3, 4, False), (5, 1, False), (0, 1, True), (0, 0x20, True), (6, 0x20, True),
+               (7, 1, True), (9, 0x10, True), (12, 0x80, False), (19, 0x40, True), (23, 1, True))
+    target.new("rc")
+    target.check()
+    before = counters()
+    for at, bits, repair in changes:
+        for _ in range(5):
+            packet = good(target, "rc")
+            packet.icrc_xor = 1
+            target.send(packet.frame())
+            frame = bytearray(packet.frame())
+            frame[14 + at] ^= bits
+            if repair:
+                frame[24:26] = bytes(2)
+                frame[24:26] = struct.pack(">H", checksum(bytes(frame[14:34])))
+            target.send(bytes(frame))
+    number = 5 * len(changes)
+    grown = wait_counted(before, "rx_drop_icrc", number)
+    if grown["rx_drop_icrc"] != number or grown["rx_packets"] != number:
+        raise Failure(f"expected {number} packets; this has grown: {grown}")
+    target.check()
+
+
 def random_packets(target):
     """Whatever comes, with a right ICRC or not: nobody else notices, every packet is counted."""
     rng = random.Random(20)
@@ -699,6 +725,7 @@ DROP = {
     "early_and_stuck": early_and_stuck,
     "tiny_segments": tiny_segments,
     "not_for_us": not_for_us,
+    "spoilt_behind_good": spoilt_behind_good,
     "write_wrong_rkey": fatal(
         lambda t: [Packet(t, RC_WRITE_ONLY, t.psn(), b"w" * 64, reth(t.pair, 64, rkey=4711))]),
     "write_beyond_the_end": fatal(
