@@ -19,6 +19,7 @@
 #include "req_priv.h"
 #include "rtt.h"
 #include "sack.h"
+#include "spray.h"
 #include "table.h"
 
 /* Limit up to which RNR delays are doubled. */
@@ -285,7 +286,7 @@ static noinline bool comp_recover(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
 	req->rnr_retries = req->rnr_retry;
 	req->rnr_row = 0;
 	req->troubled = req->recovering || hrp_sack_is_active(req) ||
-			hrp_ahead_of(req);
+			hrp_ahead_of(req) || req->ask;
 	if (req->lost_at && !req->recovering)
 		hrp_loss_end(qp, now_ns);
 	return alone;
@@ -363,6 +364,7 @@ static void comp_go_back(struct hrp_qp *qp, u64 now_ns)
 	if (hrp_hole_fill(qp, now_ns))
 		return;
 	req->again = req->recovering;
+	hrp_spray_dropped(req);
 	/* Later, only one packet is in flight: that says nothing. */
 	if (!req->went_back)
 		comp_shrink(req);

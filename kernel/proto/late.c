@@ -290,6 +290,13 @@ void hrp_late_void(struct hrp_req *req)
 	memset(req->sack->late.try, 0, sizeof(req->sack->late.try));
 }
 
+void hrp_late_expect(struct hrp_req *req)
+{
+	struct hrp_late *late = &req->sack->late;
+
+	late->wait = min(max(late->wait, late_srtt(req)), late_wait_max(req));
+}
+
 u64 hrp_late_wait_ns(const struct hrp_req *req)
 {
 	return hrp_sack_is_active(req) ? (u64)req->sack->late.wait << 10 : 0;

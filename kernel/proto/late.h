@@ -159,6 +159,15 @@ void hrp_late_shrinks(struct hrp_req *req);
  */
 void hrp_late_void(struct hrp_req *req);
 
+/**
+ * hrp_late_expect - packets are about to come out of order
+ * @req: requester with @req->sack
+ *
+ * Until it is known how late they are, gaps have to be as old as a round trip.
+ * Context: send lock held.
+ */
+void hrp_late_expect(struct hrp_req *req);
+
 /* Time for which a gap is none, in ns. Context: send lock held. */
 u64 hrp_late_wait_ns(const struct hrp_req *req);
 

@@ -181,6 +181,8 @@ enum hrp_cc {
  * @gated: hrp_req_next() takes its slow path: there is no requester, or its rate
  *	is limited
  * @refused: the local stack has refused a frame since the last progress
+ * @spray: so many paths are wanted, up to HRP_SPRAY_PATHS, see spray.h; set by the
+ *	owner
  * @cc: enum hrp_cc: what controls @cwnd_pkts and the rate
  * @cc_times: the control judges by round-trip times, otherwise by acknowledged
  *	packets
@@ -245,7 +247,8 @@ struct hrp_req {
 	u32 cc_queued:1;
 	u32 cc_waits:1;
 	u8 unasked_pkts;
-	u8 cc;
+	u8 cc:4;
+	u8 spray:4;
 	u8 burst_pkts;
 	u8 nr_rd_atomic;
 	u8 timeout:5;

@@ -28,6 +28,7 @@
 #include "req_room.h"
 #include "rtt.h"
 #include "sack.h"
+#include "spray.h"
 
 /*
  * Most entries that one call processes without a burst; a local operation takes
@@ -92,6 +93,7 @@ void hrp_req_start(struct hrp_qp *qp, u32 psn)
 	req->agreed_mtu = 0;
 	req->sq.ssn = 0;
 	req->credited = 0;
+	hrp_spray_reset(req);
 	req->timer = HRP_TIMER_OFF;
 	if (req->sack)
 		hrp_sack_forget(req);

@@ -9,6 +9,7 @@
 #include "cc.h"
 #include "late.h"
 #include "rtt.h"
+#include "spray.h"
 
 /* A resent packet is cheap, but a short stall of a host is not a loss. */
 #define RTO_MIN_NS	1000000ull
@@ -77,6 +78,8 @@ static __always_inline void rtt_measured(struct hrp_qp *qp, u32 sent_at,
 
 	req->backoff = 0;
 	count_time(qp, HROCE_EV_RTT_64US, rtt);
+	if (unlikely(req->spray))
+		hrp_spray_look(req);
 	if (alone)
 		hrp_cc_measured(qp, rtt, true, now_ns);
 	if (!hrp_rtt_known(req)) {

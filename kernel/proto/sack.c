@@ -440,6 +440,7 @@ void hrp_sack_take(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	if (req->sack->nr == nr)
 		return;
 	hrp_count(qp, HROCE_EV_SACK_RCVD);
+	hrp_spray_learn(req, pkt->psn, req->sack->nr - nr);
 	sack_end_timing(qp, now_ns);
 	req->troubled = 1;
 	if (req->timer == HRP_TIMER_ACK)
@@ -522,6 +523,17 @@ u32 hrp_sack_next(struct hrp_req *req, u32 *psn, u32 end)
 	nr = (map_find(sack, first, end, true) - first) & HRP_PSN_MASK;
 	*psn = first;
 	return min(nr, RUN_MAX);
+}
+
+u32 hrp_sack_missing(const struct hrp_req *req, u32 psn, u32 end)
+{
+	u32 nr = (end - psn) & HRP_PSN_MASK;
+
+	end = before(end, req->sack->end);
+	for (; hrp_psn_diff(psn, end) < 0; psn = word_end(psn))
+		nr -= hweight64(word_of(req->sack, psn)->kept &
+				bits_between(psn, end));
+	return nr;
 }
 
 void hrp_sack_retry(struct hrp_req *req, u32 psn, u32 nr)

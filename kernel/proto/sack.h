@@ -25,6 +25,7 @@
 #include "keep.h"
 #include "late.h"
 #include "qp.h"
+#include "spray.h"
 
 /* How often a peer is asked that does not answer. */
 #define HRP_SACK_ASKS		3
@@ -87,6 +88,7 @@ struct hrp_sack_word {
  * @came_new: the same of the second half
  * @damage: which losses are damage, see damage.h
  * @late: which gaps are losses, see late.h
+ * @spray: several paths, see spray.h
  * @ahead: answers that are kept, see ahead.h; NULL: there are none
  * @words: how many there are; a power of two
  * @word: by PSN
@@ -114,6 +116,7 @@ struct hrp_sack {
 	bool came_new;
 	struct hrp_damage damage;
 	struct hrp_late late;
+	struct hrp_spray spray;
 	struct hrp_keep *ahead;
 	u32 words;
 	struct hrp_sack_word word[];
@@ -270,6 +273,9 @@ void hrp_sack_reach(struct hrp_req *req, u32 end);
  * Return: its packets, up to 64, for hrp_sack_tried(); 0: there is none.
  */
 u32 hrp_sack_next(struct hrp_req *req, u32 *psn, u32 end);
+
+/* Packets from @psn on, and before @end, that have not arrived as far as is known. */
+u32 hrp_sack_missing(const struct hrp_req *req, u32 psn, u32 end);
 
 /* @nr packets from @psn on were resent. Context: send lock held. */
 void hrp_sack_tried(struct hrp_req *req, u32 psn, u32 nr);

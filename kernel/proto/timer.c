@@ -15,6 +15,7 @@
 #include "req.h"
 #include "req_priv.h"
 #include "rtt.h"
+#include "spray.h"
 
 /* Without a local ACK timeout, packets are resent after 4.3 s at the latest. */
 #define RTO_MAX_CODE	20
@@ -119,6 +120,7 @@ static bool req_probe(struct hrp_qp *qp, u64 now_ns)
 	if (!hrp_hole_probe(req))
 		return false;
 	hrp_count(qp, HROCE_EV_PROBES);
+	hrp_spray_silent(req);
 	return true;
 }
 

@@ -56,6 +56,7 @@ static bool counter_is_offered(int value)
 	case HROCE_EV_HOLES_RESENT:
 	case HROCE_EV_MTU_ASKED:
 	case HROCE_EV_MTU_AGREED:
+	case HROCE_EV_SPRAY_AGREED:
 	case HROCE_EV_SACK_ASKED:
 	case HROCE_EV_SACK_SENT:
 	case HROCE_EV_SACK_RCVD:

@@ -125,6 +125,7 @@ struct fab_opts {
 	u64 rx_jitter;
 	u64 paths;
 	u64 rehash;
+	u64 spray;
 	u64 load;
 	u64 pattern;
 	u64 flows;

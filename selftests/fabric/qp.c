@@ -107,6 +107,17 @@ static void unpace(struct fab_qp *qp)
 		free(hrp_pace_stop(&qp->hrp));
 }
 
+/* All paths are new but the first one. */
+static void spray_draw(struct fab_qp *qp)
+{
+	u16 *sport = qp->hrp.req.sack->spray.sport;
+	u32 i;
+
+	sport[0] = qp->sport[0];
+	for (i = 1; i < HRP_SPRAY_PATHS; i++)
+		sport[i] = sim_rand(&qp_fab(qp)->rng);
+}
+
 /* What was sent was not answered: it takes another way, if there is one. */
 static void rehash(struct fab_qp *qp, enum hrp_pending what, bool answer)
 {
@@ -116,6 +127,20 @@ static void rehash(struct fab_qp *qp, enum hrp_pending what, bool answer)
 		return;
 	qp->sport[answer] = sim_rand(&fab->rng);
 	hrp_count(&qp->hrp, HROCE_EV_REHASHES);
+	if (!answer && hrp_spray_is_on(&qp->hrp.req))
+		spray_draw(qp);
+}
+
+/* A path that is slower than others, or broken, is replaced. */
+static void evict(struct fab_qp *qp)
+{
+	struct hrp_req *req = &qp->hrp.req;
+	int path;
+
+	while ((path = hrp_spray_evict(req)) >= 0) {
+		req->sack->spray.sport[path] = sim_rand(&qp_fab(qp)->rng);
+		hrp_count(&qp->hrp, HROCE_EV_REHASHES);
+	}
 }
 
 static void send_cnp(struct fab_qp *qp)
@@ -181,12 +206,17 @@ static void request(struct fab_qp *qp)
 	while (!must_pause(qp)) {
 		u32 psn_max = req->psn_max;
 
+		req->burst_pkts = BURST_PKTS;
+		if (hrp_spray_is_on(req))
+			req->burst_pkts = hrp_spray_pkts(req, BURST_PKTS);
 		next = hrp_req_next(&qp->hrp, now_ns, &b);
 		if (next == HRP_NEXT_AGAIN)
 			continue;
 		if (next != HRP_NEXT_BURST)
 			break;
 		count_burst(qp, &b, psn_max);
+		if (hrp_spray_is_on(req))
+			qp->sport[0] = hrp_spray_sport(req, &b);
 		fab_host_send(qp, &b,
 			      b.first.info & HRP_OI_EXT ? b.mem.bytes : NULL,
 			      qp_reacts(qp), false);
@@ -205,6 +235,7 @@ void fab_qp_run(struct fab_qp *qp)
 	unpace(qp);
 	rehash(qp, HRP_PENDING_REHASH, false);
 	rehash(qp, HRP_PENDING_REHASH_ANSWERS, true);
+	evict(qp);
 	if (test_and_clear_bit(HRP_PENDING_ERROR, &qp->hrp.pending)) {
 		hrp_req_flush(&qp->hrp, SQ_ENTRIES);
 		hrp_resp_flush(&qp->hrp, SQ_ENTRIES);
@@ -359,6 +390,8 @@ void fab_qp_receive(struct fab_qp *qp, struct fab_pkt *p)
 			kept_open_sack(&qp->hrp.req);
 			hrp_sack_heard(&qp->hrp, pkt, p->map,
 				       qp_fab(qp)->now_ns);
+			if (hrp_spray_start(&qp->hrp))
+				spray_draw(qp);
 		}
 		taken = take_response(qp, pkt, p->map);
 		drain_answers(qp);
@@ -537,6 +570,7 @@ static struct fab_qp *qp_new(struct fabric *fab, u32 host)
 	req->retry_cnt = 7;
 	req->rnr_retry = HRP_INFINITE_RNR_RETRY;
 	req->asks = o->sack ? HRP_SACK_ASKS : 0;
+	req->spray = o->spray;
 	resp->burst_pkts = BURST_PKTS;
 	resp->keeps = !!o->keep;
 	resp->max_dest_rd_atomic = NR_RD;

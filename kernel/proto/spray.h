@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Several paths for the requests of one queue pair: see spray.c and
+ * Documentation/paths.rst.
+ */
+#ifndef HRP_SPRAY_H
+#define HRP_SPRAY_H
+
+#include <linux/compiler.h>
+#include <linux/types.h>
+
+struct hrp_burst;
+struct hrp_qp;
+struct hrp_req;
+
+/* Most paths of a queue pair. */
+#define HRP_SPRAY_PATHS	4u
+
+/* Blocks whose path is noted. */
+#define HRP_SPRAY_BLOCKS	256u
+
+/**
+ * struct hrp_spray - the paths of a requester
+ * @paths: how many; 0: all packets take one
+ * @block: so many packets in a row take the same
+ * @strikes: how often the peer has not kept what came out of order
+ * @evict: bits of paths that are to be replaced
+ * @turn: path of the newest block
+ * @newest: its number
+ * @begin: packets from this PSN on were sent after the last path was replaced
+ * @end: a round ends when a packet behind this PSN has arrived
+ * @blame: packets of this round that arrived while one of that path was the
+ *	oldest that was missing
+ * @sport: UDP source port of each path; the owner's
+ * @path: of the last blocks, by their numbers
+ */
+struct hrp_spray {
+	u8 paths;
+	u8 block;
+	u8 strikes;
+	u8 evict;
+	u8 turn;
+	u32 newest;
+	u32 begin;
+	u32 end;
+	u32 blame[HRP_SPRAY_PATHS];
+	u16 sport[HRP_SPRAY_PATHS];
+	u8 path[HRP_SPRAY_BLOCKS];
+};
+
+/**
+ * hrp_spray_look - ask the peer whether it takes packets out of order, if more
+ *	than one path is wanted
+ * @req: requester; a round trip was measured
+ *
+ * Context: send lock held.
+ */
+void hrp_spray_look(struct hrp_req *req);
+
+/**
+ * hrp_spray_start - the peer takes packets out of order: use several paths
+ * @qp: queue pair with @qp->req.sack; the peer has told so
+ *
+ * Does nothing if that is not wanted, or was begun before. Context: send lock held.
+ * Return: true if several paths are used from now on: the owner sets
+ * &hrp_spray.sport.
+ */
+bool hrp_spray_start(struct hrp_qp *qp);
+
+/**
+ * hrp_spray_reset - begin with one path
+ * @req: requester; with @req->sack, or without
+ *
+ * Context: send lock held.
+ */
+void hrp_spray_reset(struct hrp_req *req);
+
+/**
+ * hrp_spray_is_on - does a requester use several paths?
+ * @req: requester
+ *
+ * Context: send lock held.
+ * Return: true if so.
+ */
+bool hrp_spray_is_on(const struct hrp_req *req);
+
+/**
+ * hrp_spray_pkts - bound a burst, so that it takes one path
+ * @req: requester for which hrp_spray_is_on(), before hrp_req_next()
+ * @pkts: bound of before, not 0
+ *
+ * Context: send lock held.
+ * Return: the new bound for hrp_req.burst_pkts.
+ */
+u32 hrp_spray_pkts(const struct hrp_req *req, u32 pkts);
+
+/**
+ * hrp_spray_sport - choose the path of a burst
+ * @req: requester for which hrp_spray_is_on()
+ * @b: what hrp_req_next() has just returned
+ *
+ * Context: send lock held.
+ * Return: &hrp_spray.sport of that path.
+ */
+u16 hrp_spray_sport(struct hrp_req *req, const struct hrp_burst *b);
+
+/**
+ * hrp_spray_learn - packets have arrived behind a missing one
+ * @req: requester with @req->sack
+ * @psn: the oldest that is missing
+ * @nr: how many have arrived
+ *
+ * Context: send lock held.
+ */
+void hrp_spray_learn(struct hrp_req *req, u32 psn, u32 nr);
+
+/**
+ * hrp_spray_silent - no answer comes: the oldest packet in flight is resent alone
+ * @req: requester
+ *
+ * Its path may be broken, and what is in flight may be too little to tell more.
+ * Context: send lock held.
+ */
+void hrp_spray_silent(struct hrp_req *req);
+
+/**
+ * hrp_spray_dropped - the peer has not kept what came out of order
+ * @req: requester
+ *
+ * If it does that again and again, one path is used. Context: send lock held.
+ */
+void hrp_spray_dropped(struct hrp_req *req);
+
+/**
+ * hrp_spray_evict - take the next path that is to be replaced
+ * @req: requester
+ *
+ * Context: send lock held.
+ * Return: its number, less than HRP_SPRAY_PATHS; negative: there is none.
+ */
+int hrp_spray_evict(struct hrp_req *req);
+
+#endif /* HRP_SPRAY_H */

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Requester: several paths. */
+#include <linux/kernel.h>
+#include <linux/string.h>
+#include "kept.h"
+#include "proto/req_priv.h"
+#include "proto/spray.h"
+#include "rig.h"
+#include "rng.h"
+#include "tap.h"
+
+#define ACK	HRP_SYN_CREDIT_INVALID
+#define NAK	HRP_NAK_PSN_SEQ
+#define RTT_NS	100000
+
+/* At the MTU of the rig. */
+#define BLOCK	60u
+
+#define FIRST_SPORT	0xc100
+
+static struct hrp_req *const req = &rig.qp.req;
+static u8 map[256];
+
+/* A long message; @window packets are in flight. */
+static void begin(u32 psn, u32 window, u32 paths)
+{
+	rig_begin(HRP_TYPE_RC, psn);
+	req->timeout = 16;
+	req->window_pkts = 2048;
+	req->cwnd_pkts = window;
+	req->burst_pkts = 16;
+	req->asks = HRP_SACK_ASKS;
+	req->spray = paths;
+	req->sparse = 15;
+	rig_post_op(HROCE_WR_WRITE, 1u << 30);
+	memset(map, 0, sizeof(map));
+}
+
+/* The same with a peer that has agreed. */
+static void begin_sprayed(u32 psn, u32 window, u32 paths)
+{
+	u32 i;
+
+	begin(psn, window, paths);
+	kept_open_sack(req);
+	req->sack->told = true;
+	tap_ok(hrp_spray_start(&rig.qp));
+	for (i = 0; i < HRP_SPRAY_PATHS; i++)
+		req->sack->spray.sport[i] = FIRST_SPORT + i;
+}
+
+/* Send the next burst. Return: its path; negative: there is none. */
+static int send_one(void)
+{
+	u32 path;
+
+	req->burst_pkts = hrp_spray_pkts(req, 64);
+	tap_ok(req->burst_pkts && req->burst_pkts <= 64);
+	if (rig_next() != HRP_NEXT_BURST)
+		return -1;
+	path = hrp_spray_sport(req, &rig.burst) - FIRST_SPORT;
+	tap_ok(path < req->sack->spray.paths);
+	return path;
+}
+
+/* Packets on each path until the window is full. */
+static void fill(u32 pkts[HRP_SPRAY_PATHS])
+{
+	int path;
+
+	memset(pkts, 0, HRP_SPRAY_PATHS * sizeof(*pkts));
+	while ((path = send_one()) >= 0)
+		pkts[path] += rig.burst.nr_pkts;
+}
+
+static u32 path_of(u32 psn)
+{
+	const struct hrp_spray *s = &req->sack->spray;
+
+	return s->path[psn / s->block % HRP_SPRAY_BLOCKS];
+}
+
+/* All packets up to @end but @psn have arrived, in the order of PSNs. */
+static void arrive_but(u32 psn, u32 end)
+{
+	u32 bit = (psn - (psn & ~63u)) + 1;
+	u32 nr = end - (psn & ~63u);
+
+	for (; bit < nr; bit++)
+		map[bit / 8] |= 1u << bit % 8;
+	tap_eq(rig_sack(psn, map, (nr + 63) / 64 * 8), HRP_RX_ACCEPT);
+	memset(map, 0, sizeof(map));
+}
+
+/* Acknowledge a packet that was timed. */
+static void pass_rtt(void)
+{
+	rig_drain();
+	rig.now_ns += RTT_NS;
+	rig_ack(hrp_psn_add(req->psn_max, HRP_PSN_MASK), ACK);
+}
+
+/* Return: how often the peer has been asked. */
+static u32 questions(void)
+{
+	return rig.counts.v[HROCE_EV_SACK_ASKED];
+}
+
+static void asked_if_it_is_worth_it(void)
+{
+	u32 i;
+
+	/* One path is enough. */
+	begin(0, 200, 1);
+	pass_rtt();
+	rig_drain();
+	tap_eq(questions(), 0);
+	rig_end();
+
+	/* Little in flight. */
+	begin(0, 16, 4);
+	for (i = 0; i < 5; i++)
+		pass_rtt();
+	rig_drain();
+	tap_eq(questions(), 0);
+	rig_end();
+
+	/* A peer that never answers. */
+	begin(0, 200, 4);
+	for (i = 0; i < 3 * HRP_SACK_ASKS; i++) {
+		rig_drain();
+		rig.now_ns += RTT_NS;
+		rig_ack(hrp_psn_add(req->psn_una, 149), ACK);
+	}
+	rig_drain();
+	tap_eq(questions(), HRP_SACK_ASKS);
+	tap_ok(!hrp_spray_is_on(req));
+	rig_end();
+
+	/* Switched off. */
+	begin(0, 200, 4);
+	req->asks = 0;
+	rig_drain();
+	rig.now_ns += RTT_NS;
+	rig_ack(100, ACK);
+	rig_drain();
+	tap_eq(questions(), 0);
+	rig_end();
+}
+
+static void begins_once(void)
+{
+	begin(0, 200, 1);
+	kept_open_sack(req);
+	tap_ok(!hrp_spray_start(&rig.qp));
+	tap_ok(!hrp_spray_is_on(req));
+	rig_end();
+
+	begin_sprayed(0, 200, 2);
+	tap_ok(hrp_spray_is_on(req));
+	tap_eq(req->sack->spray.paths, 2);
+	tap_eq(rig.counts.v[HROCE_EV_SPRAY_AGREED], 1);
+	tap_ok(!hrp_spray_start(&rig.qp));
+	tap_eq(rig.counts.v[HROCE_EV_SPRAY_AGREED], 1);
+	hrp_req_start(&rig.qp, 5);
+	tap_ok(!hrp_spray_is_on(req));
+	tap_ok(!req->sack->told);
+	rig_end();
+}
+
+static void blocks_take_turns(void)
+{
+	static const u32 begins[] = { 0, 7, 0xffffc0 };
+	u32 pkts[HRP_SPRAY_PATHS], i, paths, last;
+	int path;
+
+	for (paths = 2; paths <= HRP_SPRAY_PATHS; paths++) {
+		for (i = 0; i < ARRAY_SIZE(begins); i++) {
+			begin_sprayed(begins[i], 480, paths);
+			while ((path = send_one()) >= 0) {
+				last = hrp_psn_add(rig.burst.first.psn,
+						   rig.burst.nr_pkts - 1);
+				tap_eq(last / BLOCK,
+				       rig.burst.first.psn / BLOCK);
+				tap_eq(path_of(last), path);
+			}
+			rig_end();
+		}
+		begin_sprayed(0, 4 * BLOCK * paths, paths);
+		fill(pkts);
+		for (i = 0; i < HRP_SPRAY_PATHS; i++)
+			tap_eq(pkts[i], i < paths ? 4 * BLOCK : 0);
+		rig_end();
+	}
+}
+
+/* What is missing on a path is not followed by more, as long as others are free. */
+static void slow_path_gets_less(void)
+{
+	u32 pkts[HRP_SPRAY_PATHS], slow;
+
+	begin_sprayed(0, 8 * BLOCK, 4);
+	fill(pkts);
+	slow = path_of(0);
+	req->sparse = 15;
+	arrive_but(0, 8 * BLOCK);
+	/* One packet is missing: it is resent by another path. */
+	tap_ok(send_one() != (int)slow);
+	tap_eq(rig.burst.first.psn, 0);
+	req->cwnd_pkts = 12 * BLOCK;
+	fill(pkts);
+	tap_ok(path_of(8 * BLOCK) != slow);
+	tap_ok(path_of(9 * BLOCK) != slow);
+	tap_ok(path_of(10 * BLOCK) != slow);
+	tap_eq(path_of(11 * BLOCK), slow);
+	rig_end();
+}
+
+/* In a round trip, what arrives counts for the path of what is missing. */
+static void slow_path_is_replaced(void)
+{
+	u32 pkts[HRP_SPRAY_PATHS], path, psn;
+	int evicted;
+
+	begin_sprayed(0, 4 * BLOCK, 4);
+	fill(pkts);
+	path = path_of(BLOCK);
+	rig_ack(BLOCK - 1, ACK);
+	arrive_but(BLOCK, 4 * BLOCK);
+	evicted = hrp_spray_evict(req);
+	tap_eq(evicted, (int)path);
+	tap_eq(hrp_spray_evict(req), -1);
+	/* What was sent before that tells nothing more. */
+	fill(pkts);
+	psn = req->psn_max;
+	rig_ack(2 * BLOCK - 1, ACK);
+	arrive_but(2 * BLOCK, psn);
+	tap_eq(hrp_spray_evict(req), -1);
+	rig_end();
+
+	/* A few packets that arrive before others are nothing. */
+	begin_sprayed(0, 4 * BLOCK, 4);
+	fill(pkts);
+	arrive_but(0, BLOCK - 2);
+	tap_eq(hrp_spray_evict(req), -1);
+	rig_end();
+}
+
+static void loss_on_all_paths_replaces_none(void)
+{
+	u32 i;
+
+	begin_sprayed(0, 16 * BLOCK, 4);
+	req->sack->spray.begin = 0;
+	for (i = 0; i < 4; i++)
+		req->sack->spray.path[i] = i;
+	req->psn_max = 16 * BLOCK;
+	req->sack->spray.end = 4 * BLOCK;
+	for (i = 0; i < 4; i++) {
+		req->sack->end = (i + 1) * BLOCK;
+		hrp_spray_learn(req, i * BLOCK, 2 * BLOCK);
+	}
+	tap_eq(hrp_spray_evict(req), -1);
+	tap_eq(req->sack->spray.end, 16 * BLOCK);
+	req->psn_max = 0;
+	rig_end();
+}
+
+static void silence_replaces_the_path(void)
+{
+	u32 pkts[HRP_SPRAY_PATHS], path;
+
+	begin_sprayed(0, 2 * BLOCK, 4);
+	fill(pkts);
+	rig_ack(BLOCK - 1, ACK);
+	path = path_of(BLOCK);
+	rig.now_ns = hrp_req_deadline(req);
+	tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
+	tap_eq(hrp_spray_evict(req), (int)path);
+	tap_eq(hrp_spray_evict(req), -1);
+	tap_ok(send_one() != (int)path);
+	tap_eq(rig.burst.first.psn, BLOCK);
+	rig_end();
+}
+
+/* A peer that answers, but drops what comes out of order. */
+static void peer_that_keeps_nothing(void)
+{
+	u32 i;
+
+	begin_sprayed(0, 200, 4);
+	for (i = 0; i < 3; i++) {
+		tap_ok(hrp_spray_is_on(req));
+		hrp_spray_dropped(req);
+	}
+	tap_ok(!hrp_spray_is_on(req));
+	tap_ok(!hrp_spray_start(&rig.qp));
+	/* The next connection is another matter. */
+	hrp_req_start(&rig.qp, 0);
+	tap_ok(hrp_spray_start(&rig.qp));
+	rig_end();
+}
+
+static void hostile_answers(void)
+{
+	struct sim_rng rng = { 1 };
+	u32 i, j, begins[] = { 0, 0xfffe00 };
+	int path;
+
+	for (i = 0; i < 2000; i++) {
+		u32 base = begins[i & 1];
+		u32 len;
+
+		begin_sprayed(base, 100 + sim_below(&rng, 900), 2 + i % 3);
+		for (j = 0; j < 20; j++) {
+			while (send_one() >= 0)
+				;
+			for (len = 0; len < sizeof(map); len++)
+				map[len] = sim_rand(&rng) & sim_rand(&rng);
+			len = sim_below(&rng, sizeof(map) / 4 + 1) * 4;
+			rig_sack(sim_below(&rng, 4) ?
+				 hrp_psn_add(req->psn_una, sim_below(&rng, 99)) :
+				 sim_rand(&rng) & HRP_PSN_MASK, map, len);
+			if (!sim_below(&rng, 4))
+				rig_ack(sim_rand(&rng) & HRP_PSN_MASK, ACK);
+			if (!sim_below(&rng, 4))
+				rig_ack(hrp_psn_add(req->psn_una,
+						    sim_below(&rng, 300)),
+					sim_below(&rng, 2) ? ACK : NAK);
+			while ((path = hrp_spray_evict(req)) >= 0)
+				tap_ok(path < req->sack->spray.paths);
+			if (!hrp_spray_is_on(req))
+				break;
+		}
+		rig_end();
+	}
+}
+
+int main(void)
+{
+	tap_plan(9);
+	tap_run(asked_if_it_is_worth_it);
+	tap_run(begins_once);
+	tap_run(blocks_take_turns);
+	tap_run(slow_path_gets_less);
+	tap_run(slow_path_is_replaced);
+	tap_run(loss_on_all_paths_replaces_none);
+	tap_run(silence_replaces_the_path);
+	tap_run(peer_that_keeps_nothing);
+	tap_run(hostile_answers);
+	return tap_exit();
+}
