@@ -62,6 +62,8 @@
  * @agree_mtu: longer packets than the path MTU are asked for and agreed to, see
  *	proto/mtu.h
  * @sack: selective acknowledgements are asked for and given, see proto/sack.h
+ * @spray: paths that requests to hroce peers take at once, from 1 to
+ *	HRP_SPRAY_PATHS, see proto/spray.h
  * @busy_poll: processes that poll an empty CQ poll the netdev, see busy.h
  * @leaving: the device is being unregistered: verbs must not start to wait
  * @poller: polls send queues, if enabled
@@ -95,6 +97,7 @@ struct hroce_dev {
 	bool hand_over;
 	bool agree_mtu;
 	bool sack;
+	u8 spray;
 	bool busy_poll;
 	bool leaving;
 	struct hroce_poller poller;

@@ -13,6 +13,7 @@
 #include "fault.h"
 #include "keep.h"
 #include "qp.h"
+#include "spray.h"
 #include "ring.h"
 #include "sack.h"
 
@@ -173,6 +174,8 @@ void hroce_qp_rehash(struct hroce_qp *qp, bool answer)
 	hroce_path_rehash(&qp->path, answer);
 	hrp_count(&qp->proto, HROCE_EV_REHASHES);
 	trace_hroce_rehash(qp->proto.qpn, answer, qp->path.sport[answer]);
+	if (!answer && qp->path.sprays)
+		hroce_spray_draw(qp);
 }
 
 bool hroce_qp_push(struct hroce_qp *qp, struct hroce_cq *cq,

@@ -10,6 +10,7 @@
 #include "keep.h"
 #include "qp.h"
 #include "sack.h"
+#include "spray.h"
 
 #define SACK_GFP	(GFP_NOWAIT | __GFP_NOWARN | __GFP_NOMEMALLOC)
 
@@ -49,8 +50,10 @@ int hroce_sack_heard(struct hroce_qp *qp, const struct hrp_pkt *pkt,
 	drop = d.drop;
 	/* A failure is a SACK without a map. */
 	opened = d.drop != HROCE_DROP_QP_STATE && hroce_sack_open(qp);
-	if (opened)
+	if (opened) {
 		hrp_sack_heard(&qp->proto, pkt, map, now_ns);
+		hroce_spray_begin(qp);
+	}
 	if (d.verdict == HRP_RX_DROP)
 		goto unlock;
 	drop = -1;

@@ -18,6 +18,7 @@
 #include "out.h"
 #include "qp.h"
 #include "recv.h"
+#include "spray.h"
 
 static struct hroce_path *send_path(struct hroce_qp *qp,
 				    const struct hrp_burst *b)
@@ -40,6 +41,7 @@ static void send_is_local(struct hroce_qp *qp)
 		return;
 	hrp_cc_release(&qp->proto);
 	hroce_cnp_choose(qp);
+	req->spray = 1;
 }
 
 /*
@@ -110,11 +112,15 @@ static u32 send_room(struct hroce_qp *qp, const struct hroce_out *out)
 }
 
 /* Of the next burst, which fills the room. */
-static u8 send_pkts(const struct hrp_qp *qp, u32 room)
+static u8 send_pkts(const struct hroce_qp *qp, u32 room)
 {
-	u32 mtu = max_t(u32, qp->mtu, qp->req.agreed_mtu * HRP_MTU_UNIT);
+	const struct hrp_req *req = &qp->proto.req;
+	u32 mtu = max_t(u32, qp->proto.mtu, req->agreed_mtu * HRP_MTU_UNIT);
+	u8 pkts = hroce_out_pkts(room, mtu);
 
-	return hroce_out_pkts(room, mtu);
+	if (unlikely(qp->path.sprays) && hrp_spray_is_on(req))
+		return hrp_spray_pkts(req, pkts);
+	return pkts;
 }
 
 /* What does this resend, if it is one, say about super-packets? */
@@ -147,6 +153,28 @@ static void send_resends(struct hroce_qp *qp, const struct hrp_burst *b)
 	if (!req->went_back && req->rtx_psn == resend.end)
 		resend.end = hrp_psn_add(resend.end, req->rtx_pkts);
 	hroce_path_resends(&qp->path, false, &resend);
+}
+
+/*
+ * The path of the next burst. A frame that is open has another UDP source port.
+ */
+static noinline void send_spray(struct hroce_qp *qp, struct hroce_out *out,
+				const struct hrp_burst *b)
+	__must_hold(&qp->send.lock)
+{
+	u16 sport;
+
+	if (!hrp_spray_is_on(&qp->proto.req)) {
+		qp->path.sprays = false;
+		return;
+	}
+	sport = hrp_spray_sport(&qp->proto.req, b);
+	if (sport == qp->path.sport[0])
+		return;
+	spin_unlock(&qp->send.lock);
+	hroce_out_end(out);
+	WRITE_ONCE(qp->path.sport[0], sport);
+	spin_lock(&qp->send.lock);
 }
 
 /* The engine resends what was lost, or single packets are being sent. */
@@ -190,7 +218,7 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 		room = send_room(qp, &out);
 		if (!room)
 			break;
-		qp->proto.req.burst_pkts = send_pkts(&qp->proto, room);
+		qp->proto.req.burst_pkts = send_pkts(qp, room);
 		next = hrp_req_next(&qp->proto, now_ns, &b);
 		if (next == HRP_NEXT_AGAIN) {
 			hroce_epoch_charge(1);
@@ -201,6 +229,8 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 		hroce_epoch_charge(b.nr_pkts);
 		if (unlikely(qp->proto.req.troubled || qp->path.single[0]))
 			send_doubts(qp, &b);
+		if (unlikely(qp->path.sprays))
+			send_spray(qp, &out, &b);
 		/* Keep the frame open for an ACK. */
 		b.more += test_bit(HRP_PENDING_HELD, &qp->proto.pending);
 		if (unlikely(hroce_out_fills(&b, room)))
@@ -241,12 +271,17 @@ static void send_flush(struct hroce_qp *qp, u64 now_ns)
 		tasklet_schedule(&qp->send.task);
 }
 
-/* No answer has come twice: the way through the network may be broken. */
+/*
+ * No answer has come twice: the way through the network may be broken. Or one of
+ * several paths is to be replaced.
+ */
 static noinline void send_rehash(struct hroce_qp *qp)
 {
 	lockdep_assert_held(&qp->send.lock);
 	if (test_and_clear_bit(HRP_PENDING_REHASH, &qp->proto.pending))
 		hroce_qp_rehash(qp, false);
+	if (qp->path.sprays)
+		hroce_spray_evict(qp);
 }
 
 /* The caller holds the token. */

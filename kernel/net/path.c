@@ -313,7 +313,7 @@ void hroce_path_update(struct hroce_path *path,
 	memset(path->single, 0, sizeof(path->single));
 }
 
-void hroce_path_rehash(struct hroce_path *path, bool answer)
+u16 hroce_path_draw_sport(u16 old)
 {
 	const u16 first = IB_ROCE_UDP_ENCAP_VALID_PORT_MIN + 1;
 	u16 sport;
@@ -322,9 +322,15 @@ void hroce_path_rehash(struct hroce_path *path, bool answer)
 	do {
 		sport = get_random_u32_inclusive(first,
 						 IB_ROCE_UDP_ENCAP_VALID_PORT_MAX);
-	} while (sport == path->sport[answer]);
+	} while (sport == old);
+	return sport;
+}
+
+void hroce_path_rehash(struct hroce_path *path, bool answer)
+{
 	/* The sender of the other side may look the route up. */
-	WRITE_ONCE(path->sport[answer], sport);
+	WRITE_ONCE(path->sport[answer],
+		   hroce_path_draw_sport(path->sport[answer]));
 	if (!answer)
 		hroce_route_forget(path);
 }

@@ -47,6 +47,7 @@ struct hroce_resend;
  *	networks choose between equal paths by it
  * @known: the route that was looked up last, or NULL; one for all CPUs, RCU
  * @cached: keep the route in @known; else look it up for each frame
+ * @sprays: requests take several paths: their sender sets @sport for each frame
  * @ect: what is sent is ECN-capable: its sender reacts to marks; requests that
  *	are sent again if need be, and the rest, of which acknowledgements are not
  * @single: send single packets, see suspect.h; requests and answers
@@ -66,6 +67,7 @@ struct hroce_path {
 	struct hroce_path_queue *queue;
 	void (*wake)(struct hroce_path *path);
 	bool cached;
+	bool sprays;
 	bool ect[2];
 	bool single[2];
 	bool watched[2];
@@ -93,6 +95,14 @@ int hroce_path_init(struct hroce_path *path, struct hroce_port *port,
  */
 void hroce_path_update(struct hroce_path *path,
 		       const struct hroce_path_key *key);
+
+/**
+ * hroce_path_draw_sport - draw a UDP source port
+ * @old: which it must not be
+ *
+ * Return: a port of those for RoCEv2.
+ */
+u16 hroce_path_draw_sport(u16 old);
 
 /**
  * hroce_path_rehash - take another way through the network

@@ -10,6 +10,7 @@
 #include <linux/uaccess.h>
 #include "../datapath/poller.h"
 #include "../net/crc.h"
+#include "../proto/spray.h"
 #include "debug.h"
 #include "debug_knob.h"
 #include "device.h"
@@ -83,6 +84,7 @@ static const struct file_operations gso_fops = {
 
 HROCE_KNOB(ack_delay_us, ack_delay_us, 0, HROCE_ACK_DELAY_MAX_US);
 HROCE_KNOB(keep_mb, keep_mb, 0, HROCE_KEEP_MAX_MB);
+HROCE_KNOB(spray, spray, 1, HRP_SPRAY_PATHS);
 HROCE_KNOB(np_cnp_dscp, cnp.dscp, 0, HROCE_CNP_DSCP_MAX);
 HROCE_KNOB(np_cnp_prio, cnp.prio, 0, HROCE_CNP_PRIO_MAX);
 HROCE_KNOB(np_min_time_between_cnps, cnp.min_us, 0, HROCE_CNP_MAX_US);
@@ -153,6 +155,7 @@ int hroce_debug_add(struct ib_device *ibdev)
 	debugfs_create_bool("rp_enable", 0600, dir, &dev->cnp.obey);
 	debugfs_create_bool("agree_mtu", 0600, dir, &dev->agree_mtu);
 	debugfs_create_bool("sack", 0600, dir, &dev->sack);
+	debugfs_create_file_unsafe("spray", 0600, dir, dev, &spray_fops);
 	hroce_debug_add_cc(dev, dir);
 	debugfs_create_file_unsafe("np_cnp_dscp", 0600, dir, dev,
 				   &np_cnp_dscp_fops);

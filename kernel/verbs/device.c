@@ -178,6 +178,7 @@ static void ibdev_setup(struct hroce_ibdev *ibdev)
 	dev->ack_delay_us = HROCE_ACK_DELAY_US;
 	dev->agree_mtu = true;
 	dev->sack = true;
+	dev->spray = 1;
 	dev->cc = HRP_CC_DELAY;
 	memset(dev->cc_class, HROCE_CC_LINK, sizeof(dev->cc_class));
 	hroce_cnp_init(&dev->cnp);

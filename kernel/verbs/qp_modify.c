@@ -221,6 +221,7 @@ static void change_enter(struct hroce_qp *qp, const struct qp_change *c)
 			break;
 		req->cc = change_cc(qp);
 		req->asks = READ_ONCE(hqp_dev(qp)->sack) ? HRP_SACK_ASKS : 0;
+		req->spray = READ_ONCE(hqp_dev(qp)->spray);
 		req->mtu_asks = qp->proto.resp.own_mtu ? HRP_MTU_ASKS : 0;
 		hrp_req_start(&qp->proto, c->attr->sq_psn);
 		hroce_cnp_choose(qp);

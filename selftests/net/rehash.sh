@@ -131,6 +131,44 @@ without_rehash() {
 	[ "$traffic_status" = 2 ]
 }
 
+# More than one way carries requests: hundreds of packets of A in half a second. Ports are drawn, so two of four may be one way.
+spreads() {
+	local i n was=()
+
+	for i in 0 1 2 3; do was[i]=$(packets "$from_ns" "$from_dev$i"); done
+	sleep 0.5
+	nr_ways=0
+	for i in 0 1 2 3; do
+		n=$(($(packets "$from_ns" "$from_dev$i") - was[i]))
+		[ $n -lt 200 ] || nr_ways=$((nr_ways + 1))
+	done
+	[ $nr_ways -ge 2 ]
+}
+
+spreads_and_breaks() {
+	wait_for 20 spreads || return
+	echo "requests take $nr_ways of 4 ways"
+	break_forward
+}
+
+# usage: sprayed: requests of one queue pair take several ways, one of which breaks
+sprayed() {
+	local agreed evicted
+
+	agreed=$(counter nla spray_agreed)
+	evicted=$(counter nla rehashes)
+	knob nla spray 4 || return
+	vt_options='-x 400000 -w 16' under_traffic spreads_and_breaks || return
+	repair
+	knob nla spray 1
+	echo "spraying queue pairs: $(($(counter nla spray_agreed) - agreed)), new ports: $(($(counter nla rehashes) - evicted))," \
+		"resent: $(counter nla holes_resent), peer: $(counter nlb spray_agreed)"
+	[ "$traffic_status" = 0 ] && [ "$(counter nla spray_agreed)" -gt "$agreed" ] && [ "$(counter nlb spray_agreed)" = 0 ]
+}
+
+# Who is not asked to does not spray.
+one_way() { [ "$(counter nla spray_agreed)" = 0 ] && [ "$(counter nlb spray_agreed)" = 0 ]; }
+
 # usage: cases NAME
 cases() {
 	tap_case "$1.requests" rehashed nla break_forward
@@ -138,7 +176,13 @@ cases() {
 	tap_case "$1.switched_off" without_rehash
 }
 
-if bonds_up; then cases bonds; else tap_case bonds.topology false; fi
+if bonds_up; then
+	cases bonds
+	tap_case bonds.one_way one_way
+	tap_case bonds.sprayed sprayed
+else
+	tap_case bonds.topology false
+fi
 cleanup
 if ! ip route add 10.99.0.0/24 nexthop dev lo nexthop dev lo 2>/dev/null; then
 	tap_skip routers.all 'this kernel has no multipath routes'
