@@ -189,6 +189,7 @@ static void restart(void)
 	op_sent();
 	fuzz_keep_end();
 	qp->req.asks = HRP_SACK_ASKS;
+	qp->req.spray = 1 + take(1) % HRP_SPRAY_PATHS;
 	qp->req.mtu_asks = HRP_MTU_ASKS;
 	qp->resp.own_mtu = take(1) % (HRP_MTU_MAX / HRP_MTU_UNIT + 1);
 	if (qp->resp.own_mtu * HRP_MTU_UNIT <= qp->mtu)
@@ -245,6 +246,26 @@ static void op_post(void)
 	nr_words += sq->stride / 4 + 1;
 }
 
+/* A burst takes one of several paths. */
+static enum hrp_next next_burst(void)
+{
+	struct hrp_req *req = &fuzz.qp.req;
+	u8 burst_pkts = req->burst_pkts;
+	enum hrp_next next;
+	int path;
+
+	while ((path = hrp_spray_evict(req)) >= 0)
+		fuzz_demand(path < (int)HRP_SPRAY_PATHS);
+	if (hrp_spray_is_on(req))
+		req->burst_pkts = hrp_spray_pkts(req, burst_pkts);
+	fuzz_demand(req->burst_pkts && req->burst_pkts <= burst_pkts);
+	next = hrp_req_next(&fuzz.qp, fuzz.now_ns, &fuzz.burst);
+	if (next == HRP_NEXT_BURST && hrp_spray_is_on(req))
+		hrp_spray_sport(req, &fuzz.burst);
+	req->burst_pkts = burst_pkts;
+	return next;
+}
+
 static void op_kick(void)
 {
 	u32 n;
@@ -253,7 +274,7 @@ static void op_kick(void)
 		enum hrp_next next;
 
 		op_sent();
-		next = hrp_req_next(&fuzz.qp, fuzz.now_ns, &fuzz.burst);
+		next = next_burst();
 		check_state();
 		if (next == HRP_NEXT_WAIT && fuzz.qp.state == HRP_RTS)
 			fuzz_demand(fuzz.qp.req.timer != HRP_TIMER_OFF ||
@@ -315,6 +336,7 @@ static void take_map(const struct hrp_pkt *pkt)
 		map[i] = fill & 1 ? take(1) : fill;
 	kept_open_sack(&fuzz.qp.req);
 	hrp_sack_heard(&fuzz.qp, &told, map, fuzz.now_ns);
+	hrp_spray_start(&fuzz.qp);
 	hrp_sack_take(&fuzz.qp, &told, map, fuzz.now_ns);
 }
 

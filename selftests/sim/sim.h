@@ -8,6 +8,7 @@
  *	sim_net.c	frames, and what the network does to them
  *	sim_qp.c	one queue pair: drives the engine as the module does
  *	sim_pace.c	checks its rate
+ *	sim_spray.c	its requests on several ways
  *	sim_work.c	posts random work, knows what has to come of it
  *	sim_check.c	compares completions and memory with that
  *	sim.c		the runs of the test, and the command line
@@ -77,6 +78,7 @@ struct sim_opts {
 	bool kill_one;		/* one side goes to ERR on the way */
 	bool kill_both;
 	bool fault;		/* node 0 alone sends, the last request is bad */
+	bool spray;		/* requests take several ways, slow and fast ones */
 	bool verbose;
 };
 
@@ -221,6 +223,7 @@ struct sim_qp {
 	u32 refused_psn;	/* where the frame began that req_burst goes to */
 	u64 timer_ns;		/* when the timer event planned last fires */
 	u64 cnp_ns;		/* when the last CNP was sent; 0: none was */
+	u8 burst_pkts;		/* of requests, unless they are sprayed */
 	u32 way[2];		/* of requests and answers: all begin with 0 */
 	/* Rate of the program, and another bucket that only fills with what is sent. */
 	struct hrp_pace *pace;
@@ -355,6 +358,17 @@ bool sim_is_masked(const struct sim_wr *wr);
 /* An atomic on a random counter; the answer goes to @base in the arena. */
 void sim_make_atomic(struct sim_qp *qp, struct sim_wr *wr,
 		     struct hroce_sq_wqe *wqe, u32 base);
+
+/* sim_spray.c: before and after each burst, and when the peer has agreed. */
+void sim_spray_bound(struct sim_qp *qp);
+void sim_spray_choose(struct sim_qp *qp);
+void sim_spray_begin(struct sim_qp *qp);
+/* All ways are new. */
+void sim_spray_draw(struct sim_qp *qp);
+/* Ways that the engine wants to be replaced. */
+void sim_spray_evict(struct sim_qp *qp);
+/* How much longer than others does a way take? */
+u64 sim_spray_delay(const struct sim *sim, u32 way);
 
 /* sim_check.c */
 void sim_send_done(struct sim_qp *qp, const struct hroce_cqe *cqe);

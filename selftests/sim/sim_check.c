@@ -420,6 +420,8 @@ void sim_check_end(struct sim *sim)
 		sim_check(sim, sim->counts.v[HROCE_EV_E2E_LIMITED]);
 	if (sim->opts.broken_us)
 		sim_check(sim, sim->counts.v[HROCE_EV_REHASHES]);
+	if (sim->opts.spray && !sim->opts.kill_both)
+		sim_check(sim, sim->counts.v[HROCE_EV_SPRAY_AGREED]);
 	if (sim->opts.holds)
 		check_holds(sim);
 	if (sim->opts.mark_us)

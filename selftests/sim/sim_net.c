@@ -115,7 +115,8 @@ static void frame_send(struct frame *f)
 	/* 80 Gbit/s, or 8 through a short queue, and 3 us for the way. */
 	*link = max(*link, sim->now_ns) + 10 +
 		(o->queue_us ? f->len : f->len / 10);
-	delay = *link - sim->now_ns + 3 * SIM_US;
+	delay = *link - sim->now_ns + 3 * SIM_US +
+		sim_spray_delay(sim, f->way);
 	if (is_broken(f) || sim_chance(&sim->rng, o->drop_ppm)) {
 		free(f);
 		return;

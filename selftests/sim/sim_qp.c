@@ -64,10 +64,13 @@ static void take_pending(struct sim_qp *qp)
 
 	if (test_and_clear_bit(HRP_PENDING_UNPACED, &qp->hrp.pending))
 		unpace(qp);
-	if (test_and_clear_bit(HRP_PENDING_REHASH, &qp->hrp.pending))
+	if (test_and_clear_bit(HRP_PENDING_REHASH, &qp->hrp.pending)) {
 		rehash(qp, false);
+		sim_spray_draw(qp);
+	}
 	if (test_and_clear_bit(HRP_PENDING_REHASH_ANSWERS, &qp->hrp.pending))
 		rehash(qp, true);
+	sim_spray_evict(qp);
 	if (!test_and_clear_bit(HRP_PENDING_ERROR, &qp->hrp.pending))
 		return;
 	sim_check(sim, qp->hrp.state == HRP_ERR || qp->hrp.state == HRP_SQE);
@@ -307,6 +310,7 @@ static void run_requester(struct sim_qp *qp)
 	if (qp->req_busy)
 		return;		/* the holder asks again in any case */
 	do {
+		sim_spray_bound(qp);
 		next = hrp_req_next(&qp->hrp, sim->now_ns, &qp->req_burst);
 		/* It may have raised the rate. */
 		if (qp->pace)
@@ -320,6 +324,7 @@ static void run_requester(struct sim_qp *qp)
 		       qp->hrp.state != HRP_RTS);
 	if (next != HRP_NEXT_BURST)
 		return;
+	sim_spray_choose(qp);
 	if (qp->pace)
 		sim_pace_check(qp, &qp->req_burst);
 	sim_check(sim, qp->req_burst.nr_pkts &&
@@ -481,8 +486,10 @@ static void hear_map(struct sim_qp *qp, const struct hrp_pkt *pkt,
 	sim_check(sim, req->asks < HRP_SACK_ASKS);
 	if (sim_below(&sim->rng, 8))
 		kept_open_sack(req);
-	if (req->sack)
-		hrp_sack_heard(&qp->hrp, pkt, map, sim->now_ns);
+	if (!req->sack)
+		return;
+	hrp_sack_heard(&qp->hrp, pkt, map, sim->now_ns);
+	sim_spray_begin(qp);
 }
 
 /* Longer packets: some agree, some do not know the question. */
@@ -811,9 +818,10 @@ struct sim_qp *sim_qp_new(struct sim_node *node, enum hrp_type type, u32 qpn,
 		qp->hdr = req->sq.hdr;
 		qp->prod = qp->hdr->prod;
 	}
-	req->window_pkts = sim->opts.queue_us ? 512 :
+	req->window_pkts = sim->opts.queue_us || sim->opts.spray ? 512 :
 			   8u << sim_below(&sim->rng, 6);
-	req->burst_pkts = 1u << sim_below(&sim->rng, 7);
+	qp->burst_pkts = 1u << sim_below(&sim->rng, 7);
+	req->spray = sim->opts.spray ? 2 + qpn % 3 : 1;
 	req->cc = sim->opts.dcqcn ? HRP_CC_DCQCN : qpn / 2 % HRP_CC_NR;
 	resp->burst_pkts = 1u << sim_below(&sim->rng, 7);
 	/*
