@@ -106,6 +106,7 @@ run_traffic() {
 	knob irb gso Y
 	tap_case "interop.question_1500_$role" run_question 1500 "${nonzero[@]}"
 	tap_case "interop.question_9000_$role" run_question 9000 "${nonzero[@]}"
+	tap_case "interop.spray_$role" run_spray "${nonzero[@]}"
 	ip link set ia mtu 4200 && ip -n "$nsB" link set ib mtu 4200 && reaches "$nsB" 10.98.0.1 fd98::1
 }
 
@@ -118,6 +119,18 @@ run_question() {
 	traffic -n 100 -x 65536 "${@:2}" || return
 	echo "asked $(($(counter irb mtu_asked) - asked)) times"
 	[ "$(counter irb mtu_asked)" -gt "$asked" ] && [ "$(counter irb mtu_agreed)" = 0 ]
+}
+
+# hroce would send requests by several ways, and asks first, which rdma_rxe drops.
+run_spray() {
+	local asked status=0
+
+	asked=$(counter irb sack_asked)
+	knob irb spray 4 || return
+	traffic -n 60 -x 400000 "$@" || status=$?
+	knob irb spray 1
+	echo "asked $(($(counter irb sack_asked) - asked)) times"
+	[ $status = 0 ] && [ "$(counter irb sack_asked)" -gt "$asked" ] && [ "$(counter irb spray_agreed)" = 0 ]
 }
 
 # usage: gid_of LINK [6]: its index
