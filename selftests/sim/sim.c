@@ -51,7 +51,7 @@ static const struct sim_opts runs[] = {
 	  .max_us = 200000 },
 	{ .name = "rc_long_short_5", .nr_pairs = 3, .nr_ops = 1500,
 	  .max_msg = 64, .timeout = 14, .drop_ppm = 50000,
-	  .max_us = 250000 },
+	  .max_us = 350000 },
 	{ .name = "rc_queue", .nr_pairs = 2, .nr_ops = 1500, .mtu_shift = 10,
 	  .max_msg = 65536, .queue_us = 60, .max_waste = 6 },
 	{ .name = "rc_queue_reads", .nr_pairs = 2, .nr_ops = 1000,
