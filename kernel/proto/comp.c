@@ -114,6 +114,7 @@ static bool comp_fits_read(const struct hrp_req *req, const struct hrp_wqe *w,
 static void comp_begin_read(const struct hrp_qp *qp, const struct hrp_wqe *w,
 			    const struct hrp_pkt *pkt, struct hrp_rx *rx)
 {
+	u32 left = comp_read_last(w, pkt) - comp_read_pos(w, pkt);
 	u32 offset = comp_read_pos(w, pkt) * w->mtu;
 	/* Responses to ATOMIC WRITE and FLUSH are empty (A19.4). */
 	u32 len = w->wqe.opcode == HROCE_WR_READ ? w->length : 0;
@@ -130,8 +131,9 @@ static void comp_begin_read(const struct hrp_qp *qp, const struct hrp_wqe *w,
 	rx->fuse = 1;
 	rx->mem.offset = offset;
 	rx->mem.len = pkt->payload_len;
-	if (!(pkt->info & (HRP_OI_FIRST | HRP_OI_LAST)))
-		rx->more = comp_read_last(w, pkt) - 1 - comp_read_pos(w, pkt);
+	/* A part may go on where the answer ends, if the peer is hostile. */
+	if (!(pkt->info & (HRP_OI_FIRST | HRP_OI_LAST)) && left)
+		rx->more = left - 1;
 }
 
 static void comp_begin_data(const struct hrp_qp *qp, const struct hrp_pkt *pkt,

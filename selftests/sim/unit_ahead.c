@@ -330,6 +330,29 @@ static void wrong_answer_fails_at_its_turn(void)
 }
 
 /* Answers that come twice are kept once, and never placed again. */
+/* A part that was asked for may begin and end anywhere, but not go on behind. */
+static void part_goes_on_at_the_end(void)
+{
+	struct hrp_pkt pkt = {
+		.opcode = HRP_OP_READ_RESP_MIDDLE,
+		.info = hrp_opcode_info(HRP_OP_READ_RESP_MIDDLE),
+		.psn = 15,
+		.payload_len = MTU,
+	};
+	struct hrp_rx rx;
+
+	begin_reads(0, 2);
+	know_peer();
+	answer(0, 0, 14);
+	answer(0, 16, 32);
+	expect_part(0, 0, 14, 2);
+	answer(0, 14, 15);
+	hrp_comp_begin(&rig.qp, &pkt, &rx);
+	tap_eq(rx.verdict, HRP_RX_ACCEPT);
+	tap_eq(rx.more, 0);
+	rig_end();
+}
+
 static void answers_that_come_twice(void)
 {
 	u32 since;
@@ -601,7 +624,7 @@ static void resent_answers_are_not_timed(void)
 
 int main(void)
 {
-	tap_plan(21);
+	tap_plan(22);
 	tap_run(one_gap_is_asked_for_alone);
 	tap_run(gaps_wait_at_unknown_peers);
 	tap_run(all_gaps_are_asked_for_at_known_peers);
@@ -612,6 +635,7 @@ int main(void)
 	tap_run(requests_behind_complete);
 	tap_run(atomics_are_kept);
 	tap_run(wrong_answer_fails_at_its_turn);
+	tap_run(part_goes_on_at_the_end);
 	tap_run(answers_that_come_twice);
 	tap_run(timeout_asks_for_the_rest);
 	tap_run(kept_answers_are_given_up);
