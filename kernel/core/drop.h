@@ -59,7 +59,7 @@
 	X(HOLES_RESENT, "holes_resent", "gaps resent alone to a peer that keeps what follows") \
 	X(MTU_ASKED, "mtu_asked", "times that a peer was asked for longer packets") \
 	X(MTU_AGREED, "mtu_agreed", "agreements on longer packets") \
-	X(SPRAY_AGREED, "spray_agreed", "queue pairs that begin to use several paths") \
+	X(SPRAY_AGREED, "sprayed", "queue pairs that begin to use several paths") \
 	X(SACK_ASKED, "sack_asked", "times that a peer was asked for selective acknowledgements") \
 	X(SACK_SENT, "sack_sent", "selective acknowledgements sent") \
 	X(SACK_RCVD, "sack_rcvd", "selective acknowledgements used") \

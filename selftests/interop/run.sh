@@ -130,7 +130,7 @@ run_spray() {
 	traffic -n 60 -x 400000 "$@" || status=$?
 	knob irb spray 1
 	echo "asked $(($(counter irb sack_asked) - asked)) times"
-	[ $status = 0 ] && [ "$(counter irb sack_asked)" -gt "$asked" ] && [ "$(counter irb spray_agreed)" = 0 ]
+	[ $status = 0 ] && [ "$(counter irb sack_asked)" -gt "$asked" ] && [ "$(counter irb sprayed)" = 0 ]
 }
 
 # usage: gid_of LINK [6]: its index

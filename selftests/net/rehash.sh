@@ -155,19 +155,19 @@ spreads_and_breaks() {
 sprayed() {
 	local agreed evicted
 
-	agreed=$(counter nla spray_agreed)
+	agreed=$(counter nla sprayed)
 	evicted=$(counter nla rehashes)
 	knob nla spray 4 || return
 	vt_options='-x 400000 -w 16' under_traffic spreads_and_breaks || return
 	repair
 	knob nla spray 1
-	echo "spraying queue pairs: $(($(counter nla spray_agreed) - agreed)), new ports: $(($(counter nla rehashes) - evicted))," \
-		"resent: $(counter nla holes_resent), peer: $(counter nlb spray_agreed)"
-	[ "$traffic_status" = 0 ] && [ "$(counter nla spray_agreed)" -gt "$agreed" ] && [ "$(counter nlb spray_agreed)" = 0 ]
+	echo "spraying queue pairs: $(($(counter nla sprayed) - agreed)), new ports: $(($(counter nla rehashes) - evicted))," \
+		"resent: $(counter nla holes_resent), peer: $(counter nlb sprayed)"
+	[ "$traffic_status" = 0 ] && [ "$(counter nla sprayed)" -gt "$agreed" ] && [ "$(counter nlb sprayed)" = 0 ]
 }
 
 # Who is not asked to does not spray.
-one_way() { [ "$(counter nla spray_agreed)" = 0 ] && [ "$(counter nlb spray_agreed)" = 0 ]; }
+one_way() { [ "$(counter nla sprayed)" = 0 ] && [ "$(counter nlb sprayed)" = 0 ]; }
 
 # usage: cases NAME
 cases() {

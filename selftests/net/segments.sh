@@ -71,9 +71,12 @@ switch_stands() {
 
 # usage: is_not_found LOSS
 is_not_found() {
+	local resent
+
 	traffic -e 16 -n 600 || return
 	echo "$(counter nla retransmits) and $(counter nlb retransmits) retransmits"
-	[ "$1" = 0 ] || [ "$(counter nla retransmits)" -gt 10 ] || { echo "nothing was lost"; return 1; }
+	resent=$(($(counter nla retransmits) + $(counter nla holes_resent)))
+	[ "$1" = 0 ] || [ $resent -gt 10 ] || { echo "nothing was lost"; return 1; }
 	[ "$(spoilt nla)$(spoilt nlb)" = 00 ] && [ "$(gso nla)$(gso nlb)" = YY ] && sends_super nla
 }
 
