@@ -81,7 +81,8 @@ static bool put_req(struct sk_buff *msg, const struct hroce_qp *qp)
 	       rdma_nl_put_driver_u32(msg, "recovers", req->recovering) ||
 	       (req->sack &&
 		rdma_nl_put_driver_u32(msg, "late_wait_us",
-				       req->sack->late.wait)) ||
+				       ns_to_us((u64)req->sack->late.wait <<
+						10))) ||
 	       rdma_nl_put_driver_string(msg, "waits_for", waits_for(qp));
 }
 
