@@ -70,13 +70,16 @@ unlock:
 
 void hroce_sack_destroy(struct hroce_qp *qp)
 {
+	struct hrp_spray *spray;
 	struct hrp_keep *ahead;
 	struct hrp_sack *sack;
 
 	spin_lock_bh(&qp->send.lock);
 	ahead = hrp_ahead_close(&qp->proto);
+	spray = hrp_spray_close(&qp->proto.req);
 	sack = hrp_sack_close(&qp->proto.req);
 	spin_unlock_bh(&qp->send.lock);
 	hroce_keep_destroy(qp, ahead);
+	kfree(spray);
 	kfree(sack);
 }

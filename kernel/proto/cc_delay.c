@@ -19,6 +19,7 @@
 #include "damage.h"
 #include "hole.h"
 #include "req_priv.h"
+#include "spray.h"
 
 /*
  * Queueing that is accepted, in units of 1024 ns: above what a host needs to
@@ -195,6 +196,16 @@ static u32 delay_target(const struct hrp_qp *qp)
 	return TARGET + qp->base / LONG + SMALL * TARGET / qp->req.cwnd_pkts;
 }
 
+/*
+ * What one packet finds on its path tells little of the others: while several are
+ * used, the window is not doubled any more if it may be all that is needed, one
+ * packet for each microsecond of the path.
+ */
+static bool delay_is_spread(const struct hrp_qp *qp)
+{
+	return hrp_spray_is_on(&qp->req) && qp->req.cwnd_pkts >= qp->base;
+}
+
 static void delay_measured(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
@@ -214,7 +225,7 @@ static void delay_measured(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns)
 	req->cc_waits = waits;
 	tests = hrp_damage_look(req, over && req->cc_over) ||
 		(!over && delay_is_puzzled(qp) && delay_test(req));
-	if (waits)
+	if (waits || delay_is_spread(qp))
 		req->cc_start = 0;
 	if (over && req->cc_over)
 		delay_shrink(req, delay - target, rtt);

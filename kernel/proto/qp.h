@@ -247,8 +247,8 @@ struct hrp_req {
 	u32 cc_queued:1;
 	u32 cc_waits:1;
 	u8 unasked_pkts;
-	u8 cc:4;
-	u8 spray:4;
+	u8 cc:3;
+	u8 spray:5;
 	u8 burst_pkts;
 	u8 nr_rd_atomic;
 	u8 timeout:5;

@@ -14,6 +14,7 @@
 #include "resp_priv.h"
 #include "rtt.h"
 #include "sack.h"
+#include "spray.h"
 
 /* Maps may begin later than at the missing request. */
 #define ASK_LATER	1

@@ -25,7 +25,6 @@
 #include "keep.h"
 #include "late.h"
 #include "qp.h"
-#include "spray.h"
 
 /* How often a peer is asked that does not answer. */
 #define HRP_SACK_ASKS		3
@@ -88,7 +87,7 @@ struct hrp_sack_word {
  * @came_new: the same of the second half
  * @damage: which losses are damage, see damage.h
  * @late: which gaps are losses, see late.h
- * @spray: several paths, see spray.h
+ * @spray: several paths, see spray.h; NULL: not wanted yet
  * @ahead: answers that are kept, see ahead.h; NULL: there are none
  * @words: how many there are; a power of two
  * @word: by PSN
@@ -116,7 +115,7 @@ struct hrp_sack {
 	bool came_new;
 	struct hrp_damage damage;
 	struct hrp_late late;
-	struct hrp_spray spray;
+	struct hrp_spray *spray;
 	struct hrp_keep *ahead;
 	u32 words;
 	struct hrp_sack_word word[];

@@ -3,11 +3,12 @@
  * Several paths for the requests of one queue pair.
  *
  * A peer that sends selective acknowledgements keeps what comes out of order and
- * tells what is missing, so its packets may take several paths at once. Blocks of
- * consecutive packets, each about a super-packet, stay together. A block takes the
- * path on which the fewest packets are missing: so a slow path gets less. The paths
- * of the last blocks are noted, nothing for each packet. What is resent takes
- * another path than before.
+ * tells what is missing, so its packets may take several paths at once. Runs of
+ * consecutive packets, each about a super-packet, stay together; they are shorter
+ * if the window is small, so that it takes all paths. A run takes the path on
+ * which the fewest packets are missing: so a slow path gets less. The paths of the
+ * last blocks, parts of runs, are noted, nothing for each packet. What is resent
+ * takes another path than before.
  *
  * The oldest packet that is missing is nearly always one of the slowest path,
  * whether it waits in a queue or was lost. Packets that arrive meanwhile are
@@ -20,6 +21,7 @@
 #include <linux/compiler.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
+#include <linux/string.h>
 #include "burst.h"
 #include "late.h"
 #include "mtu.h"
@@ -28,13 +30,12 @@
 #include "sack.h"
 #include "spray.h"
 
-/* Payload of a block: about that of a super-packet. */
-#define BLOCK_BYTES	(15 * 4096u)
+/* Payload of a run: about that of a super-packet. */
+#define RUN_BYTES	(15 * 4096u)
 
-/* Most packets of a block. */
-#define BLOCK_PKTS	60u
-
-#define NO_BLOCK	U32_MAX
+/* Most packets of a run, and blocks of the longest one. */
+#define RUN_PKTS	60u
+#define RUN_BLOCKS	5u
 
 /* So many packets in flight are worth several paths. */
 #define SPRAY_PKTS	48u
@@ -44,7 +45,7 @@
 
 bool hrp_spray_is_on(const struct hrp_req *req)
 {
-	return req->sack && req->sack->spray.paths;
+	return req->sack && req->sack->spray && req->sack->spray->paths;
 }
 
 void hrp_spray_look(struct hrp_req *req)
@@ -66,24 +67,48 @@ static void spray_begin_round(const struct hrp_req *req, struct hrp_spray *s)
 		s->blame[i] = 0;
 }
 
-bool hrp_spray_start(struct hrp_qp *qp)
+bool hrp_spray_is_wanted(const struct hrp_req *req)
+{
+	const struct hrp_spray *s = req->sack->spray;
+
+	return req->spray >= 2 && !(s && (s->paths || s->strikes == STRIKES));
+}
+
+/* How long runs may be, as a multiple of blocks. */
+static void spray_set_run(const struct hrp_qp *qp, struct hrp_spray *s)
+{
+	u32 mtu = max_t(u32, qp->mtu, qp->req.agreed_mtu * HRP_MTU_UNIT);
+	u32 run = min(max(RUN_BYTES / mtu, 1u), RUN_PKTS);
+
+	s->block = max(run / RUN_BLOCKS, 1u);
+	s->run = run / s->block * s->block;
+	s->run_end = qp->req.psn_max;
+}
+
+void hrp_spray_start(struct hrp_qp *qp, struct hrp_spray *spray)
 {
 	struct hrp_req *req = &qp->req;
-	struct hrp_spray *s = &req->sack->spray;
-	u32 mtu = max_t(u32, qp->mtu, req->agreed_mtu * HRP_MTU_UNIT);
 
-	if (req->spray < 2 || s->paths || s->strikes == STRIKES)
-		return false;
-	s->paths = min_t(u32, req->spray, HRP_SPRAY_PATHS);
-	s->block = clamp(BLOCK_BYTES / mtu, 1u, BLOCK_PKTS);
-	s->evict = 0;
-	s->newest = NO_BLOCK;
-	s->begin = req->psn_max;
+	if (!req->sack->spray)
+		memset(spray, 0, sizeof(*spray));
+	req->sack->spray = spray;
+	spray->paths = min_t(u32, req->spray, HRP_SPRAY_PATHS);
+	spray->evict = 0;
+	spray->begin = req->psn_max;
+	spray_set_run(qp, spray);
 	hrp_count(qp, HROCE_EV_SPRAY_AGREED);
 	req->keeps = 1;
 	hrp_late_expect(req);
-	spray_begin_round(req, s);
-	return true;
+	spray_begin_round(req, spray);
+}
+
+struct hrp_spray *hrp_spray_close(struct hrp_req *req)
+{
+	struct hrp_spray *spray = req->sack ? req->sack->spray : NULL;
+
+	if (spray)
+		req->sack->spray = NULL;
+	return spray;
 }
 
 void hrp_spray_reset(struct hrp_req *req)
@@ -91,8 +116,10 @@ void hrp_spray_reset(struct hrp_req *req)
 	if (!req->sack)
 		return;
 	req->sack->told = false;
-	req->sack->spray.paths = 0;
-	req->sack->spray.strikes = 0;
+	if (!req->sack->spray)
+		return;
+	req->sack->spray->paths = 0;
+	req->sack->spray->strikes = 0;
 }
 
 static u32 spray_path(const struct hrp_spray *s, u32 psn)
@@ -106,9 +133,29 @@ static u32 spray_left(const struct hrp_spray *s, u32 psn)
 	return min(s->block - psn % s->block, HRP_PSN_MASK + 1 - psn);
 }
 
+/* Packets of a run that begins at @psn. */
+static u32 spray_run(const struct hrp_req *req, u32 psn)
+{
+	const struct hrp_spray *s = req->sack->spray;
+	u32 run = min_t(u32, req->cwnd_pkts / s->paths, s->run);
+	u32 blocks = max(run / s->block, 1u);
+
+	return min(blocks * s->block - psn % s->block, HRP_PSN_MASK + 1 - psn);
+}
+
+/* Packets from @psn to the end of the newest run; 0: another one begins. */
+static u32 spray_rest(const struct hrp_spray *s, u32 psn)
+{
+	u32 rest = (s->run_end - psn) & HRP_PSN_MASK;
+
+	return rest <= s->run ? rest : 0;
+}
+
 u32 hrp_spray_pkts(const struct hrp_req *req, u32 pkts)
 {
-	return min(pkts, spray_left(&req->sack->spray, req->psn));
+	u32 rest = spray_rest(req->sack->spray, req->psn);
+
+	return min(pkts, rest ?: spray_run(req, req->psn));
 }
 
 /* Has this burst been sent before? */
@@ -121,13 +168,14 @@ static bool spray_resends(const struct hrp_req *req, const struct hrp_burst *b)
 
 /*
  * The path on which the fewest packets before @end are missing, as far as is
- * known; of equal ones, that which has not been used for longest.
+ * known, but not @but; of equal ones, that which has not been used for longest.
  */
-static u32 spray_choose(struct hrp_req *req, const struct hrp_spray *s, u32 end)
+static u32 spray_choose(struct hrp_req *req, const struct hrp_spray *s, u32 end,
+			u32 but)
 {
 	u32 missing[HRP_SPRAY_PATHS] = {};
 	u32 i, nr, next, path, psn = req->psn_una;
-	u32 best = s->turn;
+	u32 best = s->turn, least = U32_MAX;
 
 	hrp_sack_trim(req);
 	for (nr = 0; nr < HRP_SPRAY_BLOCKS; nr++) {
@@ -141,25 +189,29 @@ static u32 spray_choose(struct hrp_req *req, const struct hrp_spray *s, u32 end)
 	}
 	for (i = s->paths; i; i--) {
 		path = (s->turn + i) % s->paths;
-		if (missing[path] <= missing[best])
+		if (path != but && missing[path] <= least) {
+			least = missing[path];
 			best = path;
+		}
 	}
 	return best;
 }
 
 u16 hrp_spray_sport(struct hrp_req *req, const struct hrp_burst *b)
 {
-	struct hrp_spray *s = &req->sack->spray;
-	u32 block = b->first.psn / s->block;
+	struct hrp_spray *s = req->sack->spray;
+	u32 psn = b->first.psn;
+	u32 end = hrp_psn_add(psn, b->nr_pkts);
 
 	if (spray_resends(req, b))
-		return s->sport[(spray_path(s, b->first.psn) + 1 +
-				 req->backoff) % s->paths];
-	if (s->newest != block) {
-		s->turn = spray_choose(req, s, b->first.psn);
-		s->newest = block;
-		s->path[block % HRP_SPRAY_BLOCKS] = s->turn;
+		return s->sport[spray_choose(req, s, req->psn_max,
+					     spray_path(s, psn))];
+	if (!spray_rest(s, psn)) {
+		s->run_end = hrp_psn_add(psn, spray_run(req, psn));
+		s->turn = spray_choose(req, s, psn, s->paths);
 	}
+	for (; hrp_psn_diff(psn, end) < 0; psn = hrp_psn_add(psn, spray_left(s, psn)))
+		s->path[psn / s->block % HRP_SPRAY_BLOCKS] = s->turn;
 	return s->sport[s->turn];
 }
 
@@ -173,17 +225,17 @@ static int spray_worst(const struct hrp_req *req, const struct hrp_spray *s)
 		if (s->blame[i] > s->blame[worst])
 			worst = i;
 	}
-	if (s->blame[worst] < s->block || 2 * s->blame[worst] < all)
+	if (s->blame[worst] < s->run || 2 * s->blame[worst] < all)
 		return -1;
 	return worst;
 }
 
 void hrp_spray_learn(struct hrp_req *req, u32 psn, u32 nr)
 {
-	struct hrp_spray *s = &req->sack->spray;
+	struct hrp_spray *s = req->sack->spray;
 	int worst;
 
-	if (!s->paths)
+	if (!hrp_spray_is_on(req))
 		return;
 	req->keeps = 1;
 	/* It was long ago. */
@@ -212,7 +264,7 @@ void hrp_spray_silent(struct hrp_req *req)
 
 	if (!hrp_spray_is_on(req))
 		return;
-	s = &req->sack->spray;
+	s = req->sack->spray;
 	s->evict |= BIT(spray_path(s, req->psn_una));
 	s->begin = req->psn_max;
 }
@@ -221,8 +273,8 @@ void hrp_spray_dropped(struct hrp_req *req)
 {
 	if (!hrp_spray_is_on(req))
 		return;
-	if (++req->sack->spray.strikes == STRIKES)
-		req->sack->spray.paths = 0;
+	if (++req->sack->spray->strikes == STRIKES)
+		req->sack->spray->paths = 0;
 }
 
 int hrp_spray_evict(struct hrp_req *req)
@@ -230,9 +282,9 @@ int hrp_spray_evict(struct hrp_req *req)
 	struct hrp_spray *s;
 	int path;
 
-	if (!req->sack || !req->sack->spray.evict)
+	if (!req->sack || !req->sack->spray || !req->sack->spray->evict)
 		return -1;
-	s = &req->sack->spray;
+	s = req->sack->spray;
 	path = __ffs(s->evict);
 	s->evict &= s->evict - 1;
 	return path;

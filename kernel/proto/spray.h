@@ -14,19 +14,20 @@ struct hrp_qp;
 struct hrp_req;
 
 /* Most paths of a queue pair. */
-#define HRP_SPRAY_PATHS	4u
+#define HRP_SPRAY_PATHS	16u
 
 /* Blocks whose path is noted. */
-#define HRP_SPRAY_BLOCKS	256u
+#define HRP_SPRAY_BLOCKS	1024u
 
 /**
  * struct hrp_spray - the paths of a requester
  * @paths: how many; 0: all packets take one
- * @block: so many packets in a row take the same
+ * @block: packets whose path is noted together
+ * @run: so many packets in a row take the same at most; several blocks
  * @strikes: how often the peer has not kept what came out of order
+ * @turn: path of the newest run
  * @evict: bits of paths that are to be replaced
- * @turn: path of the newest block
- * @newest: its number
+ * @run_end: one past the last packet of the newest run
  * @begin: packets from this PSN on were sent after the last path was replaced
  * @end: a round ends when a packet behind this PSN has arrived
  * @blame: packets of this round that arrived while one of that path was the
@@ -37,10 +38,11 @@ struct hrp_req;
 struct hrp_spray {
 	u8 paths;
 	u8 block;
+	u8 run;
 	u8 strikes;
-	u8 evict;
 	u8 turn;
-	u32 newest;
+	u16 evict;
+	u32 run_end;
 	u32 begin;
 	u32 end;
 	u32 blame[HRP_SPRAY_PATHS];
@@ -58,14 +60,31 @@ struct hrp_spray {
 void hrp_spray_look(struct hrp_req *req);
 
 /**
- * hrp_spray_start - the peer takes packets out of order: use several paths
- * @qp: queue pair with @qp->req.sack; the peer has told so
+ * hrp_spray_is_wanted - are several paths to be used from now on?
+ * @req: requester with @req->sack; the peer takes packets out of order
  *
- * Does nothing if that is not wanted, or was begun before. Context: send lock held.
- * Return: true if several paths are used from now on: the owner sets
- * &hrp_spray.sport.
+ * Context: send lock held.
+ * Return: true if so, and hrp_spray_start() was not called yet.
  */
-bool hrp_spray_start(struct hrp_qp *qp);
+bool hrp_spray_is_wanted(const struct hrp_req *req);
+
+/**
+ * hrp_spray_start - use several paths
+ * @qp: queue pair with @qp->req.sack, for whose requester hrp_spray_is_wanted()
+ * @spray: memory, kept until hrp_spray_close(); that of before if there is any
+ *
+ * Then the owner sets &hrp_spray.sport. Context: send lock held.
+ */
+void hrp_spray_start(struct hrp_qp *qp, struct hrp_spray *spray);
+
+/**
+ * hrp_spray_close - counterpart of hrp_spray_start()
+ * @req: requester
+ *
+ * Context: send lock held.
+ * Return: memory to free, or NULL.
+ */
+struct hrp_spray *hrp_spray_close(struct hrp_req *req);
 
 /**
  * hrp_spray_reset - begin with one path

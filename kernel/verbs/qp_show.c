@@ -17,6 +17,7 @@
 #include "../proto/psn.h"
 #include "../proto/rtt.h"
 #include "../proto/sack.h"
+#include "../proto/spray.h"
 #include "../proto/wait.h"
 #include "ops.h"
 
@@ -71,7 +72,7 @@ static bool put_req(struct sk_buff *msg, const struct hroce_qp *qp)
 	return rdma_nl_put_driver_u32(msg, "udp_sport",
 				      qp->path.sport[0]) ||
 	       rdma_nl_put_driver_u32(msg, "paths", hrp_spray_is_on(req) ?
-				      req->sack->spray.paths : 1) ||
+				      req->sack->spray->paths : 1) ||
 	       put_times(msg, req) || put_cc(msg, &qp->proto) ||
 	       rdma_nl_put_driver_u32(msg, "window_pkts", req->cwnd_pkts) ||
 	       rdma_nl_put_driver_u32(msg, "in_flight_pkts", in_flight) ||

@@ -110,7 +110,7 @@ static void unpace(struct fab_qp *qp)
 /* All paths are new but the first one. */
 static void spray_draw(struct fab_qp *qp)
 {
-	u16 *sport = qp->hrp.req.sack->spray.sport;
+	u16 *sport = qp->hrp.req.sack->spray->sport;
 	u32 i;
 
 	sport[0] = qp->sport[0];
@@ -138,7 +138,7 @@ static void evict(struct fab_qp *qp)
 	int path;
 
 	while ((path = hrp_spray_evict(req)) >= 0) {
-		req->sack->spray.sport[path] = sim_rand(&qp_fab(qp)->rng);
+		req->sack->spray->sport[path] = sim_rand(&qp_fab(qp)->rng);
 		hrp_count(&qp->hrp, HROCE_EV_REHASHES);
 	}
 }
@@ -390,7 +390,7 @@ void fab_qp_receive(struct fab_qp *qp, struct fab_pkt *p)
 			kept_open_sack(&qp->hrp.req);
 			hrp_sack_heard(&qp->hrp, pkt, p->map,
 				       qp_fab(qp)->now_ns);
-			if (hrp_spray_start(&qp->hrp))
+			if (kept_start_spray(&qp->hrp))
 				spray_draw(qp);
 		}
 		taken = take_response(qp, pkt, p->map);
@@ -623,7 +623,7 @@ void fab_qp_free(struct fab_qp *qp)
 {
 	kept_end(&qp->hrp);
 	kept_free(hrp_ahead_close(&qp->hrp));
-	free(hrp_sack_close(&qp->hrp.req));
+	kept_close_sack(&qp->hrp.req);
 	free(hrp_pace_stop(&qp->hrp));
 	free(qp->hrp.req.sq.hdr);
 	free(qp->hrp.req.sq.ring);

@@ -336,7 +336,7 @@ static void take_map(const struct hrp_pkt *pkt)
 		map[i] = fill & 1 ? take(1) : fill;
 	kept_open_sack(&fuzz.qp.req);
 	hrp_sack_heard(&fuzz.qp, &told, map, fuzz.now_ns);
-	hrp_spray_start(&fuzz.qp);
+	kept_start_spray(&fuzz.qp);
 	hrp_sack_take(&fuzz.qp, &told, map, fuzz.now_ns);
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include "proto/ahead.h"
+#include "proto/spray.h"
 
 static inline void kept_room(struct hrp_keep *keep, u32 psn)
 {
@@ -31,6 +32,26 @@ static inline void kept_open_sack(struct hrp_req *req)
 
 	if (hrp_sack_is_short(req))
 		free(hrp_sack_open(req, malloc(hrp_sack_size(words)), words));
+}
+
+static inline void kept_close_sack(struct hrp_req *req)
+{
+	free(hrp_spray_close(req));
+	free(hrp_sack_close(req));
+}
+
+/*
+ * Room for paths, if several are wanted, as datapath/spray.c has it;
+ * hrp_sack_open() was called. Return: true if they are used from now on.
+ */
+static inline bool kept_start_spray(struct hrp_qp *qp)
+{
+	struct hrp_spray *spray = qp->req.sack->spray;
+
+	if (!hrp_spray_is_wanted(&qp->req))
+		return false;
+	hrp_spray_start(qp, spray ?: malloc(sizeof(*spray)));
+	return true;
 }
 
 /* Room to keep an answer; hrp_sack_open() was called. */

@@ -55,7 +55,7 @@ void rig_end(void)
 {
 	rig_expect_no_cqe();
 	tap_eq(kept_free(hrp_ahead_close(&rig.qp)), 0);
-	free(hrp_sack_close(&rig.qp.req));
+	kept_close_sack(&rig.qp.req);
 	free(rig.ring);
 	free(rig.qp.req.sq.copies);
 }

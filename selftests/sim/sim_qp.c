@@ -29,7 +29,7 @@ static void keep_end(struct sim_qp *qp)
 static void sack_end(struct sim_qp *qp)
 {
 	sim_check(qp->node->sim, !kept_free(hrp_ahead_close(&qp->hrp)));
-	free(hrp_sack_close(&qp->hrp.req));
+	kept_close_sack(&qp->hrp.req);
 }
 
 static void error_work(void *ctx)
@@ -821,7 +821,7 @@ struct sim_qp *sim_qp_new(struct sim_node *node, enum hrp_type type, u32 qpn,
 	req->window_pkts = sim->opts.queue_us || sim->opts.spray ? 512 :
 			   8u << sim_below(&sim->rng, 6);
 	qp->burst_pkts = 1u << sim_below(&sim->rng, 7);
-	req->spray = sim->opts.spray ? 2 + qpn % 3 : 1;
+	req->spray = sim->opts.spray ? 2 + qpn % 15 : 1;
 	req->cc = sim->opts.dcqcn ? HRP_CC_DCQCN : qpn / 2 % HRP_CC_NR;
 	resp->burst_pkts = 1u << sim_below(&sim->rng, 7);
 	/*

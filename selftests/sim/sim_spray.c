@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Requests on several ways, each of which takes its time. */
+#include "kept.h"
 #include "sim.h"
 
 void sim_spray_bound(struct sim_qp *qp)
@@ -25,12 +26,12 @@ void sim_spray_draw(struct sim_qp *qp)
 	if (!hrp_spray_is_on(req))
 		return;
 	for (i = 0; i < HRP_SPRAY_PATHS; i++)
-		req->sack->spray.sport[i] = qp->way[0] + i;
+		req->sack->spray->sport[i] = qp->way[0] + i;
 }
 
 void sim_spray_begin(struct sim_qp *qp)
 {
-	if (hrp_spray_start(&qp->hrp))
+	if (kept_start_spray(&qp->hrp))
 		sim_spray_draw(qp);
 }
 
@@ -41,8 +42,8 @@ void sim_spray_evict(struct sim_qp *qp)
 	int path;
 
 	while ((path = hrp_spray_evict(req)) >= 0) {
-		sim_check(sim, path < req->sack->spray.paths);
-		req->sack->spray.sport[path] = sim_rand(&sim->rng);
+		sim_check(sim, path < req->sack->spray->paths);
+		req->sack->spray->sport[path] = sim_rand(&sim->rng);
 		hrp_count(&qp->hrp, HROCE_EV_REHASHES);
 	}
 }

@@ -14,7 +14,8 @@
 #define RTT_NS	100000
 
 /* At the MTU of the rig. */
-#define BLOCK	60u
+#define RUN	60u
+#define BLOCK	12u
 
 #define FIRST_SPORT	0xc100
 
@@ -44,9 +45,9 @@ static void begin_sprayed(u32 psn, u32 window, u32 paths)
 	begin(psn, window, paths);
 	kept_open_sack(req);
 	req->sack->told = true;
-	tap_ok(hrp_spray_start(&rig.qp));
+	tap_ok(kept_start_spray(&rig.qp));
 	for (i = 0; i < HRP_SPRAY_PATHS; i++)
-		req->sack->spray.sport[i] = FIRST_SPORT + i;
+		req->sack->spray->sport[i] = FIRST_SPORT + i;
 }
 
 /* Send the next burst. Return: its path; negative: there is none. */
@@ -59,7 +60,7 @@ static int send_one(void)
 	if (rig_next() != HRP_NEXT_BURST)
 		return -1;
 	path = hrp_spray_sport(req, &rig.burst) - FIRST_SPORT;
-	tap_ok(path < req->sack->spray.paths);
+	tap_ok(path < req->sack->spray->paths);
 	return path;
 }
 
@@ -75,7 +76,7 @@ static void fill(u32 pkts[HRP_SPRAY_PATHS])
 
 static u32 path_of(u32 psn)
 {
-	const struct hrp_spray *s = &req->sack->spray;
+	const struct hrp_spray *s = req->sack->spray;
 
 	return s->path[psn / s->block % HRP_SPRAY_BLOCKS];
 }
@@ -152,15 +153,15 @@ static void begins_once(void)
 {
 	begin(0, 200, 1);
 	kept_open_sack(req);
-	tap_ok(!hrp_spray_start(&rig.qp));
+	tap_ok(!kept_start_spray(&rig.qp));
 	tap_ok(!hrp_spray_is_on(req));
 	rig_end();
 
 	begin_sprayed(0, 200, 2);
 	tap_ok(hrp_spray_is_on(req));
-	tap_eq(req->sack->spray.paths, 2);
+	tap_eq(req->sack->spray->paths, 2);
 	tap_eq(rig.counts.v[HROCE_EV_SPRAY_AGREED], 1);
-	tap_ok(!hrp_spray_start(&rig.qp));
+	tap_ok(!kept_start_spray(&rig.qp));
 	tap_eq(rig.counts.v[HROCE_EV_SPRAY_AGREED], 1);
 	hrp_req_start(&rig.qp, 5);
 	tap_ok(!hrp_spray_is_on(req));
@@ -168,30 +169,59 @@ static void begins_once(void)
 	rig_end();
 }
 
-static void blocks_take_turns(void)
+static void runs_take_turns(void)
 {
 	static const u32 begins[] = { 0, 7, 0xffffc0 };
-	u32 pkts[HRP_SPRAY_PATHS], i, paths, last;
+	u32 pkts[HRP_SPRAY_PATHS], i, paths, psn;
 	int path;
 
 	for (paths = 2; paths <= HRP_SPRAY_PATHS; paths++) {
 		for (i = 0; i < ARRAY_SIZE(begins); i++) {
 			begin_sprayed(begins[i], 480, paths);
 			while ((path = send_one()) >= 0) {
-				last = hrp_psn_add(rig.burst.first.psn,
-						   rig.burst.nr_pkts - 1);
-				tap_eq(last / BLOCK,
-				       rig.burst.first.psn / BLOCK);
-				tap_eq(path_of(last), path);
+				tap_ok(rig.burst.nr_pkts <= RUN);
+				for (psn = 0; psn < rig.burst.nr_pkts; psn++)
+					tap_eq(path_of(hrp_psn_add(rig.burst.first.psn, psn)),
+					       path);
 			}
 			rig_end();
 		}
-		begin_sprayed(0, 4 * BLOCK * paths, paths);
+		begin_sprayed(0, 2 * RUN * paths, paths);
 		fill(pkts);
 		for (i = 0; i < HRP_SPRAY_PATHS; i++)
-			tap_eq(pkts[i], i < paths ? 4 * BLOCK : 0);
+			tap_eq(pkts[i], i < paths ? 2 * RUN : 0);
 		rig_end();
 	}
+}
+
+/* A window takes all paths, unless blocks are too long for that. */
+static void runs_follow_the_window(void)
+{
+	static const struct {
+		u32 window;
+		u32 run;
+	} cases[] = {
+		{ 4 * RUN, RUN }, { 4 * RUN - 1, RUN - BLOCK },
+		{ 4 * BLOCK, BLOCK }, { 4, 4 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		begin_sprayed(0, cases[i].window, 4);
+		tap_ok(send_one() >= 0);
+		tap_eq(rig.burst.nr_pkts, cases[i].run);
+		rig_end();
+	}
+
+	/* A run goes on behind a burst that is shorter. */
+	begin_sprayed(0, 8 * RUN, 4);
+	req->burst_pkts = 5;
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	hrp_spray_sport(req, &rig.burst);
+	tap_ok(send_one() >= 0);
+	tap_eq(rig.burst.nr_pkts, RUN - 5);
+	tap_eq(path_of(0), path_of(RUN - 1));
+	rig_end();
 }
 
 /* What is missing on a path is not followed by more, as long as others are free. */
@@ -199,20 +229,20 @@ static void slow_path_gets_less(void)
 {
 	u32 pkts[HRP_SPRAY_PATHS], slow;
 
-	begin_sprayed(0, 8 * BLOCK, 4);
+	begin_sprayed(0, 8 * RUN, 4);
 	fill(pkts);
 	slow = path_of(0);
 	req->sparse = 15;
-	arrive_but(0, 8 * BLOCK);
+	arrive_but(0, 8 * RUN);
 	/* One packet is missing: it is resent by another path. */
 	tap_ok(send_one() != (int)slow);
 	tap_eq(rig.burst.first.psn, 0);
-	req->cwnd_pkts = 12 * BLOCK;
+	req->cwnd_pkts = 12 * RUN;
 	fill(pkts);
-	tap_ok(path_of(8 * BLOCK) != slow);
-	tap_ok(path_of(9 * BLOCK) != slow);
-	tap_ok(path_of(10 * BLOCK) != slow);
-	tap_eq(path_of(11 * BLOCK), slow);
+	tap_ok(path_of(8 * RUN) != slow);
+	tap_ok(path_of(9 * RUN) != slow);
+	tap_ok(path_of(10 * RUN) != slow);
+	tap_eq(path_of(11 * RUN), slow);
 	rig_end();
 }
 
@@ -222,26 +252,26 @@ static void slow_path_is_replaced(void)
 	u32 pkts[HRP_SPRAY_PATHS], path, psn;
 	int evicted;
 
-	begin_sprayed(0, 4 * BLOCK, 4);
+	begin_sprayed(0, 4 * RUN, 4);
 	fill(pkts);
-	path = path_of(BLOCK);
-	rig_ack(BLOCK - 1, ACK);
-	arrive_but(BLOCK, 4 * BLOCK);
+	path = path_of(RUN);
+	rig_ack(RUN - 1, ACK);
+	arrive_but(RUN, 4 * RUN);
 	evicted = hrp_spray_evict(req);
 	tap_eq(evicted, (int)path);
 	tap_eq(hrp_spray_evict(req), -1);
 	/* What was sent before that tells nothing more. */
 	fill(pkts);
 	psn = req->psn_max;
-	rig_ack(2 * BLOCK - 1, ACK);
-	arrive_but(2 * BLOCK, psn);
+	rig_ack(2 * RUN - 1, ACK);
+	arrive_but(2 * RUN, psn);
 	tap_eq(hrp_spray_evict(req), -1);
 	rig_end();
 
 	/* A few packets that arrive before others are nothing. */
-	begin_sprayed(0, 4 * BLOCK, 4);
+	begin_sprayed(0, 4 * RUN, 4);
 	fill(pkts);
-	arrive_but(0, BLOCK - 2);
+	arrive_but(0, RUN - 2);
 	tap_eq(hrp_spray_evict(req), -1);
 	rig_end();
 }
@@ -250,18 +280,18 @@ static void loss_on_all_paths_replaces_none(void)
 {
 	u32 i;
 
-	begin_sprayed(0, 16 * BLOCK, 4);
-	req->sack->spray.begin = 0;
-	for (i = 0; i < 4; i++)
-		req->sack->spray.path[i] = i;
-	req->psn_max = 16 * BLOCK;
-	req->sack->spray.end = 4 * BLOCK;
+	begin_sprayed(0, 16 * RUN, 4);
+	req->sack->spray->begin = 0;
+	for (i = 0; i < 4 * RUN; i++)
+		req->sack->spray->path[i / BLOCK] = i / RUN;
+	req->psn_max = 16 * RUN;
+	req->sack->spray->end = 4 * RUN;
 	for (i = 0; i < 4; i++) {
-		req->sack->end = (i + 1) * BLOCK;
-		hrp_spray_learn(req, i * BLOCK, 2 * BLOCK);
+		req->sack->end = (i + 1) * RUN;
+		hrp_spray_learn(req, i * RUN, 2 * RUN);
 	}
 	tap_eq(hrp_spray_evict(req), -1);
-	tap_eq(req->sack->spray.end, 16 * BLOCK);
+	tap_eq(req->sack->spray->end, 16 * RUN);
 	req->psn_max = 0;
 	rig_end();
 }
@@ -270,16 +300,16 @@ static void silence_replaces_the_path(void)
 {
 	u32 pkts[HRP_SPRAY_PATHS], path;
 
-	begin_sprayed(0, 2 * BLOCK, 4);
+	begin_sprayed(0, 2 * RUN, 4);
 	fill(pkts);
-	rig_ack(BLOCK - 1, ACK);
-	path = path_of(BLOCK);
+	rig_ack(RUN - 1, ACK);
+	path = path_of(RUN);
 	rig.now_ns = hrp_req_deadline(req);
 	tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
 	tap_eq(hrp_spray_evict(req), (int)path);
 	tap_eq(hrp_spray_evict(req), -1);
 	tap_ok(send_one() != (int)path);
-	tap_eq(rig.burst.first.psn, BLOCK);
+	tap_eq(rig.burst.first.psn, RUN);
 	rig_end();
 }
 
@@ -294,10 +324,10 @@ static void peer_that_keeps_nothing(void)
 		hrp_spray_dropped(req);
 	}
 	tap_ok(!hrp_spray_is_on(req));
-	tap_ok(!hrp_spray_start(&rig.qp));
+	tap_ok(!kept_start_spray(&rig.qp));
 	/* The next connection is another matter. */
 	hrp_req_start(&rig.qp, 0);
-	tap_ok(hrp_spray_start(&rig.qp));
+	tap_ok(kept_start_spray(&rig.qp));
 	rig_end();
 }
 
@@ -311,7 +341,7 @@ static void hostile_answers(void)
 		u32 base = begins[i & 1];
 		u32 len;
 
-		begin_sprayed(base, 100 + sim_below(&rng, 900), 2 + i % 3);
+		begin_sprayed(base, 100 + sim_below(&rng, 900), 2 + i % (HRP_SPRAY_PATHS - 1));
 		for (j = 0; j < 20; j++) {
 			while (send_one() >= 0)
 				;
@@ -328,7 +358,7 @@ static void hostile_answers(void)
 						    sim_below(&rng, 300)),
 					sim_below(&rng, 2) ? ACK : NAK);
 			while ((path = hrp_spray_evict(req)) >= 0)
-				tap_ok(path < req->sack->spray.paths);
+				tap_ok(path < req->sack->spray->paths);
 			if (!hrp_spray_is_on(req))
 				break;
 		}
@@ -338,10 +368,11 @@ static void hostile_answers(void)
 
 int main(void)
 {
-	tap_plan(9);
+	tap_plan(10);
 	tap_run(asked_if_it_is_worth_it);
 	tap_run(begins_once);
-	tap_run(blocks_take_turns);
+	tap_run(runs_take_turns);
+	tap_run(runs_follow_the_window);
 	tap_run(slow_path_gets_less);
 	tap_run(slow_path_is_replaced);
 	tap_run(loss_on_all_paths_replaces_none);
