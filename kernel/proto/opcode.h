@@ -46,11 +46,13 @@ enum hrp_op {
 
 #define HRP_OPCODE_CNP	0x81
 
-/* Of those that table 38 leaves to manufacturers, see sack.h and mtu.h. */
+/* Of those that table 38 leaves to manufacturers: sack.h, mtu.h, second.h. */
 #define HRP_OPCODE_SACK_ASK	0xc0
 #define HRP_OPCODE_SACK		0xc1
 #define HRP_OPCODE_MTU_ASK	0xc2
 #define HRP_OPCODE_MTU		0xc3
+#define HRP_OPCODE_SECOND_ASK	0xc4
+#define HRP_OPCODE_SECOND	0xc5
 
 /* The operation in a BTH opcode. */
 static inline enum hrp_op hrp_opcode_op(u8 opcode)

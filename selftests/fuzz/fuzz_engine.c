@@ -15,6 +15,7 @@
 #include "proto/hold.h"
 #include "proto/mtu.h"
 #include "proto/sack.h"
+#include "proto/second.h"
 #include "../sim/kept.h"
 #include "fuzz_engine.h"
 
@@ -23,6 +24,8 @@
 #define MAX_PKTS	64
 
 struct fuzz fuzz;
+
+static struct hrp_second second;
 
 /* Over all inputs: packets received, 32-bit words of ring entries written. */
 static u64 nr_packets, nr_words;
@@ -181,6 +184,11 @@ static void flush(void)
 	}
 }
 
+static const u8 second_addrs[][HRP_SECOND_ADDR_BYTES] = {
+	{ [10] = 0xff, 0xff, 10, 0, 0, 1 },
+	{ 0xfd, [15] = 1 },
+};
+
 /* What a modify of the queue pair does. */
 static void restart(void)
 {
@@ -190,6 +198,7 @@ static void restart(void)
 	fuzz_keep_end();
 	qp->req.asks = HRP_SACK_ASKS;
 	qp->req.spray = 1 + take(1) % HRP_SPRAY_PATHS;
+	hrp_second_begin(&second, second_addrs[take(1) & 1], 17);
 	qp->req.mtu_asks = HRP_MTU_ASKS;
 	qp->resp.own_mtu = take(1) % (HRP_MTU_MAX / HRP_MTU_UNIT + 1);
 	if (qp->resp.own_mtu * HRP_MTU_UNIT <= qp->mtu)
@@ -371,6 +380,49 @@ static void agree(const struct hrp_pkt *pkt)
 		hrp_mtu_asked(&fuzz.qp, pkt, magic);
 }
 
+/* A second way: some bytes are as they should be. */
+static void receive_second(const struct hrp_pkt *pkt)
+{
+	u8 payload[HRP_SECOND_BYTES] = { 'h', 'r', 'o', 'c', 1 };
+	enum hrp_way way = take(1) & 1;
+	u32 n;
+
+	memcpy(payload + 8, second_addrs[take(1) & 1], sizeof(second_addrs[0]));
+	payload[8 + 15] = 2;
+	payload[27] = 18;
+	for (n = 0; n < sizeof(u64); n++)
+		payload[39 - n] = second.token[way] >> 8 * n;
+	for (n = take(1) & 3; n && take(1) > 0x80; n--)
+		payload[take(1) % sizeof(payload)] = take(1);
+	if (!(pkt->info & HRP_OI_RESPONSE))
+		hrp_second_asked(&second, payload, way, fuzz.now_ns);
+	else if (hrp_second_answered(&second, payload, way) != HRP_SECOND_BAD)
+		fuzz_demand(second.agreed && second.peer_qpn);
+	fuzz_demand(!second.valid || second.agreed);
+	fuzz_demand(second.tries <= HRP_SECOND_ASKS);
+}
+
+/* Time passes, the way is changed, or what is due is sent. */
+static void op_second(void)
+{
+	u8 payload[HRP_SECOND_BYTES], how = take(1);
+	struct hrp_burst b;
+	enum hrp_way way;
+	u32 n = 0;
+
+	if (how & 1)
+		hrp_second_tick(&second);
+	if (how & 2)
+		hrp_second_want(&second);
+	if (how & 4)
+		second.away = second.valid && how & 8;
+	while (hrp_second_next(&second, &fuzz.qp, take(1), payload, &b, &way)) {
+		fuzz_demand(++n <= 2 * HRP_WAY_NR);
+		fuzz_demand(way == HRP_WAY_FIRST || second.agreed);
+		check_burst(&b, 1);
+	}
+}
+
 static u8 answer_status(const struct hrp_pkt *pkt, u8 verdict)
 {
 	if (verdict != HRP_RX_KEEP)
@@ -464,7 +516,10 @@ static void op_packet(bool response)
 	u32 len;
 
 	pkt.opcode = take(1);
-	if (pkt.opcode == 0xee)
+	if (pkt.opcode == 0xed)
+		pkt.opcode = response ? HRP_OPCODE_SECOND :
+					HRP_OPCODE_SECOND_ASK;
+	else if (pkt.opcode == 0xee)
 		pkt.opcode = response ? HRP_OPCODE_MTU : HRP_OPCODE_MTU_ASK;
 	else if (pkt.opcode == 0xef)
 		pkt.opcode = response ? HRP_OPCODE_SACK : HRP_OPCODE_SACK_ASK;
@@ -498,6 +553,8 @@ static void op_packet(bool response)
 	nr_packets++;
 	if (hrp_mtu_is_about(&pkt))
 		agree(&pkt);
+	else if (hrp_second_is_about(&pkt))
+		receive_second(&pkt);
 	else if (response)
 		receive_response(&pkt);
 	else if (pkt.info & HRP_OI_EXT)
@@ -612,6 +669,9 @@ static void op_modify(void)
 		break;
 	case 4:
 		take_cnp();
+		break;
+	case 5:
+		op_second();
 		break;
 	default:
 		flush();

@@ -160,6 +160,8 @@ static void opcode_info_as_specified(void)
 	known[HRP_OPCODE_SACK_ASK] = true;
 	known[HRP_OPCODE_SACK] = true;
 	known[HRP_OPCODE_MTU_ASK] = true;
+	known[HRP_OPCODE_SECOND] = true;
+	known[HRP_OPCODE_SECOND_ASK] = true;
 	known[HRP_OPCODE_MTU] = true;
 	for (i = 0; i < 256; i++)
 		if (!known[i])
