@@ -13,6 +13,7 @@
 #include "../trace/trace.h"
 #include "cnp.h"
 #include "qp.h"
+#include "second.h"
 
 /* Units of hroce_qp.cnp_at. */
 #define CNP_UNIT_SHIFT	10
@@ -65,19 +66,20 @@ void hroce_cnp_marked(struct hroce_qp *qp)
 	spin_unlock(&qp->recv.lock);
 }
 
-/* The path to the peer, in the class of CNPs. */
-static int cnp_path(const struct hroce_qp *qp, struct hroce_path *path)
+/* The path that answers take, in the class of CNPs. */
+static int cnp_path(const struct hroce_qp *qp, const struct hroce_path *answers,
+		    struct hroce_path *path)
 {
 	const struct hroce_cnp *cnp = &hqp_dev(qp)->cnp;
-	struct hroce_path_key key = qp->path.key;
+	struct hroce_path_key key = answers->key;
 	int err;
 
 	key.tclass = READ_ONCE(cnp->dscp) << 2;
 	key.sl = READ_ONCE(cnp->prio);
-	key.priority = hroce_class_priority(qp->path.port->dev, key.sl,
+	key.priority = hroce_class_priority(answers->port->dev, key.sl,
 					    TC_PRIO_MAX);
-	err = hroce_path_init(path, qp->path.port, &key, false, GFP_ATOMIC);
-	path->sport[1] = qp->path.sport[1];
+	err = hroce_path_init(path, answers->port, &key, false, GFP_ATOMIC);
+	path->sport[1] = answers->sport[1];
 	return err;
 }
 
@@ -125,12 +127,15 @@ static noinline_for_stack void cnp_transmit(struct hroce_qp *qp,
 
 void hroce_cnp_send(struct hroce_qp *qp)
 {
+	const struct hroce_path *answers = &qp->path;
 	struct hrp_burst b __uninitialized;
 	struct hroce_path path = {};
 
-	if (cnp_path(qp, &path))
-		return;
 	cnp_build(qp, &b);
+	if (unlikely(test_bit(HROCE_PENDING_BY_SECOND, &qp->proto.pending)))
+		answers = hroce_second_aim(qp, &b, true);
+	if (cnp_path(qp, answers, &path))
+		return;
 	trace_hroce_tx(qp->proto.qpn, &b);
 	cnp_transmit(qp, &path, &b);
 }

@@ -34,6 +34,15 @@
  * @mkeys: memory keys
  * @qps: queue pairs by hroce_qp_index(); looked up in epochs; a QP is freed
  *	after its entry is removed and hroce_epoch_wait() has returned
+ * @second: link that queue pairs use as a second way, see second.h; or NULL
+ *	[mutex of verbs/second.c]
+ * @second_node: on the list of all devices [that mutex]
+ * @seconds: second ways of queue pairs of this device, by their index in @qps;
+ *	looked up and freed like @qps
+ * @aliases: the same of queue pairs of other devices that have @second set to this
+ *	one, by an index that is reserved in @qps
+ * @nr_aliases: number of @aliases [that mutex]
+ * @second_work: calls hroce_second_tick() for each of @aliases
  * @qpn_hide: secret permutation between index in @qps and QPN: numbers are
  *	unpredictable, the table stays dense
  * @qp_lookup: cache of look-ups in @qps
@@ -73,6 +82,12 @@ struct hroce_dev {
 	struct hroce_port port;
 	struct hroce_mkeys mkeys;
 	struct xarray qps;
+	struct hroce_dev *second;
+	struct list_head second_node;
+	struct xarray seconds;
+	struct xarray aliases;
+	u32 nr_aliases;
+	struct delayed_work second_work;
 	struct hroce_hide qpn_hide;
 	struct hroce_lookup qp_lookup;
 	struct xarray faults;

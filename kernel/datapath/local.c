@@ -68,9 +68,8 @@ void hroce_local_deliver(const struct hroce_tx *tx, const struct hrp_burst *b,
 	frame.hdr = tx->hdr;
 	frame.next = 0;
 	r.frame = &frame;
-	r.qp = *receiver;
+	hroce_recv_begin(&r, *receiver, it);
 	frame.stats = r.qp ? READ_ONCE(r.qp->proto.stats) : frame.port->stats;
-	r.src = it;
 
 	this_cpu_inc(local_depth);
 	do {

@@ -53,16 +53,20 @@ enum hroce_qp_pending {
 	HROCE_PENDING_SEND_RUN,		/* an ACK opened the window */
 	HROCE_PENDING_RECV_RUN,		/* there are answers to send */
 	HROCE_PENDING_CNP,		/* a CNP is one of them */
+	HROCE_PENDING_SECOND,		/* what second.h sends is one of them */
+	HROCE_PENDING_BY_SECOND,	/* answers take the second way */
 };
 
 /*
  * Bits of hrp_qp.pending that say that there is work to do. An ACK that is held
- * waits for an event, the others for their side to run.
+ * waits for an event, the others for their side to run; the last one stays.
  */
 #define HROCE_PENDING_WORK	(~(BIT(HRP_PENDING_HELD) | \
 				   BIT(HRP_PENDING_REHASH) | \
 				   BIT(HRP_PENDING_REHASH_ANSWERS) | \
-				   BIT(HROCE_PENDING_CNP)))
+				   BIT(HROCE_PENDING_CNP) | \
+				   BIT(HROCE_PENDING_SECOND) | \
+				   BIT(HROCE_PENDING_BY_SECOND)))
 
 /**
  * struct hroce_qp - queue pair
@@ -73,11 +77,14 @@ enum hroce_qp_pending {
  * @send_cq: completions of the requester; XRC target: NULL
  * @recv_cq: completions of the responder; XRC: NULL, each SRQ has its own
  * @path_ok: @path is initialised
+ * @max_recv_sge: granted
  * @user: queues are mapped into user space
  * @sig_all: each request of the kernel is signaled
+ * @elsewhere: requests do not take @path: UD, or the second way of second.h
+ *	[send.lock]
+ * @second: it has a second way, see second.h; until destruction or reset
  * @dead: being destroyed or reset: no new run of either side [both locks]
- * @max_recv_sge: granted
- * @sgid_index: likewise
+ * @sgid_index: as last set
  * @pkey_index: of @proto.pkey in the table of the port [both locks]
  * @paced: congestion control may limit the rate of READ responses: ask it, and
  *	else do not look at what the requester writes [send.lock]
@@ -131,10 +138,12 @@ struct hroce_qp {
 	struct hroce_cq *send_cq;
 	struct hroce_cq *recv_cq;
 	bool path_ok;
-	bool user;
-	bool sig_all;
+	u8 max_recv_sge:6;
+	u8 user:1;
+	u8 sig_all:1;
+	bool elsewhere;
+	bool second;
 	bool dead;
-	u8 max_recv_sge;
 	u8 sgid_index;
 	u8 pkey_index;
 	bool paced;

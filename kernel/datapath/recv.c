@@ -24,6 +24,7 @@
 #include "qp.h"
 #include "recv.h"
 #include "sack.h"
+#include "second.h"
 #include "srq.h"
 #include "xrc.h"
 
@@ -264,7 +265,7 @@ static noinline_for_stack void recv_replay(struct hroce_qp *qp,
 	r.frame = &frame;
 	r.packet.pkt = *pkt;
 	r.run = 1;
-	r.src = &src;
+	hroce_recv_begin(&r, NULL, &src);
 	hroce_mem_begin(&src, &hqp_dev(qp)->mkeys, pd, &mem);
 	if (response) {
 		hrp_comp_begin(&qp->proto, pkt, &d);
@@ -446,7 +447,8 @@ static int recv_check(const struct hroce_qp *qp, struct hroce_recv *r)
 		pkt->sl = r->frame->hdr.ipv6 || qp->proto.gsi ?
 			  HROCE_SL_UDP_IPV6 : HROCE_SL_UDP_IPV4;
 	else if (!hroce_path_is_peer(&qp->path, &r->frame->saddr,
-				     &r->frame->daddr))
+				     &r->frame->daddr) &&
+		 !hroce_second_is_peer(qp, r))
 		return HROCE_DROP_PEER;
 	return -1;
 }
@@ -455,6 +457,16 @@ static void recv_drop(const struct hroce_recv *r, enum hroce_stat reason)
 {
 	if (hroce_rx_refuse(r->frame, reason))
 		trace_hroce_drop(&r->packet.pkt, reason);
+}
+
+/* A switch has marked the packet, or it may have come by another way. */
+static noinline void recv_rare(struct hroce_qp *qp, const struct hroce_recv *r)
+{
+	if (r->frame->ce)
+		hroce_cnp_marked(qp);
+	if (READ_ONCE(qp->second) && !(r->packet.pkt.info & HRP_OI_RESPONSE))
+		hroce_second_requested(qp, r->qpn == qp->proto.qpn ?
+					   HRP_WAY_FIRST : HRP_WAY_SECOND);
 }
 
 static void recv_packet(struct hroce_qp *qp, struct hroce_recv *r)
@@ -466,8 +478,8 @@ static void recv_packet(struct hroce_qp *qp, struct hroce_recv *r)
 		       recv_response(qp, r) : recv_request(qp, r);
 	if (drop >= 0)
 		recv_drop(r, drop);
-	else if (unlikely(r->frame->ce))
-		hroce_cnp_marked(qp);
+	else if (unlikely(r->rare))
+		recv_rare(qp, r);
 }
 
 /*
@@ -512,7 +524,11 @@ static struct hroce_qp *recv_switch_qp(struct hroce_recv *r,
 	if (!r->src && unlikely(frame->counted != frame->next - 1))
 		hroce_rx_count(frame, frame->next - 1);
 	qp = hroce_qp_find(dev, qpn);
+	if (unlikely(!qp))
+		qp = hroce_second_find(dev, qpn);
 	r->qp = qp;
+	r->qpn = qp ? qpn : HROCE_RECV_NOBODY;
+	r->rare = frame->ce || (qp && READ_ONCE(qp->second));
 	if (unlikely(READ_ONCE(dev->busy_poll)) && qp && !r->src)
 		hroce_busy_note(qp, hroce_rx_napi(frame));
 	/* Pairs with counter_use(); an epoch keeps the set. */
@@ -558,14 +574,17 @@ static noinline_for_stack int recv_ext(struct hroce_qp *qp,
 	const struct hrp_pkt *pkt = &r->packet.pkt;
 	u8 payload[HRP_SACK_MAP_BYTES] __uninitialized;
 	bool mtu = hrp_mtu_is_about(pkt);
+	bool second = hrp_second_is_about(pkt);
 	u32 len = pkt->payload_len;
 
 	/* What follows the magic is as long as the packets asked for. */
 	if (mtu && len > HRP_MTU_MAGIC_BYTES)
 		len = HRP_MTU_MAGIC_BYTES;
 	if (len > sizeof(payload) || (mtu && len < HRP_MTU_MAGIC_BYTES) ||
-	    !recv_read(r, payload, len))
+	    (second && len != HRP_SECOND_BYTES) || !recv_read(r, payload, len))
 		return HROCE_DROP_LENGTH;
+	if (second)
+		return hroce_second_heard(qp, pkt, payload);
 	if (!mtu && !READ_ONCE(hqp_dev(qp)->sack))
 		return HROCE_DROP_OPCODE;
 	if (!(pkt->info & HRP_OI_RESPONSE))
@@ -584,7 +603,7 @@ static noinline void recv_apart(struct hroce_recv *r, struct hroce_dev *dev)
 		recv_drop(r, HROCE_DROP_MCAST);
 		return;
 	}
-	if (!qp || qp->proto.qpn != r->packet.pkt.dqpn)
+	if (r->qpn != r->packet.pkt.dqpn)
 		qp = recv_switch_qp(r, dev, r->packet.pkt.dqpn);
 	if (!qp) {
 		recv_drop(r, HROCE_DROP_NO_QP);
@@ -619,7 +638,7 @@ static __always_inline void recv_one(struct hroce_recv *r)
 			recv_drop(r, HROCE_DROP_MCAST);
 		return;
 	}
-	if (!qp || qp->proto.qpn != pkt->dqpn) {
+	if (r->qpn != pkt->dqpn) {
 		qp = recv_switch_qp(r, dev, pkt->dqpn);
 		if (!qp) {
 			recv_drop(r, HROCE_DROP_NO_QP);
@@ -639,9 +658,7 @@ static void recv_frame(struct hroce_rx_frame *frame)
 	struct hroce_recv r __uninitialized;
 
 	r.frame = frame;
-	r.qp = NULL;
-	r.src = NULL;
-	r.copies = 0;
+	hroce_recv_begin(&r, NULL, NULL);
 	hroce_epoch_begin();
 	while (hroce_rx_next(frame, &r.packet))
 		recv_one(&r);

@@ -5,15 +5,21 @@
 
 #include "../net/rx.h"
 
+#include "qp.h"
+
 struct hroce_mem_iter;
 struct hroce_port_ops;
-struct hroce_qp;
+
+/* No number: they have 24 bits. */
+#define HROCE_RECV_NOBODY	U32_MAX
 
 /**
  * struct hroce_recv - packets being received
  * @frame: frame of the packets
  * @packet: the current packet
  * @qp: queue pair of the last packet, has work pending; or NULL
+ * @qpn: number that it was found by, or HROCE_RECV_NOBODY
+ * @rare: look at marks, or at the way by which packets come
  * @copies: multicast copies of packets of the frame so far
  * @run: without a frame: number of packets from the current one on that differ
  *	in the PSN only
@@ -23,10 +29,28 @@ struct hroce_recv {
 	struct hroce_rx_frame *frame;
 	struct hroce_rx_packet packet;
 	struct hroce_qp *qp;
+	u32 qpn;
+	bool rare;
 	u32 copies;
 	u32 run;
 	const struct hroce_mem_iter *src;
 };
+
+/**
+ * hroce_recv_begin - begin to receive packets
+ * @r: all but @r->frame, @r->packet and @r->run are set
+ * @qp: queue pair of packets before, which has work pending; or NULL
+ * @src: the payload if there is no frame; else NULL
+ */
+static inline void hroce_recv_begin(struct hroce_recv *r, struct hroce_qp *qp,
+				    const struct hroce_mem_iter *src)
+{
+	r->qp = qp;
+	r->qpn = qp ? qp->proto.qpn : HROCE_RECV_NOBODY;
+	r->rare = qp && READ_ONCE(qp->second);
+	r->src = src;
+	r->copies = 0;
+}
 
 /**
  * hroce_recv_packet - receive a packet

@@ -19,6 +19,7 @@
 #include "recv.h"
 #include "ring.h"
 #include "sack.h"
+#include "second.h"
 #include "xrc.h"
 
 /*
@@ -27,17 +28,20 @@
  */
 static noinline_for_stack u8 reply_burst(struct hroce_qp *qp,
 					 struct hroce_out *out,
-					 const struct hrp_burst *b)
+					 struct hrp_burst *b)
 	__must_hold(&qp->recv.lock)
 {
 	struct hroce_mem_iter it __uninitialized;
+	struct hroce_path *path = &qp->path;
 	u8 status;
 
+	if (unlikely(test_bit(HROCE_PENDING_BY_SECOND, &qp->proto.pending)))
+		path = hroce_second_aim(qp, b, true);
 	spin_unlock(&qp->recv.lock);
 	trace_hroce_tx(qp->proto.qpn, b);
 	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, hroce_xrc_pd(qp, b->first.srqn),
 			&b->mem);
-	status = hroce_out_add(out, &qp->path, b, &it);
+	status = hroce_out_add(out, path, b, &it);
 	hroce_mem_end(&it);
 	if (!b->more)
 		hroce_out_end(out);
@@ -205,7 +209,7 @@ static void reply_flush(struct hroce_qp *qp)
 }
 
 #define REPLY_RARE	(BIT(HRP_PENDING_REHASH_ANSWERS) | \
-			 BIT(HROCE_PENDING_CNP))
+			 BIT(HROCE_PENDING_CNP) | BIT(HROCE_PENDING_SECOND))
 
 /* A CNP waits for nothing but for the token. */
 static noinline void reply_cnp(struct hroce_qp *qp)
@@ -228,6 +232,8 @@ static noinline void reply_rare(struct hroce_qp *qp)
 		hroce_qp_rehash(qp, true);
 	if (test_bit(HROCE_PENDING_CNP, &qp->proto.pending))
 		reply_cnp(qp);
+	if (test_and_clear_bit(HROCE_PENDING_SECOND, &qp->proto.pending))
+		hroce_second_send(qp);
 }
 
 /* The caller holds the token. */

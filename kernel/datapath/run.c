@@ -16,6 +16,7 @@
 #include "spray.h"
 #include "ring.h"
 #include "sack.h"
+#include "second.h"
 
 #define EVENT(name)	(HRP_PENDING_##name - HRP_PENDING_FIRST_EVENT)
 
@@ -172,6 +173,8 @@ void hroce_qp_rehash(struct hroce_qp *qp, bool answer)
 	if (!qp->path_ok || !READ_ONCE(qp->path.port->rehash))
 		return;
 	hroce_path_rehash(&qp->path, answer);
+	if (unlikely(READ_ONCE(qp->second)))
+		hroce_second_rehash(qp, answer);
 	hrp_count(&qp->proto, HROCE_EV_REHASHES);
 	trace_hroce_rehash(qp->proto.qpn, answer, qp->path.sport[answer]);
 	if (!answer && qp->path.sprays)

@@ -18,15 +18,17 @@
 #include "out.h"
 #include "qp.h"
 #include "recv.h"
+#include "second.h"
 #include "spray.h"
 
-static struct hroce_path *send_path(struct hroce_qp *qp,
-				    const struct hrp_burst *b)
+static struct hroce_path *send_path(struct hroce_qp *qp, struct hrp_burst *b)
 {
 	struct hroce_ah *ah;
 
-	if (qp->proto.type != HRP_TYPE_UD)
+	if (likely(!READ_ONCE(qp->elsewhere)))
 		return &qp->path;
+	if (unlikely(qp->proto.type != HRP_TYPE_UD))
+		return hroce_second_aim(qp, b, false);
 	ah = xa_load(&hqp_dev(qp)->ahs, b->ah);
 	return ah && ah->pd == qp->ib.pd ? &ah->path : NULL;
 }
@@ -49,7 +51,7 @@ static void send_is_local(struct hroce_qp *qp)
  * likely to follow at once.
  */
 static u8 send_burst(struct hroce_qp *qp, struct hroce_out *out,
-		     const struct hrp_burst *b)
+		     struct hrp_burst *b)
 	__must_hold(&qp->send.lock)
 {
 	struct hroce_path *path = send_path(qp, b);
@@ -278,8 +280,11 @@ static void send_flush(struct hroce_qp *qp, u64 now_ns)
 static noinline void send_rehash(struct hroce_qp *qp)
 {
 	lockdep_assert_held(&qp->send.lock);
-	if (test_and_clear_bit(HRP_PENDING_REHASH, &qp->proto.pending))
+	if (test_and_clear_bit(HRP_PENDING_REHASH, &qp->proto.pending)) {
 		hroce_qp_rehash(qp, false);
+		if (unlikely(READ_ONCE(qp->second)))
+			hroce_second_silent(qp);
+	}
 	if (qp->path.sprays)
 		hroce_spray_evict(qp);
 }

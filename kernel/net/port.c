@@ -212,6 +212,23 @@ bool hroce_port_has_addr(const struct hroce_port *port,
 	return false;
 }
 
+bool hroce_port_addr_like(struct hroce_port *port, const struct in6_addr *like,
+			  struct in6_addr *addr)
+{
+	bool found = false;
+	u32 i;
+
+	spin_lock_bh(&port->addr_lock);
+	for (i = 0; i < port->nr_addrs && !found; i++) {
+		*addr = port->addrs[i];
+		found = !ipv6_addr_any(addr) &&
+			!(ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL) &&
+			ipv6_addr_v4mapped(addr) == ipv6_addr_v4mapped(like);
+	}
+	spin_unlock_bh(&port->addr_lock);
+	return found;
+}
+
 struct hroce_port *hroce_port_find_dev(const struct net_device *dev)
 {
 	const struct hroce_netns *hn = netns_of(dev_net(dev));

@@ -154,6 +154,18 @@ bool hroce_port_has_addr(const struct hroce_port *port,
 			 const struct in6_addr *addr);
 
 /**
+ * hroce_port_addr_like - choose an address of a port
+ * @port: port
+ * @like: of the same family as this one
+ * @addr: set to the first one that is not link-local
+ *
+ * Context: any but hard interrupt.
+ * Return: false if there is none.
+ */
+bool hroce_port_addr_like(struct hroce_port *port, const struct in6_addr *like,
+			  struct in6_addr *addr);
+
+/**
  * hroce_port_find - find the open port that has an address
  * @dev: netdev that received or would send the packet; its port is preferred.
  *	Link-local addresses are searched there only, others in all ports of the

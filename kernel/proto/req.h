@@ -159,6 +159,16 @@ bool hrp_req_gives_up(const struct hrp_req *req, u64 now_ns);
 bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns);
 
 /**
+ * hrp_req_moved - the way that requests took is known to be broken
+ * @qp: queue pair; they take another one from now on
+ * @now_ns: current time
+ *
+ * What is in flight counts as lost, and is sent again. Context: send lock held;
+ * the caller should call hrp_req_next() and update the timer.
+ */
+void hrp_req_moved(struct hrp_qp *qp, u64 now_ns);
+
+/**
  * hrp_comp_begin - a response arrived: decide
  * @qp: queue pair
  * @pkt: response, its ICRC perhaps not yet checked

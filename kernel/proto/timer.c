@@ -162,6 +162,17 @@ static bool req_expired(struct hrp_qp *qp, u64 now_ns)
 	return true;
 }
 
+void hrp_req_moved(struct hrp_qp *qp, u64 now_ns)
+{
+	struct hrp_req *req = &qp->req;
+
+	if ((req->timer != HRP_TIMER_ACK && req->timer != HRP_TIMER_ROOM) ||
+	    req->psn_una == req->psn_max)
+		return;
+	hrp_loss_begin(req, now_ns);
+	hrp_req_go_back(qp, now_ns);
+}
+
 bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;

@@ -188,6 +188,25 @@ TRACE_EVENT(hroce_rehash,
 		  __entry->answer ? "answers" : "requests", __entry->sport)
 );
 
+/* Packets go to the other one of two addresses of the peer. */
+TRACE_EVENT(hroce_reroute,
+	TP_PROTO(u32 qpn, bool answer, bool second),
+	TP_ARGS(qpn, answer, second),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(bool, answer)
+		__field(bool, second)
+	),
+	TP_fast_assign(
+		__entry->qpn = qpn;
+		__entry->answer = answer;
+		__entry->second = second;
+	),
+	TP_printk("qpn=%u %s way=%u", __entry->qpn,
+		  __entry->answer ? "answers" : "requests",
+		  1 + __entry->second)
+);
+
 /* The peer has told of congestion; what its control allows from now on. */
 TRACE_EVENT(hroce_cnp,
 	TP_PROTO(const struct hrp_qp *qp),

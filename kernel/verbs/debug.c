@@ -14,6 +14,7 @@
 #include "debug.h"
 #include "debug_knob.h"
 #include "device.h"
+#include "second.h"
 
 static struct dentry *debug_root;
 
@@ -125,6 +126,32 @@ static ssize_t limits_write(struct file *file, const char __user *buf,
 
 DEFINE_SHOW_STORE_ATTRIBUTE(limits);
 
+static int second_show(struct seq_file *file, void *unused)
+{
+	char name[IB_DEVICE_NAME_MAX];
+
+	hroce_second_name(file->private, name, sizeof(name));
+	seq_printf(file, "%s\n", name);
+	return 0;
+}
+
+/* The name of a link, or an empty line. */
+static ssize_t second_write(struct file *file, const char __user *buf,
+			    size_t len, loff_t *pos)
+{
+	struct hroce_dev *dev = file_inode(file)->i_private;
+	char name[IB_DEVICE_NAME_MAX + 1];
+	int err;
+
+	err = hroce_debug_words(name, sizeof(name), buf, len, *pos);
+	if (err)
+		return err;
+	err = hroce_second_set(dev, strim(name));
+	return err ?: len;
+}
+
+DEFINE_SHOW_STORE_ATTRIBUTE(second);
+
 void hroce_debug_init(void)
 {
 	debug_root = debugfs_create_dir("hroce", NULL);
@@ -171,7 +198,9 @@ int hroce_debug_add(struct ib_device *ibdev)
 				   &kept_bytes_fops);
 	debugfs_create_file_unsafe("poll_us", 0600, dir, dev, &poll_us_fops);
 	debugfs_create_file("limits", 0600, dir, dev, &limits_fops);
+	debugfs_create_file("second", 0600, dir, dev, &second_fops);
 	to_hibdev(ibdev)->debug = dir;
+	hroce_second_enter(dev);
 	return 0;
 }
 

@@ -27,6 +27,7 @@
 #include "pkey.h"
 #include "port.h"
 #include "ring.h"
+#include "second.h"
 #include "sysfs.h"
 #include "ucontext.h"
 /* Names in the table below stand for wrappers on older kernels. */
@@ -172,6 +173,7 @@ static void ibdev_setup(struct hroce_ibdev *ibdev)
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&ibdev->counters, XA_FLAGS_ALLOC1);
 	mutex_init(&ibdev->counters_lock);
+	hroce_second_init(dev);
 	hroce_quota_init(&ibdev->quota);
 	hroce_mcast_init(&dev->mcast);
 	hroce_pkey_init(dev);
@@ -195,6 +197,7 @@ static void hroce_dev_dealloc(struct ib_device *ibdev)
 	struct hroce_dev *dev = &hibdev->dev;
 
 	hroce_debug_del(dev);
+	hroce_second_fini(dev);
 	hroce_keep_fini(dev);
 	hroce_poller_set(dev, 0);
 	hroce_port_close(&dev->port);
@@ -290,8 +293,10 @@ void hroce_dev_follow(struct hroce_dev *dev)
 	if (active == ibdev->active)
 		return;
 	ibdev->active = active;
-	if (!active)
+	if (!active) {
 		WRITE_ONCE(ibdev->link_downed, ibdev->link_downed + 1);
+		hroce_second_down(dev);
+	}
 	event.event = active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR;
 	ib_dispatch_event(&event);
 }

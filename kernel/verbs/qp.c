@@ -18,6 +18,7 @@
 #include "ops.h"
 #include "qp_attr.h"
 #include "ring.h"
+#include "second.h"
 #include "ucontext.h"
 
 #define QPN_GSI		1
@@ -98,12 +99,13 @@ static void qp_setup(struct hroce_qp *qp, const struct ib_qp_init_attr *init,
 	hroce_qp_send_init(qp);
 	hroce_qp_recv_init(qp);
 	qp->handover.cpu = HROCE_HANDOVER_NOWHERE;
-	qp->user = udata;
+	qp->user = !!udata;
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->send_cq = init->send_cq ? to_hcq(init->send_cq) : NULL;
 	qp->recv_cq = init->recv_cq ? to_hcq(init->recv_cq) : NULL;
 	qp->srq = init->srq ? to_hsrq(init->srq) : NULL;
 	qp->proto.type = qp_proto_type(init->qp_type);
+	qp->elsewhere = qp->proto.type == HRP_TYPE_UD;
 	qp->proto.state = HRP_RESET;
 	qp->proto.pkey = hroce_pkey_at(hqp_dev(qp), 0);
 	qp->proto.gsi = init->qp_type == IB_QPT_GSI;
@@ -254,11 +256,8 @@ static int qp_create_path(struct hroce_qp *qp)
 	return err;
 }
 
-/*
- * Reserve an index whose number is not special. The loop ends soon: few numbers
- * are special, and the table is at most half full.
- */
-static int qp_take_index(struct hroce_dev *dev, u32 *qpn)
+/* The loop ends soon: few numbers are special, and the table is not full. */
+int hroce_qp_take_index(struct hroce_dev *dev, u32 *qpn)
 {
 	u32 index;
 	int err;
@@ -288,7 +287,7 @@ static int qp_take_number(struct hroce_qp *qp)
 		err = xa_insert(&dev->qps, hroce_qp_index(dev, qpn), NULL,
 				GFP_KERNEL);
 	else
-		err = qp_take_index(dev, &qpn);
+		err = hroce_qp_take_index(dev, &qpn);
 	if (err)
 		return err;
 	qp->proto.qpn = qpn;
@@ -368,6 +367,7 @@ int hroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct hroce_qp *qp = to_hqp(ibqp);
 	struct hroce_dev *dev = hqp_dev(qp);
+	struct hroce_second *second = hroce_second_unhook(qp);
 
 	xa_lock(&dev->qps);
 	__xa_erase(&dev->qps, hroce_qp_index(dev, qp->proto.qpn));
@@ -377,6 +377,7 @@ int hroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	hroce_early_drain(qp);
 	hroce_qp_end_flush(qp);
 	hroce_handover_wake(&qp->handover);
+	hroce_second_free(second);
 	if (qp->path_ok) {
 		hroce_path_fini(&qp->path);
 		/* The path may have woken the tasklets once more. */

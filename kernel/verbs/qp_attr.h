@@ -41,4 +41,15 @@ void hroce_qp_set_attr(struct hroce_qp *qp, const struct ib_qp_attr *attr,
 int hroce_qp_path_init(struct hroce_qp *qp, const struct hroce_path_key *key,
 		       bool cached);
 
+/**
+ * hroce_qp_take_index - reserve an index in hroce_dev.qps
+ * @dev: device
+ * @qpn: set to the number that belongs to it, which is not special
+ *
+ * Look-ups find nothing there yet; xa_erase() gives it back.
+ * Context: process, may sleep.
+ * Return: 0 or negative errno.
+ */
+int hroce_qp_take_index(struct hroce_dev *dev, u32 *qpn);
+
 #endif /* HROCE_QP_ATTR_H */

@@ -25,6 +25,7 @@
 #include "ops.h"
 #include "port.h"
 #include "qp_attr.h"
+#include "second.h"
 #include "ucontext.h"
 
 /**
@@ -314,11 +315,14 @@ unlock:
  * A new address vector (SQD to SQD). Stopping cancels the timer and makes both
  * sides forget the memory that they wait for. So let them try again: they fetch
  * it again if it is still absent. The caller runs the requester, which arms the
- * timer.
+ * timer. The second way was that of the address vector before.
  */
 static void qp_update_path(struct hroce_qp *qp, const struct qp_change *c)
 {
+	struct hroce_second *second = hroce_second_unhook(qp);
+
 	hroce_qp_stop(qp);
+	hroce_second_free(second);
 	hroce_path_update(&qp->path, &c->key);
 	hroce_qp_lock(qp);
 	hrp_resp_read_ready(&qp->proto, true);
@@ -340,12 +344,14 @@ static void rq_skip(struct hroce_qp *qp)
 /* Back to the state after creation. */
 static void qp_reset(struct hroce_qp *qp)
 {
+	struct hroce_second *second = hroce_second_unhook(qp);
 	struct hrp_qp *proto = &qp->proto;
 	struct hrp_pace *pace;
 
 	hroce_qp_stop(qp);
 	hroce_early_drain(qp);
 	hroce_qp_end_flush(qp);
+	hroce_second_free(second);
 	if (qp->path_ok && proto->type != HRP_TYPE_UD) {
 		hroce_path_fini(&qp->path);
 		/* The path may have woken the tasklets once more. */
@@ -395,6 +401,10 @@ static int qp_modify_locked(struct hroce_qp *qp, struct qp_change *c)
 
 	if (c->mask & IB_QP_AV && c->from == IB_QPS_SQD && qp->path_ok)
 		qp_update_path(qp, c);
+	if (c->to == IB_QPS_RTR)
+		hroce_second_add(qp);
+	else if (c->from == IB_QPS_RTR && c->to == IB_QPS_RTS)
+		hroce_second_start(qp);
 	if (c->to == IB_QPS_ERR)
 		hroce_qp_error(qp);
 	else if (c->to == IB_QPS_RTS || c->to == IB_QPS_SQD)

@@ -9,7 +9,7 @@
 #include <linux/time64.h>
 #include <net/netlink.h>
 #include <rdma/restrack.h>
-#include "../datapath/qp.h"
+#include "../datapath/second.h"
 #include "../proto/cc.h"
 #include "../proto/keep.h"
 #include "../proto/mtu.h"
@@ -99,6 +99,9 @@ static bool put_qp(struct sk_buff *msg, const struct hroce_qp *qp)
 
 	if (!hrp_qp_is_reliable(proto))
 		return put_cc(msg, proto);
+	if (qp->second && rdma_nl_put_driver_string(msg, "second",
+						    hroce_second_state(qp)))
+		return true;
 	return (hrp_qp_sends(proto) && put_req(msg, qp)) ||
 	       (hrp_qp_receives(proto) && put_resp(msg, &proto->resp));
 }

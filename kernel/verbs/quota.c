@@ -57,7 +57,8 @@ static const struct quota_kind kinds[HROCE_QUOTA_NR] = {
 
 /* At their limits, contexts leave at least half of the numbers unused. */
 static_assert(2 * HROCE_MAX_AH <= HROCE_MAX_AH_ID);
-static_assert(2 * HROCE_MAX_QP <= HROCE_MAX_QPN);
+/* And as many aliases, see second.c. */
+static_assert(4 * HROCE_MAX_QP <= HROCE_MAX_QPN);
 static_assert(HROCE_MAX_MR + HROCE_MAX_MW <= HROCE_MAX_KEYS / 5 * 4);
 
 void hroce_quota_init(struct hroce_quota *quota)
