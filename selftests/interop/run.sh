@@ -107,6 +107,7 @@ run_traffic() {
 	tap_case "interop.question_1500_$role" run_question 1500 "${nonzero[@]}"
 	tap_case "interop.question_9000_$role" run_question 9000 "${nonzero[@]}"
 	tap_case "interop.spray_$role" run_spray "${nonzero[@]}"
+	tap_case "interop.second_$role" run_second "${nonzero[@]}"
 	ip link set ia mtu 4200 && ip -n "$nsB" link set ib mtu 4200 && reaches "$nsB" 10.98.0.1 fd98::1
 }
 
@@ -132,6 +133,20 @@ run_spray() {
 	echo "asked $(($(counter irb sack_asked) - asked)) times"
 	[ $status = 0 ] && [ "$(counter irb sack_asked)" -gt "$asked" ] && [ "$(counter irb sprayed)" = 0 ]
 }
+
+# hroce asks for a second address, which rdma_rxe drops.
+run_second() {
+	local status=0
+
+	ip -n "$nsB" link add is mtu 9000 type dummy && address "$nsB" is 1 99 && add_link "$nsB" irs is &&
+		knob irb second irs || return
+	traffic -T 5 -x 65536 "$@" &
+	wait_for 4 asks_in_vain || status=1
+	wait $! || status=1
+	rdma link del irs && ip -n "$nsB" link del is || status=1
+	return $status
+}
+asks_in_vain() { rdma -dd resource show qp link irb | grep -q 'drv_second asked'; }
 
 # usage: gid_of LINK [6]: its index
 gid_of() {
