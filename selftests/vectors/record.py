@@ -28,6 +28,8 @@ KINDS = {
     "again": (0xc1, "HROCE_SACK", "aeth", lambda p: p.rest[0] == 0x1f and p.payload == 8),
     "mtu_ask": (0xc2, "HROCE_MTU_ASK", "", lambda p: True),
     "mtu": (0xc3, "HROCE_MTU", "", lambda p: True),
+    "second_ask": (0xc4, "HROCE_SECOND_ASK", "", lambda p: True),
+    "second": (0xc5, "HROCE_SECOND", "", lambda p: True),
     "write": (0x06, "RC_WRITE_FIRST", "reth", lambda p: p.bth[8] & LONGER),
     "read": (0x0c, "RC_READ_REQ", "reth", lambda p: p.bth[8] & LONGER),
     "answer": (0x0d, "RC_READ_RESP_FIRST", "aeth", lambda p: p.bth[8] & LONGER),

@@ -25,11 +25,19 @@ fill_long_path() {
 	wait $server
 } >/dev/null 2>&1
 
+# Beside those: they have an address each, which is all that is needed of them.
+second_links() {
+	ip link add ec netns "$nsA" mtu 1500 type veth peer name ed netns "$nsB" mtu 1500 &&
+		address "$nsA" ec 1 91 && address "$nsB" ed 2 91 && add_link "$nsA" nlc ec && add_link "$nsB" nld ed &&
+		wait_for 10 has_gid nlc && wait_for 10 has_gid nld && knob nla second nlc && knob nlb second nld
+}
+has_gid() { grep -q "^fd91" "/sys/class/infiniband/$1/ports/1/gids/"*; }
+
 # usage: recorded FAMILY NAME; which packets are lost is chance
 recorded() {
 	local pid round
 
-	two_ends 1500 && knob nla gso N && knob nlb gso N || return
+	two_ends 1500 && second_links && knob nla gso N && knob nlb gso N || return
 	tc -n "$nsA" qdisc add dev ea root netem loss 4% duplicate 2% &&
 		tc -n "$nsB" qdisc add dev eb root netem loss 4% || return
 	rm -f "/tmp/ready-$id"
