@@ -679,7 +679,13 @@ static bool recv_wants(struct hroce_port *port, const struct in6_addr *group)
 	return hroce_mcast_find(&port_to_hdev(port)->mcast, group);
 }
 
+static u32 recv_qpn(const struct hroce_path *path)
+{
+	return container_of(path, struct hroce_qp, path)->proto.qpn;
+}
+
 const struct hroce_port_ops hroce_recv_ops = {
 	.receive = recv_frame,
 	.wants = recv_wants,
+	.qpn = recv_qpn,
 };

@@ -20,6 +20,7 @@
 
 #include "../core/epoch.h"
 #include "limit.h"
+#include "microburst.h"
 #include "path.h"
 #include "port.h"
 #include "route.h"
@@ -81,6 +82,7 @@ enum queue_class {
  * @lost: do not set @local before @lost_until
  * @lost_until: in jiffies
  * @suspect: about the netdev, by requests and by answers
+ * @share: of what the recorder of the link counts
  * @path: the path; NULL after hroce_path_fini()
  * @rcu: to free it
  */
@@ -101,6 +103,7 @@ struct hroce_path_queue {
 	unsigned long local_until;
 	unsigned long lost_until;
 	struct hroce_suspect suspect[2];
+	struct hroce_share share;
 	struct hroce_path __rcu *path;
 	struct rcu_head rcu;
 } __aligned(QUEUE_ALIGN);
@@ -220,6 +223,29 @@ static void queue_tell(struct hroce_path_queue *queue,
 	local_irq_restore(flags);
 }
 
+/*
+ * Tell the recorder of the link, if there is one, what is queued; nothing if the
+ * path ends.
+ */
+static void queue_count(struct hroce_path_queue *queue, struct hroce_path *path)
+{
+	const struct hroce_port *port = path->port;
+	struct hroce_recorder *rec;
+	unsigned long flags;
+
+	BUILD_BUG_ON(HROCE_LIMIT_UNIT != 1024);
+	rcu_read_lock();
+	rec = rcu_dereference(port->recorder);
+	if (rec) {
+		flags = hroce_recorder_lock(rec);
+		hroce_recorder_count(rec, &queue->share, port->ops->qpn(path),
+				     rcu_access_pointer(queue->path) ?
+				     queue_units(queue) : 0);
+		hroce_recorder_unlock(rec, flags);
+	}
+	rcu_read_unlock();
+}
+
 static void path_free_skb(struct sk_buff *skb)
 {
 	unsigned long arg = (unsigned long)skb_shinfo(skb)->destructor_arg;
@@ -235,6 +261,8 @@ static void path_free_skb(struct sk_buff *skb)
 	units = queue_release(queue, arg & QUEUE_UNITS);
 	if (units < hroce_limit_low(&queue->limit) && atomic_read(&queue->full))
 		queue_tell(queue, queue_drained);
+	if (static_branch_unlikely(&hroce_microbursts))
+		queue_tell(queue, queue_count);
 	queue_put(queue);
 	rcu_read_unlock();
 }
@@ -350,6 +378,8 @@ void hroce_path_fini(struct hroce_path *path)
 	smp_mb();
 	if (!hroce_path_is_idle(path))
 		hroce_epoch_wait();
+	if (static_branch_unlikely(&hroce_microbursts))
+		queue_count(queue, path);
 	if (atomic_xchg(&queue->full, 0))
 		atomic_dec(&path->port->waiting);
 	path->queue = NULL;
@@ -598,6 +628,8 @@ void hroce_path_charge(struct hroce_path *path, struct sk_buff *skb,
 	skb->destructor = elided ? path_free_elided_skb : path_free_skb;
 	/* Make GRO call the destructor when it takes the frame apart. */
 	skb->slow_gro = 1;
+	if (static_branch_unlikely(&hroce_microbursts))
+		queue_count(queue, path);
 }
 
 /* Only super-packets count, as smaller frames may take other paths. */

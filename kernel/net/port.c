@@ -14,6 +14,7 @@
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
+#include "microburst.h"
 #include "path.h"
 #include "port.h"
 #include "rx.h"
@@ -71,6 +72,7 @@ int hroce_port_init(struct hroce_port *port, struct net_device *dev,
 
 void hroce_port_fini(struct hroce_port *port)
 {
+	hroce_microburst_set(port, 0);
 	netdev_put(port->dev, &port->dev_tracker);
 	kvfree(port->addrs);
 	free_percpu(port->stats);

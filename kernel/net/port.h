@@ -17,7 +17,9 @@
 #include <net/ipv6.h>
 #include "../core/stats.h"
 
+struct hroce_path;
 struct hroce_port;
+struct hroce_recorder;
 struct hroce_rx_frame;
 
 /* Maximum number of addresses of a port, one per GID. */
@@ -29,10 +31,13 @@ struct hroce_rx_frame;
  *	is left. Called in softirq or with BH disabled, under RCU
  * @wants: is a QP of the link in multicast group @group (IPv4 mapped)? Called
  *	under RCU
+ * @qpn: number of the queue pair of a path that frames are charged to. Called in
+ *	any context
  */
 struct hroce_port_ops {
 	void (*receive)(struct hroce_rx_frame *frame);
 	bool (*wants)(struct hroce_port *port, const struct in6_addr *group);
+	u32 (*qpn)(const struct hroce_path *path);
 };
 
 /**
@@ -59,6 +64,7 @@ struct hroce_port_ops {
  * @rehash: take other ways when no answer comes (per-link switch)
  * @strict: frames pass netfilter rules, if there are any (per-link switch)
  * @node: in the list of ports of @net, RCU
+ * @recorder: records microbursts, or NULL; see microburst.h
  * @waiting: paths whose senders pause; what is read for each frame is elsewhere
  */
 struct hroce_port {
@@ -82,6 +88,7 @@ struct hroce_port {
 	bool strict;
 	bool rehash;
 	struct list_head node;
+	struct hroce_recorder __rcu *recorder;
 	atomic_t waiting ____cacheline_aligned_in_smp;
 };
 

@@ -282,6 +282,32 @@ TRACE_EVENT(hroce_qp_state,
 		  __entry->to)
 );
 
+/* Much was queued below a link, @kb of it by @qpn, see net/microburst.c. */
+TRACE_EVENT(hroce_microburst,
+	TP_PROTO(int ifindex, u64 begin_ns, u64 length_ns, u32 peak_kb,
+		 u32 qpn, u32 kb),
+	TP_ARGS(ifindex, begin_ns, length_ns, peak_kb, qpn, kb),
+	TP_STRUCT__entry(
+		__field(int, ifindex)
+		__field(u64, begin_ns)
+		__field(u64, length_ns)
+		__field(u32, peak_kb)
+		__field(u32, qpn)
+		__field(u32, kb)
+	),
+	TP_fast_assign(
+		__entry->ifindex = ifindex;
+		__entry->begin_ns = begin_ns;
+		__entry->length_ns = length_ns;
+		__entry->peak_kb = peak_kb;
+		__entry->qpn = qpn;
+		__entry->kb = kb;
+	),
+	TP_printk("ifindex=%d begin=%llu length=%lluns peak=%uKB qpn=%u of_that=%uKB",
+		  __entry->ifindex, __entry->begin_ns, __entry->length_ns,
+		  __entry->peak_kb, __entry->qpn, __entry->kb)
+);
+
 #endif /* HROCE_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH

@@ -10,6 +10,7 @@
 #include <linux/uaccess.h>
 #include "../datapath/poller.h"
 #include "../net/crc.h"
+#include "../net/microburst.h"
 #include "../proto/spray.h"
 #include "debug.h"
 #include "debug_knob.h"
@@ -64,6 +65,33 @@ static int poll_us_set(void *data, u64 val)
 }
 
 DEFINE_DEBUGFS_ATTRIBUTE(poll_us_fops, poll_us_get, poll_us_set, "%llu\n");
+
+static int burst_kb_get(void *data, u64 *val)
+{
+	const struct hroce_dev *dev = data;
+
+	*val = hroce_microburst_kb(&dev->port);
+	return 0;
+}
+
+static int burst_kb_set(void *data, u64 val)
+{
+	struct hroce_dev *dev = data;
+
+	return hroce_microburst_set(&dev->port, val);
+}
+
+DEFINE_DEBUGFS_ATTRIBUTE(burst_kb_fops, burst_kb_get, burst_kb_set, "%llu\n");
+
+static int bursts_show(struct seq_file *file, void *unused)
+{
+	struct hroce_dev *dev = file->private;
+
+	hroce_microburst_show(&dev->port, file);
+	return 0;
+}
+
+DEFINE_SHOW_ATTRIBUTE(bursts);
 
 /* The administrator's choice stands, whatever was found. */
 static ssize_t gso_write(struct file *file, const char __user *buf, size_t len,
@@ -199,6 +227,8 @@ int hroce_debug_add(struct ib_device *ibdev)
 	debugfs_create_file_unsafe("poll_us", 0600, dir, dev, &poll_us_fops);
 	debugfs_create_file("limits", 0600, dir, dev, &limits_fops);
 	debugfs_create_file("second", 0600, dir, dev, &second_fops);
+	debugfs_create_file_unsafe("burst_kb", 0600, dir, dev, &burst_kb_fops);
+	debugfs_create_file("bursts", 0400, dir, dev, &bursts_fops);
 	to_hibdev(ibdev)->debug = dir;
 	hroce_second_enter(dev);
 	return 0;
