@@ -4,10 +4,12 @@
  * post, an acknowledgement or a timeout.
  */
 #include <linux/hrtimer.h>
+#include <linux/random.h>
 #include "../core/epoch.h"
 #include "../mem/iter.h"
 #include "../net/suspect.h"
 #include "../proto/cc.h"
+#include "../proto/flowlet.h"
 #include "../proto/mtu.h"
 #include "../proto/pace.h"
 #include "../proto/req.h"
@@ -289,6 +291,18 @@ static noinline void send_rehash(struct hroce_qp *qp)
 		hroce_spray_evict(qp);
 }
 
+/* Take another way, if it is time. Of those that meet on a link half stay. */
+static noinline void send_flowlet(struct hroce_qp *qp, u64 now_ns)
+{
+	lockdep_assert_held(&qp->send.lock);
+	if (qp->path.sprays || !hrp_flowlet_begins(&qp->proto, now_ns) ||
+	    get_random_u32() & 1)
+		return;
+	hroce_path_rehash(&qp->path, false);
+	hrp_count(&qp->proto, HROCE_EV_REHASHES);
+	trace_hroce_rehash(qp->proto.qpn, false, qp->path.sport[0]);
+}
+
 /* The caller holds the token. */
 static void send_loop(struct hroce_qp *qp)
 {
@@ -299,6 +313,8 @@ static void send_loop(struct hroce_qp *qp)
 		qp->send.again = false;
 		if (unlikely(qp->proto.req.troubled))
 			send_rehash(qp);
+		if (qp->path_ok && unlikely(READ_ONCE(qp->path.port->flowlet)))
+			send_flowlet(qp, now_ns);
 		if (qp->proto.state == HRP_ERR || qp->proto.state == HRP_SQE)
 			send_flush(qp, now_ns);
 		else

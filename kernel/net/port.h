@@ -62,6 +62,7 @@ struct hroce_port_ops {
  * @local: deliver packets to links of this host without frames (per-link
  *	switch)
  * @rehash: take other ways when no answer comes (per-link switch)
+ * @flowlet: take other ways after a pause if packets waited (per-link switch)
  * @strict: frames pass netfilter rules, if there are any (per-link switch)
  * @node: in the list of ports of @net, RCU
  * @recorder: records microbursts, or NULL; see microburst.h
@@ -87,6 +88,7 @@ struct hroce_port {
 	bool local;
 	bool strict;
 	bool rehash;
+	bool flowlet;
 	struct list_head node;
 	struct hroce_recorder __rcu *recorder;
 	atomic_t waiting ____cacheline_aligned_in_smp;

@@ -170,7 +170,7 @@ DEFINE_EVENT(hroce_req_class, hroce_retransmit,
 DEFINE_EVENT(hroce_req_class, hroce_recovered,
 	     TP_PROTO(const struct hrp_qp *qp), TP_ARGS(qp));
 
-/* No answer came: packets take another way, from this UDP source port. */
+/* No answer came, or after a pause: packets take another way, from this UDP source port. */
 TRACE_EVENT(hroce_rehash,
 	TP_PROTO(u32 qpn, bool answer, u16 sport),
 	TP_ARGS(qpn, answer, sport),

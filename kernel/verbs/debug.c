@@ -204,6 +204,7 @@ int hroce_debug_add(struct ib_device *ibdev)
 	debugfs_create_bool("local", 0600, dir, &dev->port.local);
 	debugfs_create_bool("strict", 0600, dir, &dev->port.strict);
 	debugfs_create_bool("rehash", 0600, dir, &dev->port.rehash);
+	debugfs_create_bool("flowlet", 0600, dir, &dev->port.flowlet);
 	debugfs_create_bool("hand_over", 0600, dir, &dev->hand_over);
 	debugfs_create_bool("busy_poll", 0600, dir, &dev->busy_poll);
 	debugfs_create_bool("np_enable", 0600, dir, &dev->cnp.enable);

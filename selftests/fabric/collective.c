@@ -62,8 +62,16 @@ const struct fab_load_ops fab_load_alltoall = {
 
 /*
  * Ring all-reduce: in each of 2 (n - 1) steps, a host sends a part of the vector
- * to the next host, once it has that of the step before.
+ * to the next host, once it has that of the step before, and has computed for the
+ * time of a gap.
  */
+struct ring {
+	struct fab_actor send;
+	struct fabric *fab;
+	u32 host;
+	u32 step;
+};
+
 static u32 ring_steps(const struct fabric *fab)
 {
 	return 2 * (fab->nr_hosts - 1);
@@ -80,18 +88,36 @@ static void ring_send(struct fabric *fab, u32 host, u32 step)
 		     step, false);
 }
 
+static void ring_next(struct fab_actor *actor)
+{
+	struct ring *ring = fab_of(actor, struct ring, send);
+
+	ring_send(ring->fab, ring->host, ring->step++);
+}
+
 static void ring_start(struct fabric *fab)
 {
+	struct ring *ring = fab_alloc(fab->nr_hosts, sizeof(*ring));
 	u32 i;
 
-	for (i = 0; i < fab->nr_hosts; i++)
-		ring_send(fab, i, 0);
+	fab->load_state = ring;
+	for (i = 0; i < fab->nr_hosts; i++) {
+		ring[i] = (struct ring){ { ring_next }, fab, i, 0 };
+		ring_next(&ring[i].send);
+	}
 }
 
 static void ring_arrived(struct fabric *fab, struct fab_msg *msg)
 {
-	if (msg->tag + 1 < ring_steps(fab))
-		ring_send(fab, msg->qp->peer->host->id, msg->tag + 1);
+	struct ring *ring = fab->load_state;
+
+	ring += msg->qp->peer->host->id;
+	if (msg->tag + 1 == ring_steps(fab))
+		return;
+	if (fab->opts.gap)
+		fab_at(fab, fab->now_ns + fab->opts.gap, &ring->send);
+	else
+		ring_next(&ring->send);
 }
 
 static bool ring_done(const struct fabric *fab)
@@ -107,7 +133,7 @@ static u64 ring_ideal_ns(struct fabric *fab)
 	for (step = 0; step < ring_steps(fab); step++)
 		sum += fab_ideal_ns(fab, step % n, (step + 1) % n,
 				    ring_part(fab));
-	return sum;
+	return sum + (ring_steps(fab) - 1) * fab->opts.gap;
 }
 
 const struct fab_load_ops fab_load_ring = {

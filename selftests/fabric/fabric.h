@@ -27,6 +27,7 @@
 #include "proto/cc.h"
 #include "proto/cc_dcqcn.h"
 #include "proto/env.h"
+#include "proto/flowlet.h"
 #include "proto/req.h"
 #include "proto/resp.h"
 #include "proto/sack.h"
@@ -126,12 +127,14 @@ struct fab_opts {
 	u64 paths;
 	u64 rehash;
 	u64 spray;
+	u64 flowlet;
 	u64 load;
 	u64 pattern;
 	u64 flows;
 	u64 reads;
 	u64 size;
 	u64 depth;
+	u64 gap;
 	u64 jitter;
 	double offered;
 	u64 duration;
@@ -152,8 +155,7 @@ struct fab_opts {
 	X(PACKETS, "packets") X(DROPS, "drops") X(LOST, "lost") \
 	X(MARKS, "marks") X(CNPS, "cnps") X(PAUSES, "pauses") \
 	X(RESENT, "resent_share") X(PROBES, "probes") X(RTOS, "rtos") \
-	X(REHASHES, "rehashes") \
-	X(EVENTS, "events")
+	X(REHASHES, "rehashes") X(EVENTS, "events")
 
 enum fab_metric {
 #define FAB_METRIC_ID(id, name) FAB_##id,

@@ -131,6 +131,19 @@ static void rehash(struct fab_qp *qp, enum hrp_pending what, bool answer)
 		spray_draw(qp);
 }
 
+/* After a pause. Of those that meet on a link half stay. */
+static void flowlet(struct fab_qp *qp)
+{
+	struct fabric *fab = qp_fab(qp);
+
+	if (!fab->opts.flowlet || hrp_spray_is_on(&qp->hrp.req) ||
+	    !hrp_flowlet_begins(&qp->hrp, fab->now_ns) ||
+	    sim_below(&fab->rng, 2))
+		return;
+	qp->sport[0] = sim_rand(&fab->rng);
+	hrp_count(&qp->hrp, HROCE_EV_REHASHES);
+}
+
 /* A path that is slower than others, or broken, is replaced. */
 static void evict(struct fab_qp *qp)
 {
@@ -236,6 +249,7 @@ void fab_qp_run(struct fab_qp *qp)
 	rehash(qp, HRP_PENDING_REHASH, false);
 	rehash(qp, HRP_PENDING_REHASH_ANSWERS, true);
 	evict(qp);
+	flowlet(qp);
 	if (test_and_clear_bit(HRP_PENDING_ERROR, &qp->hrp.pending)) {
 		hrp_req_flush(&qp->hrp, SQ_ENTRIES);
 		hrp_resp_flush(&qp->hrp, SQ_ENTRIES);

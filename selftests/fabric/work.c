@@ -96,12 +96,16 @@ void fab_msg_completed(struct fabric *fab, struct fab_msg *msg, bool ok)
 		fab->stop = true;
 }
 
-/* Flows: from one host to another, from some time on. */
+/*
+ * Flows: from one host to another, from some time on. With gaps all messages are
+ * sent at once, and again when none of them is left and the gap has passed.
+ */
 struct flow {
 	struct fab_actor start;
 	struct fabric *fab;
 	u32 from;
 	u32 to;
+	u32 left;
 };
 
 struct flows {
@@ -116,6 +120,7 @@ static void flow_start(struct fab_actor *actor)
 	const struct fab_opts *o = &flow->fab->opts;
 	u32 i, nr = o->load == FAB_LONG ? o->depth : 1;
 
+	flow->left = nr;
 	for (i = 0; i < nr; i++)
 		fab_msg_send(flow->fab, flow->from, flow->to, o->size,
 			     flow - flows->flow, o->reads);
@@ -212,9 +217,13 @@ static void flows_completed(struct fabric *fab, struct fab_msg *msg)
 	struct flows *flows = fab->load_state;
 	struct flow *flow = &flows->flow[msg->tag];
 
-	if (fab->opts.load == FAB_LONG)
+	if (fab->opts.load != FAB_LONG)
+		return;
+	if (!fab->opts.gap)
 		fab_msg_send(fab, flow->from, flow->to, msg->len, msg->tag,
 			     msg->read);
+	else if (!--flow->left)
+		fab_at(fab, fab->now_ns + fab->opts.gap, &flow->start);
 }
 
 /* The link with the most to carry, and the shortest way of a first packet. */

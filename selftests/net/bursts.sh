@@ -17,9 +17,6 @@ bursts=/sys/kernel/debug/hroce/nla/bursts
 # A bucket holds a whole super-packet: segmentation by the qdisc would free the frame.
 slow_ends() { two_ends && tc -n "$nsA" qdisc add dev ea root tbf rate 100mbit burst 70000 limit 500m; }
 
-# usage: control NAME: of queue pairs that begin to send from now on
-control() { knob nla cc "$1" && knob nlb cc "$1"; }
-
 listens() { ip netns exec "$nsB" ss -Hltn "sport = $port" | grep -q .; }
 
 qpns() { rdma resource show qp link nla | sed -n 's/.* lqpn \([0-9]*\) .*type RC state RTS.*/\1/p' | sort; }

@@ -9,29 +9,14 @@
 
 . "$(dirname "$0")/lib.sh"
 
-nsS=neS-$id
 rate_mbit=400
 port=18700
 load=$PWD/../build/selftests-bench/load
 
-slow_link() {
-	local dev
-
-	new_ns "$nsA" && new_ns "$nsB" && new_ns "$nsS" || return
-	ip link add ea netns "$nsA" mtu 4200 type veth peer name sa netns "$nsS" mtu 4200 &&
-		ip link add eb netns "$nsB" mtu 4200 type veth peer name sb netns "$nsS" mtu 4200 &&
-		ip -n "$nsS" link add br0 mtu 4200 type bridge && ip -n "$nsS" link set br0 up || return
-	for dev in sa sb; do ip -n "$nsS" link set "$dev" master br0 up || return; done
-	ip netns exec "$nsA" ethtool -K ea tx-udp-segmentation off &&
-		address "$nsA" ea 1 && address "$nsB" eb 2 && reaches "$nsA" 10.90.0.2 fd90::2 &&
-		add_link "$nsA" nla ea && add_link "$nsB" nlb eb
-}
+slow_link() { bridged_ends && ip netns exec "$nsA" ethtool -K ea tx-udp-segmentation off; }
 
 # usage: queue BYTES: what the link holds at most
 queue() { tc -n "$nsS" qdisc replace dev sb root tbf rate "${rate_mbit}mbit" burst 32k limit "$1"; }
-
-# usage: control NAME: of connections made from now on
-control() { knob nla cc "$1" && knob nlb cc "$1"; }
 
 # usage: bulk SECONDS: 1 MB writes, 16 under way; leaves what it says in /tmp/bulk-$id-PORT
 bulk() {
@@ -43,28 +28,25 @@ bulk() {
 	ip netns exec "$nsA" timeout 60 "$load" -d nla "${options[@]}" 10.90.0.2 >"/tmp/bulk-$id-$here" 2>&1 &
 }
 
-# usage: of_queue NAME: a number that tc tells about the queue before the link
-of_queue() { tc -s -j -n "$nsS" qdisc show dev sb | sed "s/.*\"$1\":\([0-9]*\).*/\1/"; }
-
 # usage: measure CONTROL QUEUE FLOWS: sets waited, KB before the link; goodput, in percent of its rate; and of thousand
 # packets those that were dropped, and those that came twice
 measure() {
 	local sent dropped_was twice_was received begin n flow sum=0
 
 	control "$1" && queue "$2" || return
-	sent=$(counter nla tx_packets) dropped_was=$(of_queue drops) twice_was=$(counter nlb duplicates)
+	sent=$(counter nla tx_packets) dropped_was=$(of_queue "$nsS" sb drops) twice_was=$(counter nlb duplicates)
 	for ((flow = 0; flow < $3; flow++)); do bulk 5 || return; done
 	wait_for 20 grows nlb rx_packets "$(counter nlb rx_packets)" 3000 || return
 	begin=$(date +%s%N) received=$(counter nlb rx_bytes)
 	for ((n = 0; n < 20; n++)); do
-		sum=$((sum + $(of_queue backlog)))
+		sum=$((sum + $(of_queue "$nsS" sb backlog)))
 		sleep 0.1
 	done
 	goodput=$((($(counter nlb rx_bytes) - received) * 800000 / ($(date +%s%N) - begin) / rate_mbit))
 	waited=$((sum / n / 1000))
 	wait
 	sent=$(($(counter nla tx_packets) - sent))
-	dropped=$((($(of_queue drops) - dropped_was) * 1000 / sent))
+	dropped=$((($(of_queue "$nsS" sb drops) - dropped_was) * 1000 / sent))
 	twice=$((($(counter nlb duplicates) - twice_was) * 1000 / sent))
 	cat "/tmp/bulk-$id-"* && rm -f "/tmp/bulk-$id-"* || return
 	echo "control $1, queue of $2, flows $3: $waited KB waited, goodput $goodput %, dropped $dropped, twice $twice of 1000"

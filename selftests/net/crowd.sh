@@ -20,9 +20,6 @@ slow_ends() {
 		tc -n "$nsB" qdisc add dev eb root tbf rate 100mbit burst 70000 limit 500m
 }
 
-# usage: control NAME: of connections made from now on
-control() { knob nla cc "$1" && knob nlb cc "$1"; }
-
 # usage: crowd OPERATION SIZE: 5 seconds of it by all queue pairs; leaves its process in crowd_pid
 crowd() {
 	local options=(-x 1 -p $((++port)) -o "$1" -s "$2" -t 16 -q "$qps" -D 5 -e)

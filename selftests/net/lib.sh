@@ -80,6 +80,23 @@ two_ends() {
 	[ "${2:-}" = bare ] || { add_link "$nsA" nla ea && add_link "$nsB" nlb eb; }
 }
 
+# Both ends at a bridge in a third namespace, $nsS; with link nla on ea and link nlb on eb. What leaves sb goes to eb.
+bridged_ends() {
+	local dev
+
+	nsS=neS-$id
+	new_ns "$nsA" && new_ns "$nsB" && new_ns "$nsS" || return
+	ip link add ea netns "$nsA" mtu 4200 type veth peer name sa netns "$nsS" mtu 4200 &&
+		ip link add eb netns "$nsB" mtu 4200 type veth peer name sb netns "$nsS" mtu 4200 &&
+		ip -n "$nsS" link add br0 mtu 4200 type bridge && ip -n "$nsS" link set br0 up || return
+	for dev in sa sb; do ip -n "$nsS" link set "$dev" master br0 up || return; done
+	address "$nsA" ea 1 && address "$nsB" eb 2 && reaches "$nsA" 10.90.0.2 fd90::2 &&
+		add_link "$nsA" nla ea && add_link "$nsB" nlb eb
+}
+
+# usage: of_queue NAMESPACE NETDEV NAME: a number that tc tells about its queue
+of_queue() { tc -s -j -n "$1" qdisc show dev "$2" | sed "s/.*\"$3\":\([0-9]*\).*/\1/"; }
+
 # usage: traffic ARGUMENTS...: verified traffic from nla to nlb
 traffic() { HROCE_DEV=${from:-nla} HROCE_DEV2=${to:-nlb} timeout -s KILL 120 "$build/vt_traffic" "$@"; }
 
@@ -97,6 +114,9 @@ knob() {
 	[ -d /sys/kernel/debug/hroce ] || mount -t debugfs debugfs /sys/kernel/debug
 	echo "$3" >"/sys/kernel/debug/hroce/$1/$2"
 }
+
+# usage: control NAME: of queue pairs of both ends that begin to send from now on
+control() { knob nla cc "$1" && knob nlb cc "$1"; }
 
 # usage: counter LINK NAME
 counter() { cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"; }

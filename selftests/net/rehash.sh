@@ -14,6 +14,7 @@
 
 . "$(dirname "$0")/lib.sh"
 
+load=$PWD/../build/selftests-bench/load
 nsR=neR-$id
 nsS=neS-$id
 
@@ -166,6 +167,53 @@ sprayed() {
 	[ "$traffic_status" = 0 ] && [ "$(counter nla sprayed)" -gt "$agreed" ] && [ "$(counter nlb sprayed)" = 0 ]
 }
 
+# usage: writes: a megabyte each, by one queue pair, until writer is killed
+writes() {
+	local options=(-x 1 -p 18900 -o write -s 1000000 -t 2 -D 100 -e)
+
+	ip netns exec "$nsB" "$load" -d nlb "${options[@]}" >/dev/null 2>&1 &
+	wait_for 20 ip netns exec "$nsB" bash -c "ss -Hltn 'sport = 18900' | grep -q ." || return
+	ip netns exec "$nsA" "$load" -d nla "${options[@]}" 10.90.0.2 >/dev/null 2>&1 &
+	writer=$!
+	wait_for 20 grows nlb rx_packets "$(counter nlb rx_packets)" 1000
+}
+
+sport() { rdma -dd resource show qp link nla | sed -n 's/.*type RC.* drv_udp_sport \([0-9]*\) .*/\1/p'; }
+end_writes() {
+	kill $writer
+	wait
+}
+
+# usage: pauses COUNTER NUMBER: stop the writer for a moment, up to NUMBER times, until COUNTER of nla has grown
+pauses() {
+	local i before
+
+	before=$(counter nla "$1")
+	for ((i = 1; i <= $2; i++)); do
+		sleep 0.2
+		kill -STOP $writer && sleep 0.1 && kill -CONT $writer || return
+		[ "$(counter nla "$1")" = "$before" ] || { echo "$1 has grown after $i pauses"; return 0; }
+	done
+	return 1
+}
+
+# Ways are slow, so that packets wait; then they are not.
+flowlets() {
+	local i was kept
+
+	for i in 0 1 2 3; do tc -n "$nsA" qdisc add dev "pa$i" root tbf rate 200mbit burst 70000 limit 10m || return; done
+	# Slow ways may be silent for so long that a port is drawn for that.
+	knob nla rehash N && knob nlb rehash N || return
+	writes || return
+	was=$(sport) kept=$(counter nlb kept)
+	! pauses rehashes 10 && [ "$(sport)" = "$was" ] && knob nla flowlet Y && pauses rehashes 40 &&
+		[ "$(sport)" != "$was" ] || return
+	end_writes
+	for i in 0 1 2 3; do tc -n "$nsA" qdisc del dev "pa$i" root || return; done
+	[ "$(counter nlb kept)" = "$kept" ] || { echo "packets have overtaken others"; return 1; }
+	knob nla flowlet N && knob nla rehash Y && knob nlb rehash Y
+}
+
 # Who is not asked to does not spray.
 one_way() { [ "$(counter nla sprayed)" = 0 ] && [ "$(counter nlb sprayed)" = 0 ]; }
 
@@ -180,6 +228,7 @@ if bonds_up; then
 	cases bonds
 	tap_case bonds.one_way one_way
 	tap_case bonds.sprayed sprayed
+	tap_case bonds.flowlets flowlets
 else
 	tap_case bonds.topology false
 fi
