@@ -192,12 +192,11 @@ void hroce_debug_exit(void)
 	debugfs_remove_recursive(debug_root);
 }
 
-int hroce_debug_add(struct ib_device *ibdev)
+void hroce_debug_add(struct hroce_dev *dev)
 {
-	struct hroce_dev *dev = to_hdev(ibdev);
 	struct dentry *dir;
 
-	dir = debugfs_create_dir(dev_name(&ibdev->dev), debug_root);
+	dir = debugfs_create_dir(dev_name(&dev->ib.dev), debug_root);
 	debugfs_create_file("gso", 0600, dir, &dev->port.gso, &gso_fops);
 	debugfs_create_bool("gro", 0600, dir, &dev->port.gro);
 	debugfs_create_bool("elide_icrc", 0600, dir, &dev->port.elide_icrc);
@@ -230,9 +229,7 @@ int hroce_debug_add(struct ib_device *ibdev)
 	debugfs_create_file("second", 0600, dir, dev, &second_fops);
 	debugfs_create_file_unsafe("burst_kb", 0600, dir, dev, &burst_kb_fops);
 	debugfs_create_file("bursts", 0400, dir, dev, &bursts_fops);
-	to_hibdev(ibdev)->debug = dir;
-	hroce_second_enter(dev);
-	return 0;
+	to_hibdev(&dev->ib)->debug = dir;
 }
 
 void hroce_debug_del(struct hroce_dev *dev)

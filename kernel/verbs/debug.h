@@ -10,7 +10,6 @@
 
 struct dentry;
 struct hroce_dev;
-struct ib_device;
 
 /**
  * hroce_debug_init - create the directory of all links
@@ -23,12 +22,11 @@ void hroce_debug_exit(void);
 
 /**
  * hroce_debug_add - create the files of a link
- * @ibdev: device that is being registered; its name is set
+ * @dev: device that is being registered; its name is set
  *
  * Context: process, may sleep.
- * Return: 0.
  */
-int hroce_debug_add(struct ib_device *ibdev);
+void hroce_debug_add(struct hroce_dev *dev);
 
 /**
  * hroce_debug_words - read what a process writes to a file

@@ -37,6 +37,7 @@ static struct lock_class_key faults_lock_key;
 static struct lock_class_key cc_flows_lock_key;
 
 static void hroce_dev_dealloc(struct ib_device *ibdev);
+static int dev_enable(struct ib_device *ibdev);
 
 static const struct ib_device_ops dev_ops = {
 	.owner = THIS_MODULE,
@@ -77,7 +78,7 @@ static const struct ib_device_ops dev_ops = {
 	.detach_mcast = hroce_quota_mcast_detach,
 	.device_group = &hroce_device_group,
 	.disassociate_ucontext = hroce_ucontext_disassociate,
-	.enable_driver = hroce_debug_add,
+	.enable_driver = dev_enable,
 	.fill_res_qp_entry = hroce_qp_show,
 	.fill_stat_mr_entry = hroce_mr_fill_stat,
 	.get_dev_fw_str = hroce_device_fw_str,
@@ -188,6 +189,18 @@ static void ibdev_setup(struct hroce_ibdev *ibdev)
 	dev->hand_over = true;
 	hroce_poller_init(&dev->poller);
 	hroce_hide_init(&dev->qpn_hide);
+}
+
+/* The device has its name; or it has moved to another network namespace. */
+static int dev_enable(struct ib_device *ibdev)
+{
+	struct hroce_dev *dev = to_hdev(ibdev);
+
+	if (to_hibdev(ibdev)->debug)
+		return 0;
+	hroce_debug_add(dev);
+	hroce_second_enter(dev);
+	return 0;
 }
 
 static void hroce_dev_dealloc(struct ib_device *ibdev)

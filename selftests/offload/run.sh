@@ -644,12 +644,20 @@ moves_while_flipping() {
 	done
 }
 
+# Its files are there until it is deleted, wherever it has been.
+takes_its_files() {
+	local files=/sys/kernel/debug/hroce/ofl
+
+	[ -e $files/second ] && rdma link delete ofl && [ ! -e $files ]
+}
+
 run_exclusive() {
 	tap_case offload.exclusive go_exclusive
 	tap_case offload.link_is_where_it_was_made made_there
 	tap_case offload.flips_stay_in_their_namespace moved_there
 	tap_case offload.outlives_its_namespace comes_home
 	tap_case offload.moves_while_flipping moves_while_flipping
+	tap_case offload.takes_its_files takes_its_files
 }
 
 status=0
