@@ -48,18 +48,21 @@ struct rdma_hw_stats *hroce_hw_stats_alloc_port(struct ib_device *ibdev,
 						u32 port_num)
 {
 	struct rdma_hw_stats *stats;
+	int nr = HROCE_VALUE_NR;
 	struct hroce_pfc pfc;
-	bool pauses;
 
 	rtnl_lock();
-	pauses = hroce_pfc_read(to_hdev(ibdev)->port.dev, &pfc);
+	if (hroce_pfc_read(to_hdev(ibdev)->port.dev, &pfc))
+		nr += PFC_NR;
 	rtnl_unlock();
-	if (!pauses)
-		return stats_alloc(HROCE_VALUE_NR);
-	stats = stats_alloc(HROCE_VALUE_NR + PFC_NR);
-	/* The answer to "rdma statistic show link" has no room for them. */
+	stats = stats_alloc(nr);
+	/*
+	 * The answer to "rdma statistic show link", a page, has no room for
+	 * second names and pause frames. Files show them.
+	 */
 	if (stats)
-		bitmap_set(stats->is_disabled, HROCE_VALUE_NR, PFC_NR);
+		bitmap_set(stats->is_disabled, HROCE_STAT_NR,
+			   nr - HROCE_STAT_NR);
 	return stats;
 }
 
