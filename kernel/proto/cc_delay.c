@@ -10,7 +10,8 @@
  *
  * The delay also judges losses. Where nothing waits, gaps that are far enough
  * apart are no congestion, however many there are. If they are near each other,
- * a smaller window tells whether it avoids them (damage.h).
+ * a smaller window tells whether it avoids them (damage.h). Where others keep the
+ * queue full, losses alone count (rival.h).
  */
 #include <linux/bitops.h>
 #include <linux/math64.h>
@@ -19,6 +20,7 @@
 #include "damage.h"
 #include "hole.h"
 #include "req_priv.h"
+#include "rival.h"
 #include "spray.h"
 
 /*
@@ -52,8 +54,12 @@
 #define FAR_SHIFT	10
 #define FAR_DOUBLINGS	4
 
-/* The window grows by this part of it, and less if packets wait. */
+/*
+ * The window grows by this part of it, and less if packets wait; by the other
+ * one if it is not known whether they do, as it does with "none".
+ */
 #define GROW_SHIFT	4u
+#define GROW_BLIND	6u
 
 /* The window shrinks by this part of it when a switch has marked packets. */
 #define CNP_SHIFT	3u
@@ -137,7 +143,8 @@ static bool delay_is_puzzled(const struct hrp_qp *qp)
 /*
  * Learn the round-trip time without queues, anew in each period: the path may
  * have become longer. For that the window becomes small for a round trip, on all
- * queue pairs of this host at once, so that no queue is taken for the path.
+ * queue pairs of this host at once, so that no queue is taken for the path. That
+ * of rivals would be.
  */
 static void delay_learn(struct hrp_qp *qp, u32 rtt, u64 now_ns)
 {
@@ -145,15 +152,17 @@ static void delay_learn(struct hrp_qp *qp, u32 rtt, u64 now_ns)
 	u8 now = period(now_ns);
 
 	if (qp->base_at != now) {
+		bool rivals = hrp_rival_renew(req);
 		bool old = hrp_damage_renew(req);
 
 		if (qp->base != HRP_BASE_MAX && delay_is_limit(req)) {
-			if (!old || !delay_test(req))
+			if (rivals || !old || !delay_test(req))
 				delay_set_window(req, delay_window(req) / 4);
 			req->cc_start = 1;
 		}
 		qp->base_at = now;
-		qp->base = qp->base_next;
+		if (!rivals)
+			qp->base = qp->base_next;
 		qp->base_next = HRP_BASE_MAX;
 	}
 	qp->base_next = min_t(u32, qp->base_next, rtt);
@@ -165,12 +174,15 @@ static void delay_learn(struct hrp_qp *qp, u32 rtt, u64 now_ns)
  * One packet per round trip, whoever has how many: that makes windows equal in
  * the long run. If little waits, a part of the window, too.
  */
-static void delay_grow(struct hrp_req *req, u32 delay, u32 little)
+static void delay_grow(struct hrp_qp *qp, u32 delay, u32 little)
 {
+	struct hrp_req *req = &qp->req;
 	u32 window = delay_window(req);
 
 	if (req->cc_start)
 		window *= 2;
+	else if (qp->base == HRP_BASE_MAX)
+		window += window >> GROW_BLIND;
 	else if (delay < little)
 		window += (window >> GROW_SHIFT) * (little - delay) / little;
 	delay_set_window(req, window + (1u << 8));
@@ -206,11 +218,48 @@ static bool delay_is_spread(const struct hrp_qp *qp)
 	return hrp_spray_is_on(&qp->req) && qp->req.cwnd_pkts >= qp->base;
 }
 
+/*
+ * Do others fill the queue? A switch that marks does not let it become long: where
+ * marks come, there are none.
+ */
+static bool delay_has_rivals(struct hrp_qp *qp, u32 rtt, u32 delay, u32 target)
+{
+	struct hrp_req *req = &qp->req;
+
+	switch (hrp_rival_look(req, rtt, req->cc_told ? 0 : delay, target)) {
+	case HRP_RIVALS_HERE:
+		return true;
+	case HRP_RIVALS_GONE:
+		qp->base = qp->base_next;
+		break;
+	case HRP_RIVALS_NONE:
+		break;
+	}
+	return false;
+}
+
+/* The window follows what has been measured. */
+static void delay_follow(struct hrp_qp *qp, u32 delay, u32 target, u32 rtt)
+{
+	struct hrp_req *req = &qp->req;
+	bool over = delay > target;
+	bool tests;
+
+	tests = hrp_damage_look(req, over && req->cc_over) ||
+		(!over && delay_is_puzzled(qp) && delay_test(req));
+	if (req->cc_waits || delay_is_spread(qp))
+		req->cc_start = 0;
+	if (over && req->cc_over)
+		delay_shrink(req, delay - target, rtt);
+	if ((!over || req->cc_over) && !tests && delay_may_grow(req))
+		delay_grow(qp, delay, target / 2);
+}
+
 static void delay_measured(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
-	bool over, waits, tests;
 	u32 target, delay;
+	bool waits;
 
 	if (first)
 		delay_learn(qp, rtt, now_ns);
@@ -219,19 +268,15 @@ static void delay_measured(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns)
 		return;
 	delay = rtt - qp->base;
 	target = delay_target(qp);
-	over = delay > target;
 	waits = delay > target / 2;
 	req->cc_queued = waits && req->cc_waits;
 	req->cc_waits = waits;
-	tests = hrp_damage_look(req, over && req->cc_over) ||
-		(!over && delay_is_puzzled(qp) && delay_test(req));
-	if (waits || delay_is_spread(qp))
-		req->cc_start = 0;
-	if (over && req->cc_over)
-		delay_shrink(req, delay - target, rtt);
-	if ((!over || req->cc_over) && !tests && delay_may_grow(req))
-		delay_grow(req, delay, target / 2);
-	req->cc_over = over;
+	if (delay_has_rivals(qp, rtt, delay, target))
+		delay_set_window(req, hrp_rival_window(req, delay_window(req),
+						       delay_may_grow(req)));
+	else
+		delay_follow(qp, delay, target, rtt);
+	req->cc_over = delay > target;
 	req->cc_told = 0;
 }
 
@@ -251,6 +296,8 @@ static u32 delay_near_pkts(const struct hrp_req *req)
 {
 	u32 near_pkts = hrp_damage_near(req) ?: hrp_cc_none.near_pkts(req);
 
+	if (hrp_rival_is_here(req))
+		return HRP_PSN_MASK;
 	return req->cc_queued ? near_pkts : min(near_pkts, NEAR_PKTS);
 }
 

@@ -29,6 +29,7 @@
 #include "hole.h"
 #include "late.h"
 #include "req_priv.h"
+#include "rival.h"
 #include "rtt.h"
 #include "sack.h"
 
@@ -60,6 +61,7 @@ static enum hole_kind hole_judge(struct hrp_req *req, u32 psn, u32 shift)
 	u32 near_pkts = hrp_cc_of(req->cc)->near_pkts(req);
 
 	hrp_damage_lost(req, psn, 1u << shift);
+	hrp_rival_lost(req);
 	pkts >>= shift;
 	if (pkts >= 2 * near_pkts) {
 		req->sparse = min(req->sparse + 1u, HOLE_SPARSE_MAX);
@@ -87,7 +89,9 @@ static void hole_recover(struct hrp_req *req, enum hole_kind kind)
 		return;
 	req->recovering = 1;
 	req->mark_psn = req->psn_max;
-	hrp_sack_asks(req);
+	/* It makes sense if one end keeps what comes from the other. */
+	if (req->keeps || req->sack)
+		hrp_sack_asks(req);
 }
 
 /* Is all sent, and is there a request in flight? */
@@ -327,11 +331,8 @@ bool hrp_hole_fill_known(struct hrp_qp *qp, u64 now_ns)
 
 void hrp_hole_asks(struct hrp_req *req)
 {
-	if (!hole_has_answers(req) || !req->asks ||
-	    (req->sack && req->sack->told))
-		return;
-	req->asks--;
-	req->ask = 1;
+	if (hole_has_answers(req))
+		hrp_sack_asks(req);
 }
 
 /* Does a request with an answer begin at @psn? */

@@ -24,6 +24,7 @@
 #include "damage.h"
 #include "keep.h"
 #include "late.h"
+#include "rival.h"
 #include "qp.h"
 
 /* How often a peer is asked that does not answer. */
@@ -87,6 +88,7 @@ struct hrp_sack_word {
  * @came_new: the same of the second half
  * @damage: which losses are damage, see damage.h
  * @late: which gaps are losses, see late.h
+ * @rival: others that fill the queue, see rival.h
  * @spray: several paths, see spray.h; NULL: not wanted yet
  * @ahead: answers that are kept, see ahead.h; NULL: there are none
  * @words: how many there are; a power of two
@@ -115,6 +117,7 @@ struct hrp_sack {
 	bool came_new;
 	struct hrp_damage damage;
 	struct hrp_late late;
+	struct hrp_rival rival;
 	struct hrp_spray *spray;
 	struct hrp_keep *ahead;
 	u32 words;
@@ -286,19 +289,18 @@ bool hrp_sack_is_resent(const struct hrp_req *req, u32 psn);
 void hrp_sack_retry(struct hrp_req *req, u32 psn, u32 nr);
 
 /**
- * hrp_sack_asks - ask for selective acknowledgements, if it makes sense
- * @req: requester that recovers
+ * hrp_sack_asks - ask for selective acknowledgements
+ * @req: requester
  *
- * It does if the peer keeps packets, or if answers are kept that came from it.
- * Context: send lock held.
+ * A few times only, until the peer has answered. Context: send lock held.
  */
 static inline void hrp_sack_asks(struct hrp_req *req)
 {
-	if ((!req->keeps && !req->sack) || !req->asks ||
-	    (req->sack && req->sack->told))
+	if (!req->asks || (req->sack && req->sack->told))
 		return;
 	req->asks--;
 	req->ask = 1;
+	req->troubled = 1;
 }
 
 /**
