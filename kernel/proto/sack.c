@@ -168,6 +168,23 @@ void hrp_sack_forget(struct hrp_req *req)
 		     hrp_psn_diff(sack->lost_psn, req->psn_una) >= 0;
 }
 
+/*
+ * No gap is left, and the packet that is timed is in flight. With several paths
+ * there is a gap now and then in each round trip, and few would be measured.
+ */
+static void sack_return_timing(struct hrp_req *req)
+{
+	struct hrp_sack *sack = req->sack;
+
+	if (!sack->timing || !hrp_spray_is_on(req) || req->recovering ||
+	    hrp_psn_diff(sack->timed_psn, req->psn_una) < 0)
+		return;
+	req->timing = 1;
+	req->mark_psn = sack->timed_psn;
+	req->mark_at = sack->timed_at;
+	req->alone = sack->alone;
+}
+
 void hrp_sack_trim(struct hrp_req *req)
 {
 	struct hrp_sack *sack = req->sack;
@@ -176,12 +193,14 @@ void hrp_sack_trim(struct hrp_req *req)
 		return;
 	/* Without gaps, @end may be more than half of all PSNs ago. */
 	if (!hrp_sack_is_active(req)) {
+		sack_return_timing(req);
 		hrp_sack_forget(req);
 		return;
 	}
 	map_clear(sack, sack->begin, before(req->psn_una, sack->top), true);
 	sack->begin = req->psn_una;
 	if (hrp_psn_diff(req->psn_una, sack->end) >= 0) {
+		sack_return_timing(req);
 		hrp_sack_forget(req);
 		return;
 	}

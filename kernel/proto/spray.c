@@ -40,6 +40,9 @@
 /* So many packets in flight are worth several paths. */
 #define SPRAY_PKTS	48u
 
+/* So many times as often as for others packets wait for a path that is slow. */
+#define OFTEN		3u
+
 /* The peer may drop what came out of order so often before spraying ends. */
 #define STRIKES		3u
 
@@ -50,12 +53,9 @@ bool hrp_spray_is_on(const struct hrp_req *req)
 
 void hrp_spray_look(struct hrp_req *req)
 {
-	if (req->spray < 2 || !req->asks || (req->sack && req->sack->told) ||
-	    hrp_psn_diff(req->psn_max, req->psn_una) < (s32)SPRAY_PKTS)
-		return;
-	req->asks--;
-	req->ask = 1;
-	req->troubled = 1;
+	if (req->spray >= 2 &&
+	    hrp_psn_diff(req->psn_max, req->psn_una) >= (s32)SPRAY_PKTS)
+		hrp_sack_asks(req);
 }
 
 static void spray_begin_round(const struct hrp_req *req, struct hrp_spray *s)
@@ -215,17 +215,23 @@ u16 hrp_spray_sport(struct hrp_req *req, const struct hrp_burst *b)
 	return s->sport[s->turn];
 }
 
-/* Which path is slower than all others? Negative: none is. */
+/*
+ * Which path is slower than all others? Negative: none is. One is if packets wait
+ * for it as often as for all others together, or OFTEN times as often as for one
+ * on average.
+ */
 static int spray_worst(const struct hrp_req *req, const struct hrp_spray *s)
 {
-	u32 i, worst = 0, all = 0;
+	u32 i, blame, worst = 0, all = 0;
 
 	for (i = 0; i < s->paths; i++) {
 		all += s->blame[i];
 		if (s->blame[i] > s->blame[worst])
 			worst = i;
 	}
-	if (s->blame[worst] < s->run || 2 * s->blame[worst] < all)
+	blame = s->blame[worst];
+	if (blame < s->run ||
+	    (2 * blame < all && s->paths * blame < OFTEN * all))
 		return -1;
 	return worst;
 }

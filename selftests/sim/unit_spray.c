@@ -296,6 +296,70 @@ static void loss_on_all_paths_replaces_none(void)
 	rig_end();
 }
 
+/* Packets waited so often for one of 16 paths, and for each of the others. */
+static int evicted_of_16(u32 one, u32 others)
+{
+	struct hrp_spray *spray;
+	int path;
+	u32 i;
+
+	begin_sprayed(0, 32 * RUN, 16);
+	spray = req->sack->spray;
+	spray->begin = 0;
+	spray->end = RUN;
+	for (i = 0; i < 16; i++)
+		spray->blame[i] = i == 5 ? one : others;
+	req->psn_max = 2 * RUN;
+	req->sack->end = RUN;
+	hrp_spray_learn(req, 0, 0);
+	path = hrp_spray_evict(req);
+	req->psn_max = 0;
+	rig_end();
+	return path;
+}
+
+/* Three times as often as for one on average. */
+static void one_of_many_is_replaced(void)
+{
+	tap_eq(evicted_of_16(90, 26), 5);
+	tap_eq(evicted_of_16(89, 26), -1);
+	tap_eq(evicted_of_16(RUN, 1), 5);
+	tap_eq(evicted_of_16(RUN - 1, 1), -1);
+}
+
+/* A packet is timed while there is a gap, and is in flight when that is closed. */
+static void round_trips_outlive_gaps(bool sprayed)
+{
+	u32 psn, end, paths = sprayed ? 4 : 0;
+	u64 counted;
+
+	begin_sprayed(0, 64, 4);
+	req->sack->spray->paths = paths;
+	req->cc_times = 1;
+	req->cc = HRP_CC_DELAY;
+	rig_drain();
+	rig.now_ns += RTT_NS;
+	end = req->psn_max;
+	arrive_but(0, end);
+	req->sack->spray->paths = paths;
+	rig_drain();
+	tap_ok(req->sack->timing);
+	psn = req->sack->timed_psn;
+	rig_ack(end - 1, ACK);
+	tap_ok(!req->sack->timing);
+	counted = rig.counts.v[HROCE_EV_RTT_256US];
+	rig.now_ns += RTT_NS;
+	rig_ack(psn, ACK);
+	tap_eq(rig.counts.v[HROCE_EV_RTT_256US], counted + sprayed);
+	rig_end();
+}
+
+static void sprayed_round_trips_are_measured(void)
+{
+	round_trips_outlive_gaps(true);
+	round_trips_outlive_gaps(false);
+}
+
 static void silence_replaces_the_path(void)
 {
 	u32 pkts[HRP_SPRAY_PATHS], path;
@@ -368,7 +432,7 @@ static void hostile_answers(void)
 
 int main(void)
 {
-	tap_plan(10);
+	tap_plan(12);
 	tap_run(asked_if_it_is_worth_it);
 	tap_run(begins_once);
 	tap_run(runs_take_turns);
@@ -376,6 +440,8 @@ int main(void)
 	tap_run(slow_path_gets_less);
 	tap_run(slow_path_is_replaced);
 	tap_run(loss_on_all_paths_replaces_none);
+	tap_run(one_of_many_is_replaced);
+	tap_run(sprayed_round_trips_are_measured);
 	tap_run(silence_replaces_the_path);
 	tap_run(peer_that_keeps_nothing);
 	tap_run(hostile_answers);
