@@ -101,6 +101,7 @@ static void delay_start(struct hrp_qp *qp)
 	req->cc_start = 1;
 	req->sparse = HRP_SPARSE_FIRST;
 	hrp_damage_start(req);
+	hrp_rival_start(req);
 	qp->base = HRP_BASE_MAX;
 	qp->base_next = HRP_BASE_MAX;
 	qp->base_at = 0;

@@ -52,6 +52,12 @@
 /* Until the first loss the window grows by this part of it. */
 #define GAIN_SHIFT	4u
 
+void hrp_rival_start(struct hrp_req *req)
+{
+	if (req->sack)
+		req->sack->rival = (struct hrp_rival) { };
+}
+
 static enum hrp_rivals rival_leave(struct hrp_rival *rival)
 {
 	*rival = (struct hrp_rival) { };

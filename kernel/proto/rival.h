@@ -31,6 +31,9 @@ struct hrp_rival {
 	bool gains;
 };
 
+/* Forget what is known. Context: send lock held. */
+void hrp_rival_start(struct hrp_req *req);
+
 /* What a measured round trip tells. */
 enum hrp_rivals {
 	HRP_RIVALS_NONE,

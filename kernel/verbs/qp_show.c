@@ -15,6 +15,7 @@
 #include "../proto/mtu.h"
 #include "../proto/pace.h"
 #include "../proto/psn.h"
+#include "../proto/rival.h"
 #include "../proto/rtt.h"
 #include "../proto/sack.h"
 #include "../proto/spray.h"
@@ -59,6 +60,8 @@ static bool put_cc(struct sk_buff *msg, const struct hrp_qp *qp)
 					 hrp_cc_of(qp->req.cc)->name) ||
 	       (qp->base != HRP_BASE_MAX &&
 		rdma_nl_put_driver_u32(msg, "rtt_min_us", base_us)) ||
+	       rdma_nl_put_driver_u32(msg, "rivals",
+				      hrp_rival_is_here(&qp->req)) ||
 	       (pace && pace->control_kbps &&
 		rdma_nl_put_driver_u32(msg, "cc_rate_kbps",
 				       pace->control_kbps));

@@ -142,6 +142,16 @@ static void window_is_that_of_reno(void)
 	tap_eq(hrp_cc_delay.near_pkts(req), HRP_PSN_MASK);
 }
 
+/* The queue pair is connected anew. */
+static void nothing_is_known_in_the_beginning(void)
+{
+	begin_with_rivals();
+	hrp_cc_start(&qp);
+	tap_ok(!hrp_rival_is_here(req));
+	look(LONG, FAR, TRIPS - 1);
+	tap_ok(!hrp_rival_renew(req));
+}
+
 static void window_returns_after_a_probe(void)
 {
 	begin_with_rivals();
@@ -270,12 +280,13 @@ static void marks_are_no_rivals(void)
 
 int main(void)
 {
-	tap_plan(9);
+	tap_plan(10);
 	tap_run(round_trips_are_far_too_long);
 	tap_run(a_probe_tells_whose_queue_it_is);
 	tap_run(two_probes_miss_them);
 	tap_run(nothing_is_lost);
 	tap_run(window_is_that_of_reno);
+	tap_run(nothing_is_known_in_the_beginning);
 	tap_run(window_returns_after_a_probe);
 	tap_run(peer_is_asked_what_it_keeps);
 	tap_run(shares_with_a_rival);
