@@ -52,16 +52,16 @@
 /* Until the first loss the window grows by this part of it. */
 #define GAIN_SHIFT	4u
 
-void hrp_rival_start(struct hrp_req *req)
-{
-	if (req->sack)
-		req->sack->rival = (struct hrp_rival) { };
-}
-
 static enum hrp_rivals rival_leave(struct hrp_rival *rival)
 {
 	*rival = (struct hrp_rival) { };
 	return HRP_RIVALS_GONE;
+}
+
+void hrp_rival_start(struct hrp_req *req)
+{
+	if (req->sack)
+		rival_leave(&req->sack->rival);
 }
 
 static enum hrp_rivals rival_stay(struct hrp_rival *rival)
@@ -69,7 +69,6 @@ static enum hrp_rivals rival_stay(struct hrp_rival *rival)
 	if (!rival->here) {
 		rival->here = true;
 		rival->gains = true;
-		rival->calm = 0;
 		rival->window = 0;
 	}
 	rival->far = FAR_TRIPS;

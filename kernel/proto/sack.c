@@ -185,6 +185,12 @@ static void sack_return_timing(struct hrp_req *req)
 	req->alone = sack->alone;
 }
 
+static void sack_end_gaps(struct hrp_req *req)
+{
+	sack_return_timing(req);
+	hrp_sack_forget(req);
+}
+
 void hrp_sack_trim(struct hrp_req *req)
 {
 	struct hrp_sack *sack = req->sack;
@@ -193,15 +199,13 @@ void hrp_sack_trim(struct hrp_req *req)
 		return;
 	/* Without gaps, @end may be more than half of all PSNs ago. */
 	if (!hrp_sack_is_active(req)) {
-		sack_return_timing(req);
-		hrp_sack_forget(req);
+		sack_end_gaps(req);
 		return;
 	}
 	map_clear(sack, sack->begin, before(req->psn_una, sack->top), true);
 	sack->begin = req->psn_una;
 	if (hrp_psn_diff(req->psn_una, sack->end) >= 0) {
-		sack_return_timing(req);
-		hrp_sack_forget(req);
+		sack_end_gaps(req);
 		return;
 	}
 	map_note(sack, req->psn_una);

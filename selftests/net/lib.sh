@@ -94,7 +94,7 @@ bridged_ends() {
 		add_link "$nsA" nla ea && add_link "$nsB" nlb eb
 }
 
-# usage: of_queue NAMESPACE NETDEV NAME: a number that tc tells about its queue
+# usage: of_queue NAMESPACE NETDEV NAME: a number that tc tells about its queue, of several the innermost
 of_queue() { tc -s -j -n "$1" qdisc show dev "$2" | sed "s/.*\"$3\":\([0-9]*\).*/\1/"; }
 
 # usage: traffic ARGUMENTS...: verified traffic from nla to nlb
