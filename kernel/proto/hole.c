@@ -289,8 +289,6 @@ static bool hole_resend_known(struct hrp_qp *qp, u64 now_ns)
 	}
 	hrp_late_resent(req, psn, now_ns);
 	hrp_sack_tried(req, psn, nr_pkts);
-	if (answers)
-		hrp_ahead_asks(req, hrp_psn_add(psn, nr_pkts));
 	if (hrp_psn_diff(psn, req->rtx_psn) >= 0)
 		kind = hole_judge(req, psn, ilog2(nr_pkts));
 	hole_resend(qp, psn, nr_pkts, kind);
@@ -398,7 +396,6 @@ static u32 hole_probe_read(struct hrp_req *req, const struct hrp_wqe *w)
 	}
 	nr_pkts = min3(nr_pkts, gap ?: nr_pkts, HOLE_PROBE_MAX);
 	hrp_sack_tried(req, req->psn_una, nr_pkts);
-	hrp_ahead_asks(req, hrp_psn_add(req->psn_una, nr_pkts));
 	return nr_pkts;
 }
 

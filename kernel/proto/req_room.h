@@ -141,13 +141,16 @@ static inline u32 req_read_window(const struct hrp_req *req)
  * the request may have been lost, this may be the first time that the peer gets
  * it, and decides which PSNs the answer takes: then all of it.
  */
-static inline u32 req_again_pkts(const struct hrp_req *req,
-				 const struct hrp_wqe *w, u32 psn, u32 n)
+static inline u32 req_again_pkts(struct hrp_req *req, const struct hrp_wqe *w,
+				 u32 psn, u32 n)
 {
 	u32 offset = (psn - w->first_psn) & HRP_PSN_MASK;
 
-	if (hrp_req_is_executed(req, w, psn))
+	if (hrp_req_is_executed(req, w, psn)) {
+		if (req->sack)
+			hrp_ahead_asks(req, hrp_psn_add(psn, n));
 		return n;
+	}
 	return min(1u << w->chunk_shift, w->nr_pkts - offset);
 }
 

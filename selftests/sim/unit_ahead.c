@@ -498,6 +498,26 @@ static void lost_request_tells_of_lost_answers(void)
 	rig_end();
 }
 
+/* It was late: an answer to a later one comes before it is sent again. */
+static void lost_request_is_executed_meanwhile(void)
+{
+	begin_reads(0, 4);
+	know_peer();
+	answer(0, 0, 16);
+	req->sack->late.wait = 100;
+	tell_lost(0, 16, 32);
+	tap_eq(rig_drain(), 0);
+	rig.now_ns += 101 << 10;
+	tell_lost(0, 16, 48);
+	answer(0, 33, 34);
+	expect_part(0, 16, 16, 1);
+	tap_eq(rig_read_resp(HRP_OP_READ_RESP_ONLY, 16, MTU), HRP_RX_ACCEPT);
+	answer(0, 17, 33);
+	answer(0, 34, 64);
+	expect_successes(0, 4);
+	rig_end();
+}
+
 static void request_is_lost_again(void)
 {
 	begin(0);
@@ -624,7 +644,7 @@ static void resent_answers_are_not_timed(void)
 
 int main(void)
 {
-	tap_plan(22);
+	tap_plan(23);
 	tap_run(one_gap_is_asked_for_alone);
 	tap_run(gaps_wait_at_unknown_peers);
 	tap_run(all_gaps_are_asked_for_at_known_peers);
@@ -642,6 +662,7 @@ int main(void)
 	tap_run(far_answers_are_not_kept);
 	tap_run(lost_request_is_sent_alone);
 	tap_run(lost_request_tells_of_lost_answers);
+	tap_run(lost_request_is_executed_meanwhile);
 	tap_run(request_is_lost_again);
 	tap_run(all_is_sent_again_to_others);
 	tap_run(answers_are_kept_after_going_back);
