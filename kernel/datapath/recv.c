@@ -338,6 +338,21 @@ void hroce_recv_answers(struct hroce_qp *qp)
 		hroce_keep_destroy(qp, hrp_ahead_close(&qp->proto));
 }
 
+/*
+ * The answer is to take the way of the request. Ports that are not for RoCE are
+ * ignored (rdma_flow_label_to_udp_sport()); so is what came in no frame.
+ */
+static noinline void recv_note_way(struct hroce_recv *r)
+{
+	u16 sport = 0;
+
+	if (!r->src)
+		sport = ntohs(hroce_headers_udp(&r->frame->hdr)->source);
+	if (sport < IB_ROCE_UDP_ENCAP_VALID_PORT_MIN)
+		sport = 0;
+	r->packet.pkt.sport = sport;
+}
+
 static int recv_request(struct hroce_qp *qp, struct hroce_recv *r)
 {
 	bool checked = hrp_resp_is_delicate(&r->packet.pkt);
@@ -351,6 +366,8 @@ static int recv_request(struct hroce_qp *qp, struct hroce_recv *r)
 	spin_lock(&qp->recv.lock);
 	if (qp->dead)
 		goto unlock;
+	if (unlikely(qp->proto.resp.follows))
+		recv_note_way(r);
 	hrp_resp_begin(&qp->proto, &r->packet.pkt, &d);
 	drop = d.drop;
 	if (d.verdict == HRP_RX_DROP)

@@ -130,6 +130,25 @@ static noinline u8 reply_copied(struct hroce_qp *qp, struct hroce_out *out,
 	return reply_burst(qp, out, b);
 }
 
+/*
+ * The answer takes the way of its request, see &hrp_resp.follows. A frame that is
+ * open has another UDP source port.
+ */
+static noinline void reply_follow(struct hroce_qp *qp, struct hroce_out *out,
+				  const struct hrp_burst *b)
+	__must_hold(&qp->recv.lock)
+{
+	u16 sport = b->first.sport;
+
+	if (!(b->first.info & (HRP_OI_READ | HRP_OI_ATOMIC)) || !sport ||
+	    sport == qp->path.sport[1])
+		return;
+	spin_unlock(&qp->recv.lock);
+	hroce_out_end(out);
+	WRITE_ONCE(qp->path.sport[1], sport);
+	spin_lock(&qp->recv.lock);
+}
+
 /* The next answer, if there is one, and if congestion control lets it go. */
 static noinline bool reply_next_paced(struct hroce_qp *qp, struct hrp_burst *b)
 {
@@ -171,6 +190,8 @@ static void reply_bursts(struct hroce_qp *qp)
 		if (!reply_next(qp, &b))
 			break;
 		hroce_epoch_charge(b.nr_pkts);
+		if (unlikely(qp->proto.resp.follows))
+			reply_follow(qp, &out, &b);
 		if (unlikely(hroce_out_fills(&b, room)))
 			b.more = 0;
 		if (unlikely(b.copy || qp->path.single[1]))

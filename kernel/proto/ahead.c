@@ -16,6 +16,7 @@
 #include "ahead.h"
 #include "psn.h"
 #include "req_priv.h"
+#include "spray.h"
 
 void hrp_ahead_open(struct hrp_req *req, struct hrp_keep *keep)
 {
@@ -114,10 +115,11 @@ void hrp_ahead_kept(struct hrp_qp *qp, u32 psn, u64 now_ns)
 	hrp_sack_mark(req, psn, 1);
 	/* One that comes again is no progress. */
 	if (req->sack->nr == nr) {
-		hrp_late_again(qp, psn, 1, now_ns);
+		hrp_late_again(qp, psn, 0, now_ns);
 		return;
 	}
 	hrp_count(qp, HROCE_EV_ANSWERS_KEPT);
+	hrp_spray_learn(req, req->psn_una, 1);
 	hrp_ahead_acked(req, end);
 	hrp_sack_acked(qp, now_ns);
 	req->troubled = 1;

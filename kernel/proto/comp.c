@@ -538,7 +538,7 @@ static void comp_commit_data(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 
 	if (unlikely(rx->verdict == HRP_RX_DUPLICATE)) {
 		hrp_count(qp, HROCE_DROP_STALE_ACK);
-		hrp_late_again(qp, pkt->psn, 1, now_ns);
+		hrp_late_again(qp, pkt->psn, 0, now_ns);
 		return;
 	}
 	held = comp_ack(qp, rx->skip_pkts);

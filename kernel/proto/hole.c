@@ -32,6 +32,7 @@
 #include "rival.h"
 #include "rtt.h"
 #include "sack.h"
+#include "spray.h"
 
 /* 64 packets: as many as a lost super-packet has, at most. */
 #define HOLE_SHIFT_MAX	6u
@@ -258,6 +259,7 @@ static bool hole_resend_lost(struct hrp_qp *qp, u64 now_ns)
 		return false;
 	psn = req->sack->lost_psn;
 	req->sack->lost_due = false;
+	hrp_spray_suspect(req, psn);
 	if (hrp_psn_diff(psn, req->rtx_psn) >= 0)
 		kind = hole_judge(req, psn, 0);
 	hole_resend(qp, psn, 1, kind);
@@ -287,7 +289,7 @@ static bool hole_resend_known(struct hrp_qp *qp, u64 now_ns)
 		if (!nr_pkts || !req->sack->told)
 			return false;
 	}
-	hrp_late_resent(req, psn, now_ns);
+	hrp_late_resent(req, psn, nr_pkts, now_ns);
 	hrp_sack_tried(req, psn, nr_pkts);
 	if (hrp_psn_diff(psn, req->rtx_psn) >= 0)
 		kind = hole_judge(req, psn, ilog2(nr_pkts));

@@ -42,6 +42,9 @@
 /* Late packets are worth noticing up to this time, at first. */
 #define WAIT_FIRST	256u
 
+/* So many round trips may a packet be late by another path, until it is known. */
+#define EXPECTED	3u
+
 /* Marks are so far apart, as a part of the time that they are for. */
 #define STEPS		8u
 static_assert(HRP_LATE_MARKS == 2 * STEPS);
@@ -246,10 +249,11 @@ void hrp_late_again(struct hrp_qp *qp, u32 psn, u32 nr, u64 now_ns)
 		return;
 	late->try[i].used = 0;
 	if (!late->try[i].again)
-		late_learn(qp, late->try[i].at, nr, now_ns);
+		late_learn(qp, late->try[i].at, nr ?: late->try[i].more + 1u,
+			   now_ns);
 }
 
-void hrp_late_resent(struct hrp_req *req, u32 psn, u64 now_ns)
+void hrp_late_resent(struct hrp_req *req, u32 psn, u32 nr, u64 now_ns)
 {
 	struct hrp_late *late = &req->sack->late;
 	struct hrp_late_try *try = &late->try[late->next_try];
@@ -267,6 +271,7 @@ void hrp_late_resent(struct hrp_req *req, u32 psn, u64 now_ns)
 	*try = (struct hrp_late_try) {
 		.psn = psn,
 		.used = 1,
+		.more = nr - 1,
 		.at = mark ? mark->at : hrp_rtt_clock(now_ns),
 	};
 	late->next_try = (late->next_try + 1) % HRP_LATE_TRIES;
@@ -294,7 +299,8 @@ void hrp_late_expect(struct hrp_req *req)
 {
 	struct hrp_late *late = &req->sack->late;
 
-	late->wait = min(max(late->wait, late_srtt(req)), late_wait_max(req));
+	late->wait = min(max(late->wait, EXPECTED * late_srtt(req)),
+			 late_wait_max(req));
 }
 
 u64 hrp_late_wait_ns(const struct hrp_req *req)

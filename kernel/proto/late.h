@@ -29,12 +29,14 @@ struct hrp_late_mark {
  * @psn: its PSN
  * @again: it was resent more than once: that it comes twice tells nothing
  * @used: this is one
+ * @more: how many were resent behind it
  * @at: when it was found missing, hrp_rtt_clock()
  */
 struct hrp_late_try {
 	u32 psn:24;
 	u32 again:1;
 	u32 used:1;
+	u32 more:6;
 	u32 at;
 };
 
@@ -126,7 +128,7 @@ bool hrp_late_knows(const struct hrp_late *late, u32 psn);
  * hrp_late_again - packets have come twice: were they late, and not lost?
  * @qp: queue pair with @qp->req.sack
  * @psn: one of them
- * @nr: how many
+ * @nr: how many; 0: those that were resent with it, as one tells of all
  * @now_ns: current time
  *
  * Context: send lock held.
@@ -137,11 +139,12 @@ void hrp_late_again(struct hrp_qp *qp, u32 psn, u32 nr, u64 now_ns);
  * hrp_late_resent - packets are resent as they are missing for too long
  * @req: requester with @req->sack, before hrp_sack_tried()
  * @psn: the first
+ * @nr: how many, up to 64
  * @now_ns: current time
  *
  * Context: send lock held.
  */
-void hrp_late_resent(struct hrp_req *req, u32 psn, u64 now_ns);
+void hrp_late_resent(struct hrp_req *req, u32 psn, u32 nr, u64 now_ns);
 
 /**
  * hrp_late_shrinks - gaps are about to make the window smaller
@@ -163,7 +166,8 @@ void hrp_late_void(struct hrp_req *req);
  * hrp_late_expect - packets are about to come out of order
  * @req: requester with @req->sack
  *
- * Until it is known how late they are, gaps have to be as old as a round trip.
+ * Until it is known how late they are, gaps have to be as old as a few round
+ * trips.
  * Context: send lock held.
  */
 void hrp_late_expect(struct hrp_req *req);

@@ -24,6 +24,8 @@
  * @pkey: partition key
  * @pkey_index: received by QP1: entry of the table that @pkey matches
  * @sl: received by UD: network header, HROCE_SL_*
+ * @sport: UDP source port of a request with an answer if &hrp_resp.follows is set,
+ *	and that which the answer is to take; 0: any
  * @opcode: BTH opcode
  * @pad: pad bytes after the payload, 0 to 3
  * @syndrome: AETH syndrome
@@ -66,6 +68,7 @@ struct hrp_pkt {
 	bool ackreq;
 	u8 cn;
 	bool longer;
+	u16 sport;
 	u32 msn;
 	u32 qkey;
 	u32 sqpn;

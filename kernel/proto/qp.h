@@ -320,6 +320,7 @@ struct hrp_rdres_rest {
  * @first: first response packet of the current answer; not 0 if a duplicate
  *	requested the rest
  * @sent: next response packet to send
+ * @sport: UDP source port of the request, see &hrp_resp.follows; 0: not known
  * @end: one past the last response packet of the current answer; equal to @sent
  *	if nothing is left to send
  * @stop: READ: end of the current answer, as an offset in the range
@@ -337,8 +338,9 @@ struct hrp_rdres {
 	u32 srqn:24;
 	u32 mtu_units:8;
 	u32 msn;
-	u32 first;
-	u32 sent;
+	u64 first:24;
+	u64 sent:24;
+	u64 sport:16;
 	u32 end;
 	u32 stop;
 	union {
@@ -380,6 +382,8 @@ static_assert(sizeof(struct hrp_rdres) == 64);
  * @sacks_later: it takes those whose map begins later than at the missing request
  * @sacks_again: it wants to know which requests have come twice
  * @again_pkts: how many have since it was told, up to 127
+ * @follows: it wants answers by the ways of their requests: with the same UDP source
+ *	port
  * @mtu_due: the peer is to be told that longer packets were agreed to
  * @rd_wait: memory of the READ at @rd_reply is being fetched; no answer is sent
  *	meanwhile
@@ -438,6 +442,7 @@ struct hrp_resp {
 	u8 sacks:1;
 	u8 sacks_later:1;
 	u8 mtu_due:1;
+	u8 follows:1;
 	u8 nak_due;
 	u8 held;
 	u16 again_psn;

@@ -78,6 +78,7 @@ u32 hrp_rdres_add(struct hrp_qp *qp, const struct hrp_pkt *pkt, u64 orig)
 		.orig = orig,
 		.opcode = hrp_opcode_op(pkt->opcode),
 		.mtu_units = hrp_mtu_of_peer(qp, pkt) / HRP_MTU_UNIT,
+		.sport = resp->follows ? pkt->sport : 0,
 	};
 	if (pkt->info & HRP_OI_READ) {
 		res->va = pkt->va;
@@ -239,13 +240,15 @@ bool hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 	}
 	if ((s32)(resp->rd_reply - idx) > 0)
 		resp->rd_reply = idx;
+	if (resp->follows)
+		res->sport = pkt->sport;
 	rdres_cover(res, first, end);
 	part = end != res->nr_pkts;
 	if (res->sent != res->end && rdres_queue(res, first, end, stop))
 		return part;
 	/* What could not wait becomes a part of this answer. */
 	if (res->sent != res->end) {
-		first = min(first, res->sent);
+		first = min_t(u32, first, res->sent);
 		stop = max(stop, res->stop);
 		end = max(end, res->end);
 		rdres_cover(res, first, end);
@@ -274,8 +277,8 @@ bool hrp_rdres_return(struct hrp_resp *resp, u32 psn)
 	if (!res)
 		return false;
 	/* A duplicate may have set it back further. */
-	res->sent = min(res->sent, (psn - res->psn) & HRP_PSN_MASK);
-	res->first = min(res->first, res->sent);
+	res->sent = min_t(u32, res->sent, (psn - res->psn) & HRP_PSN_MASK);
+	res->first = min_t(u32, res->first, res->sent);
 	if ((s32)(resp->rd_reply - idx) > 0)
 		resp->rd_reply = idx;
 	return true;
@@ -346,6 +349,7 @@ bool hrp_rdres_next(struct hrp_qp *qp, struct hrp_burst *b)
 	} else {
 		rdres_read(qp, res, b);
 	}
+	b->first.sport = res->sport;
 	b->first.msn = res->msn;
 	b->first.syndrome = hrp_resp_syndrome(qp, res->msn);
 	res->sent += b->nr_pkts;

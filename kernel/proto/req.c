@@ -311,8 +311,8 @@ static void req_divide_read(const struct hrp_req *req, struct hrp_wqe *w)
 
 	if (w->started && req->psn_una != req->psn_max)
 		return;
-	reads = min_t(u32, req->max_rd_atomic, HRP_READS_PER_CWND);
-	reads = max(reads, 1u);
+	reads = max(hrp_spray_paths(req), HRP_READS_PER_CWND);
+	reads = clamp((u32)req->max_rd_atomic, 1u, reads);
 	pkts = max(req->cwnd_pkts / reads, 1u << HRP_READ_MIN_SHIFT);
 	w->chunk_shift = min_t(u32, ilog2(pkts), HRP_READ_MAX_SHIFT);
 	if (req->offset)

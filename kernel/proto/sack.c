@@ -22,12 +22,20 @@
 /* What has come twice may be told. */
 #define ASK_AGAIN	2
 
+/* Answers may take the ways of their requests. */
+#define ASK_FOLLOW	4
+
 /*
  * Others may use the opcode for something else. The last bytes are the version,
  * flags, and two that are reserved.
  */
 static const u8 sack_ask[HRP_SACK_ASK_BYTES] = {
 	'h', 'r', 'o', 'c', 1, ASK_LATER | ASK_AGAIN, 0, 0,
+};
+
+/* The same of a requester that uses several paths, see spray.h. */
+static const u8 sack_ask_spread[HRP_SACK_ASK_BYTES] = {
+	'h', 'r', 'o', 'c', 1, ASK_LATER | ASK_AGAIN | ASK_FOLLOW, 0, 0,
 };
 
 /* All but flags and reserved bytes. */
@@ -572,7 +580,7 @@ void hrp_sack_build_ask(struct hrp_qp *qp, struct hrp_burst *b)
 {
 	qp->req.ask = 0;
 	hrp_burst_begin(b, qp, HRP_OPCODE_SACK_ASK, qp->req.psn_max);
-	b->mem.bytes = sack_ask;
+	b->mem.bytes = qp->req.spray >= 2 ? sack_ask_spread : sack_ask;
 	b->mem.len = sizeof(sack_ask);
 	b->copy = 1;
 	hrp_count(qp, HROCE_EV_SACK_ASKED);
@@ -588,6 +596,7 @@ bool hrp_sack_asked(struct hrp_qp *qp, const u8 *ask, u32 len)
 	resp->sacks = 1;
 	resp->sacks_later = !!(ask[ASK_CHECKED] & ASK_LATER);
 	resp->sacks_again = !!(ask[ASK_CHECKED] & ASK_AGAIN);
+	resp->follows = !!(ask[ASK_CHECKED] & ASK_FOLLOW);
 	if (resp->kept && resp->nak_sent && !resp->rnr_sent)
 		hrp_resp_nak(resp, HRP_NAK_PSN_SEQ);
 	else if (!resp->nak_due)

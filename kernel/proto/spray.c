@@ -51,6 +51,11 @@ bool hrp_spray_is_on(const struct hrp_req *req)
 	return req->sack && req->sack->spray && req->sack->spray->paths;
 }
 
+u32 hrp_spray_paths(const struct hrp_req *req)
+{
+	return hrp_spray_is_on(req) ? req->sack->spray->paths : 1;
+}
+
 void hrp_spray_look(struct hrp_req *req)
 {
 	if (req->spray >= 2 &&
@@ -83,6 +88,7 @@ static void spray_set_run(const struct hrp_qp *qp, struct hrp_spray *s)
 	s->block = max(run / RUN_BLOCKS, 1u);
 	s->run = run / s->block * s->block;
 	s->run_end = qp->req.psn_max;
+	s->noted = qp->req.psn_max;
 }
 
 void hrp_spray_start(struct hrp_qp *qp, struct hrp_spray *spray)
@@ -158,14 +164,6 @@ u32 hrp_spray_pkts(const struct hrp_req *req, u32 pkts)
 	return min(pkts, rest ?: spray_run(req, req->psn));
 }
 
-/* Has this burst been sent before? */
-static bool spray_resends(const struct hrp_req *req, const struct hrp_burst *b)
-{
-	u32 end = hrp_psn_add(b->first.psn, b->nr_pkts);
-
-	return req->troubled && (end == req->rtx_psn || end != req->psn);
-}
-
 /*
  * The path on which the fewest packets before @end are missing, as far as is
  * known, but not @but; of equal ones, that which has not been used for longest.
@@ -197,21 +195,39 @@ static u32 spray_choose(struct hrp_req *req, const struct hrp_spray *s, u32 end,
 	return best;
 }
 
+/*
+ * Packets up to hrp_req.psn_max have been sent, the last ones by the newest path.
+ * Of a READ, these are its answers.
+ */
+static void spray_note(const struct hrp_req *req, struct hrp_spray *s)
+{
+	u32 nr = (req->psn_max - s->noted) & HRP_PSN_MASK;
+	u32 psn = hrp_psn_add(req->psn_max,
+			      -min(nr, s->block * HRP_SPRAY_BLOCKS));
+
+	for (; hrp_psn_diff(psn, req->psn_max) < 0;
+	     psn = hrp_psn_add(psn, spray_left(s, psn)))
+		s->path[psn / s->block % HRP_SPRAY_BLOCKS] = s->turn;
+	s->noted = req->psn_max;
+	if (hrp_psn_diff(s->noted, s->run_end) > 0)
+		s->run_end = s->noted;
+}
+
 u16 hrp_spray_sport(struct hrp_req *req, const struct hrp_burst *b)
 {
 	struct hrp_spray *s = req->sack->spray;
 	u32 psn = b->first.psn;
-	u32 end = hrp_psn_add(psn, b->nr_pkts);
 
-	if (spray_resends(req, b))
+	if (hrp_psn_diff(psn, s->noted) < 0) {
+		spray_note(req, s);
 		return s->sport[spray_choose(req, s, req->psn_max,
 					     spray_path(s, psn))];
+	}
 	if (!spray_rest(s, psn)) {
 		s->run_end = hrp_psn_add(psn, spray_run(req, psn));
 		s->turn = spray_choose(req, s, psn, s->paths);
 	}
-	for (; hrp_psn_diff(psn, end) < 0; psn = hrp_psn_add(psn, spray_left(s, psn)))
-		s->path[psn / s->block % HRP_SPRAY_BLOCKS] = s->turn;
+	spray_note(req, s);
 	return s->sport[s->turn];
 }
 
@@ -264,14 +280,14 @@ void hrp_spray_learn(struct hrp_req *req, u32 psn, u32 nr)
 	spray_begin_round(req, s);
 }
 
-void hrp_spray_silent(struct hrp_req *req)
+void hrp_spray_suspect(struct hrp_req *req, u32 psn)
 {
 	struct hrp_spray *s;
 
 	if (!hrp_spray_is_on(req))
 		return;
 	s = req->sack->spray;
-	s->evict |= BIT(spray_path(s, req->psn_una));
+	s->evict |= BIT(spray_path(s, psn));
 	s->begin = req->psn_max;
 }
 

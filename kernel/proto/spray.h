@@ -28,6 +28,7 @@ struct hrp_req;
  * @turn: path of the newest run
  * @evict: bits of paths that are to be replaced
  * @run_end: one past the last packet of the newest run
+ * @noted: one past the last packet whose path is noted
  * @begin: packets from this PSN on were sent after the last path was replaced
  * @end: a round ends when a packet behind this PSN has arrived
  * @blame: packets of this round that arrived while one of that path was the
@@ -43,6 +44,7 @@ struct hrp_spray {
 	u8 turn;
 	u16 evict;
 	u32 run_end;
+	u32 noted;
 	u32 begin;
 	u32 end;
 	u32 blame[HRP_SPRAY_PATHS];
@@ -104,6 +106,15 @@ void hrp_spray_reset(struct hrp_req *req);
 bool hrp_spray_is_on(const struct hrp_req *req);
 
 /**
+ * hrp_spray_paths - how many paths do requests take?
+ * @req: requester
+ *
+ * Context: send lock held.
+ * Return: 1 or more.
+ */
+u32 hrp_spray_paths(const struct hrp_req *req);
+
+/**
  * hrp_spray_pkts - bound a burst, so that it takes one path
  * @req: requester for which hrp_spray_is_on(), before hrp_req_next()
  * @pkts: bound of before, not 0
@@ -134,13 +145,14 @@ u16 hrp_spray_sport(struct hrp_req *req, const struct hrp_burst *b);
 void hrp_spray_learn(struct hrp_req *req, u32 psn, u32 nr);
 
 /**
- * hrp_spray_silent - no answer comes: the oldest packet in flight is resent alone
+ * hrp_spray_suspect - a packet is resent, and its path may be broken
  * @req: requester
+ * @psn: oldest packet in flight, to which no answer comes; or a lost request for
+ *	which all others have to wait. There is nothing else to judge its path by
  *
- * Its path may be broken, and what is in flight may be too little to tell more.
  * Context: send lock held.
  */
-void hrp_spray_silent(struct hrp_req *req);
+void hrp_spray_suspect(struct hrp_req *req, u32 psn);
 
 /**
  * hrp_spray_dropped - the peer has not kept what came out of order

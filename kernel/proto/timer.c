@@ -120,7 +120,7 @@ static bool req_probe(struct hrp_qp *qp, u64 now_ns)
 	if (!hrp_hole_probe(req))
 		return false;
 	hrp_count(qp, HROCE_EV_PROBES);
-	hrp_spray_silent(req);
+	hrp_spray_suspect(req, req->psn_una);
 	return true;
 }
 

@@ -46,6 +46,17 @@ static void turn_begin(struct fab_host *host, struct fab_qp *qp)
 	host->turn_tail = &qp->next_turn;
 }
 
+/* As datapath/reply.c: answers take the ports of their requests if asked to. */
+static u32 burst_sport(const struct fab_qp *qp, const struct hrp_burst *b)
+{
+	bool response = b->first.info & HRP_OI_RESPONSE;
+
+	if (response && b->first.info & (HRP_OI_READ | HRP_OI_ATOMIC) &&
+	    qp->hrp.resp.follows && b->first.sport)
+		return b->first.sport;
+	return qp->sport[response];
+}
+
 /*
  * The burst keeps its source port, so that its packets stay in order. With more
  * than one path, bursts of a queue pair take turns.
@@ -56,7 +67,7 @@ void fab_host_send(struct fab_qp *qp, const struct hrp_burst *b,
 	struct fab_host *host = qp->host;
 	struct fabric *fab = host->node.fab;
 	struct fab_burst *burst = fab_pool_get(&fab->bursts);
-	u32 sport = qp->sport[!!(b->first.info & HRP_OI_RESPONSE)];
+	u32 sport = burst_sport(qp, b);
 	u32 path = fab->opts.paths > 1 ? qp->bursts++ % fab->opts.paths : 0;
 
 	burst->qp = qp;
@@ -65,8 +76,9 @@ void fab_host_send(struct fab_qp *qp, const struct hrp_burst *b,
 	burst->sent = 0;
 	burst->prio = cnp;
 	burst->ect = ect;
-	burst->hash = flow_hash(host->id, qp->peer->host->id,
-				SPORT_FIRST + ((sport + path) & 0x3fff));
+	sport = SPORT_FIRST + ((sport + path) & 0x3fff);
+	burst->b.first.sport = sport;
+	burst->hash = flow_hash(host->id, qp->peer->host->id, sport);
 	if (bytes) {
 		burst->map = fab_pool_get(&fab->maps);
 		memcpy(burst->map, bytes, b->mem.len);

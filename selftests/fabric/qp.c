@@ -601,6 +601,12 @@ static struct fab_qp *qp_new(struct fabric *fab, u32 host)
 static void qp_start(struct fab_qp *qp, struct fab_qp *peer)
 {
 	qp->peer = peer;
+	/*
+	 * As rdma_get_udp_sport(): both ends compute the same. It matters if
+	 * answers begin to take the ports of requests.
+	 */
+	if (qp->hrp.req.spray >= 2)
+		qp->sport[1] = peer->sport[0];
 	qp->hrp.dest_qpn = peer->hrp.qpn;
 	hrp_req_reset(&qp->hrp);
 	hrp_resp_reset(&qp->hrp);

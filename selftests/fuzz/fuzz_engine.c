@@ -530,6 +530,7 @@ static void op_packet(bool response)
 		return;
 	pkt.psn = take_near(response ? fuzz.qp.req.psn_una :
 				       fuzz.qp.resp.psn) & HRP_PSN_MASK;
+	pkt.sport = pkt.psn;
 	len = take(1);
 	pkt.ackreq = len & 1;
 	pkt.longer = len >> 6 & 1;

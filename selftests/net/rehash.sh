@@ -132,22 +132,23 @@ without_rehash() {
 	[ "$traffic_status" = 2 ]
 }
 
-# More than one way carries requests: hundreds of packets of A in half a second. Ports are drawn, so two of four may be one way.
+# usage: spreads NAMESPACE PREFIX: more than one way carries hundreds of its packets in half a second. Ports are drawn, so two
+# of four may be one way.
 spreads() {
 	local i n was=()
 
-	for i in 0 1 2 3; do was[i]=$(packets "$from_ns" "$from_dev$i"); done
+	for i in 0 1 2 3; do was[i]=$(packets "$1" "$2$i"); done
 	sleep 0.5
 	nr_ways=0
 	for i in 0 1 2 3; do
-		n=$(($(packets "$from_ns" "$from_dev$i") - was[i]))
+		n=$(($(packets "$1" "$2$i") - was[i]))
 		[ $n -lt 200 ] || nr_ways=$((nr_ways + 1))
 	done
 	[ $nr_ways -ge 2 ]
 }
 
 spreads_and_breaks() {
-	wait_for 20 spreads || return
+	wait_for 20 spreads "$from_ns" "$from_dev" || return
 	echo "requests take $nr_ways of 4 ways"
 	break_forward
 }
@@ -167,31 +168,46 @@ sprayed() {
 	[ "$traffic_status" = 0 ] && [ "$(counter nla sprayed)" -gt "$agreed" ] && [ "$(counter nlb sprayed)" = 0 ]
 }
 
-# usage: writes: a megabyte each, by one queue pair, until writer is killed
-writes() {
-	local options=(-x 1 -p 18900 -o write -s 1000000 -t 2 -D 100 -e)
+# usage: stream write|read LINK: a megabyte each, by one queue pair, to LINK, until its process is killed
+stream() {
+	local options=(-x 1 -p 18900 -o "$1" -s 1000000 -t 2 -D 100 -e)
 
 	ip netns exec "$nsB" "$load" -d nlb "${options[@]}" >/dev/null 2>&1 &
 	wait_for 20 ip netns exec "$nsB" bash -c "ss -Hltn 'sport = 18900' | grep -q ." || return
 	ip netns exec "$nsA" "$load" -d nla "${options[@]}" 10.90.0.2 >/dev/null 2>&1 &
-	writer=$!
-	wait_for 20 grows nlb rx_packets "$(counter nlb rx_packets)" 1000
+	streamer=$!
+	wait_for 20 grows "$2" rx_packets "$(counter "$2" rx_packets)" 1000
 }
 
 sport() { rdma -dd resource show qp link nla | sed -n 's/.*type RC.* drv_udp_sport \([0-9]*\) .*/\1/p'; }
-end_writes() {
-	kill $writer
+end_stream() {
+	kill $streamer
 	wait
 }
 
-# usage: pauses COUNTER NUMBER: stop the writer for a moment, up to NUMBER times, until COUNTER of nla has grown
+# Answers to READs take the ways of their requests, if several are wanted; one of them breaks.
+answers_spread() {
+	stream read nla || return
+	! wait_for 3 spreads "$to_ns" "$to_dev" || { echo "answers take $nr_ways ways"; return 1; }
+	end_stream
+	knob nla spray 4 && stream read nla || return
+	wait_for 20 spreads "$to_ns" "$to_dev" || return
+	echo "answers take $nr_ways of 4 ways"
+	break_way "$to_ns" "$to_dev"
+	wait_for 20 grows nla rx_packets "$(counter nla rx_packets)" 1000 && kill -0 $streamer || return
+	end_stream
+	repair
+	knob nla spray 1
+}
+
+# usage: pauses COUNTER NUMBER: stop the stream for a moment, up to NUMBER times, until COUNTER of nla has grown
 pauses() {
 	local i before
 
 	before=$(counter nla "$1")
 	for ((i = 1; i <= $2; i++)); do
 		sleep 0.2
-		kill -STOP $writer && sleep 0.1 && kill -CONT $writer || return
+		kill -STOP $streamer && sleep 0.1 && kill -CONT $streamer || return
 		[ "$(counter nla "$1")" = "$before" ] || { echo "$1 has grown after $i pauses"; return 0; }
 	done
 	return 1
@@ -204,11 +220,11 @@ flowlets() {
 	for i in 0 1 2 3; do tc -n "$nsA" qdisc add dev "pa$i" root tbf rate 200mbit burst 70000 limit 10m || return; done
 	# Slow ways may be silent for so long that a port is drawn for that.
 	knob nla rehash N && knob nlb rehash N || return
-	writes || return
+	stream write nlb || return
 	was=$(sport) kept=$(counter nlb kept)
 	! pauses rehashes 10 && [ "$(sport)" = "$was" ] && knob nla flowlet Y && pauses rehashes 40 &&
 		[ "$(sport)" != "$was" ] || return
-	end_writes
+	end_stream
 	for i in 0 1 2 3; do tc -n "$nsA" qdisc del dev "pa$i" root || return; done
 	[ "$(counter nlb kept)" = "$kept" ] || { echo "packets have overtaken others"; return 1; }
 	knob nla flowlet N && knob nla rehash Y && knob nlb rehash Y
@@ -228,6 +244,7 @@ if bonds_up; then
 	cases bonds
 	tap_case bonds.one_way one_way
 	tap_case bonds.sprayed sprayed
+	tap_case bonds.answers_spread answers_spread
 	tap_case bonds.flowlets flowlets
 else
 	tap_case bonds.topology false

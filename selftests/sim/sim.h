@@ -8,7 +8,7 @@
  *	sim_net.c	frames, and what the network does to them
  *	sim_qp.c	one queue pair: drives the engine as the module does
  *	sim_pace.c	checks its rate
- *	sim_spray.c	its requests on several ways
+ *	sim_spray.c	its requests and answers on several ways
  *	sim_work.c	posts random work, knows what has to come of it
  *	sim_check.c	compares completions and memory with that
  *	sim.c		the runs of the test, and the command line
@@ -257,6 +257,7 @@ struct sim {
 	u64 nr_frames;
 	u64 nr_sent;
 	u64 nr_cnps;
+	u64 nr_followed;	/* answers that took the way of their request */
 	bool stopped;		/* all work is done: let everything run dry */
 	struct hroce_stats counts;
 };
@@ -367,6 +368,12 @@ void sim_spray_begin(struct sim_qp *qp);
 void sim_spray_draw(struct sim_qp *qp);
 /* Ways that the engine wants to be replaced. */
 void sim_spray_evict(struct sim_qp *qp);
+/* UDP source port of requests that take a way. */
+u16 sim_spray_sport(u32 way);
+
+/* The way that a packet takes. */
+u32 sim_spray_way(struct sim_qp *qp, const struct hrp_pkt *pkt);
+
 /* How much longer than others does a way take? */
 u64 sim_spray_delay(const struct sim *sim, u32 way);
 

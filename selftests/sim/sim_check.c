@@ -421,7 +421,8 @@ void sim_check_end(struct sim *sim)
 	if (sim->opts.broken_us)
 		sim_check(sim, sim->counts.v[HROCE_EV_REHASHES]);
 	if (sim->opts.spray && !sim->opts.kill_both)
-		sim_check(sim, sim->counts.v[HROCE_EV_SPRAY_AGREED]);
+		sim_check(sim, sim->counts.v[HROCE_EV_SPRAY_AGREED] &&
+			       sim->nr_followed);
 	if (sim->opts.holds)
 		check_holds(sim);
 	if (sim->opts.mark_us)

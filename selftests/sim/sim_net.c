@@ -79,6 +79,7 @@ static void frame_arrive(void *ctx)
 	err = hrp_pkt_parse(&pkt, f->bytes, min_t(u32, f->len, HRW_MAX_HDR_LEN),
 			    f->len);
 	sim_check(sim, !err || f->damaged);
+	pkt.sport = sim_spray_sport(f->way);
 	for (i = 0; !err && i < sim->nr_qps; i++) {
 		struct sim_qp *qp = sim->qp[i];
 
@@ -145,7 +146,7 @@ static struct frame *frame_new(struct sim_qp *from, const struct hrp_pkt *pkt,
 	f->sim = from->node->sim;
 	f->to = from->peer->node;
 	f->damaged = false;
-	f->way = from->way[!!(pkt->info & HRP_OI_RESPONSE)];
+	f->way = sim_spray_way(from, pkt);
 	f->ect = hrp_qp_sends(&from->hrp) && reacts(from, pkt->info);
 	f->len = hdr_len + pkt->payload_len + pkt->pad + HRW_ICRC_LEN;
 	sim_check(f->sim, f->len <= SIM_MAX_FRAME);

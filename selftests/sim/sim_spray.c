@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Requests on several ways, each of which takes its time. */
+/* Requests and answers on several ways, each of which takes its time. */
+#include <linux/bits.h>
 #include "kept.h"
 #include "sim.h"
 
@@ -46,6 +47,23 @@ void sim_spray_evict(struct sim_qp *qp)
 		req->sack->spray->sport[path] = sim_rand(&sim->rng);
 		hrp_count(&qp->hrp, HROCE_EV_REHASHES);
 	}
+}
+
+/* No port is 0. The lower bits make the way. */
+u16 sim_spray_sport(u32 way)
+{
+	return way | BIT(15);
+}
+
+u32 sim_spray_way(struct sim_qp *qp, const struct hrp_pkt *pkt)
+{
+	bool response = pkt->info & HRP_OI_RESPONSE;
+
+	if (!response || !(pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC)) ||
+	    !qp->hrp.resp.follows || !pkt->sport)
+		return qp->way[response];
+	qp->node->sim->nr_followed++;
+	return pkt->sport;
 }
 
 u64 sim_spray_delay(const struct sim *sim, u32 way)

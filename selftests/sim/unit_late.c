@@ -260,6 +260,31 @@ static void window_is_restored(void)
 }
 
 /* Answers that come late are not asked for again. */
+/* One answer that comes twice tells of all that were asked for with it. */
+static void late_answers_are_counted(void)
+{
+	u32 n;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	req->timeout = 16;
+	req->window_pkts = 512;
+	req->cwnd_pkts = 512;
+	req->burst_pkts = 16;
+	rig.keeps_answers = true;
+	rig_post_op(HROCE_WR_READ, 16 * MTU);
+	rig_drain();
+	rig.now_ns += RTT_NS;
+	rig_read_resp(HRP_OP_READ_RESP_FIRST, 0, MTU);
+	rig_read_resp(HRP_OP_READ_RESP_MIDDLE, 14, MTU);
+	tap_eq(rig_drain(), 1);
+	for (n = 1; n < 14; n++)
+		rig_read_resp(HRP_OP_READ_RESP_MIDDLE, n, MTU);
+	tap_eq(rig_read_resp(HRP_OP_READ_RESP_MIDDLE, 1, MTU),
+	       HRP_RX_DUPLICATE);
+	tap_eq(rig.counts.v[HROCE_EV_LATE], 13);
+	rig_end();
+}
+
 static void answers_come_late(void)
 {
 	u32 i, n, before, resent = 0;
@@ -323,7 +348,7 @@ static void hostile_tales(void)
 
 int main(void)
 {
-	tap_plan(9);
+	tap_plan(10);
 	tap_run(learned_from_what_comes_twice);
 	tap_run(time_follows);
 	tap_run(losses_are_resent_at_once_again);
@@ -331,6 +356,7 @@ int main(void)
 	tap_run(too_late);
 	tap_run(resent_twice_tells_nothing);
 	tap_run(window_is_restored);
+	tap_run(late_answers_are_counted);
 	tap_run(answers_come_late);
 	tap_run(hostile_tales);
 	return tap_exit();

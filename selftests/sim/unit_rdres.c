@@ -2,6 +2,7 @@
 /* Responder, READs and atomics: bursts, limits and replay. */
 #include <linux/kernel.h>
 #include "filled.h"
+#include "proto/sack.h"
 #include "resp_rig.h"
 
 static void read_is_answered_in_bursts(void)
@@ -22,6 +23,48 @@ static void read_is_answered_in_bursts(void)
 	rr_expect_read(3, 2, HRP_OP_READ_RESP_MIDDLE, 2 * MTU, MTU + 10);
 	tap_eq(rr.burst.op_last, HRP_OP_READ_RESP_LAST);
 	rr_expect_ack(5, HRP_SYN_CREDIT_INVALID, 3);
+	rr_expect_nothing();
+}
+
+/* A READ of one packet at @psn, by a way. Return: the port that its answer takes. */
+static u16 way_of_answer(u32 psn, u16 sport)
+{
+	struct hrp_pkt pkt = rr_request(HRP_OP_READ_REQ, psn, 0);
+
+	pkt.dmalen = 8;
+	pkt.sport = sport;
+	rr_arrive(&pkt);
+	rr_expect_read(psn, 1, HRP_OP_READ_RESP_ONLY, 0, 8);
+	return rr.burst.first.sport;
+}
+
+/* If the peer has asked for it, they take the port of the request. */
+static void answers_follow_requests(void)
+{
+	u8 ask[HRP_SACK_ASK_BYTES] = { 'h', 'r', 'o', 'c', 1, 7 };
+	struct hrp_pkt pkt;
+
+	rr_begin(HRP_TYPE_RC);
+	tap_eq(way_of_answer(0, 0xc123), 0);
+	tap_ok(hrp_sack_asked(&rr.qp, ask, sizeof(ask)));
+	tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+	tap_eq(way_of_answer(1, 0xc123), 0xc123);
+	tap_eq(way_of_answer(2, 0xc124), 0xc124);
+	/* No RoCE port. */
+	tap_eq(way_of_answer(3, 0), 0);
+	/* Once more, by another way. */
+	tap_eq(way_of_answer(2, 0xffff), 0xffff);
+	pkt = rr_request(HRP_OP_FETCH_ADD, 4, 0);
+	pkt.sport = 0xc125;
+	rr_arrive(&pkt);
+	tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+	tap_eq(rr.burst.first.opcode, HRP_OP_ATOMIC_ACK);
+	tap_eq(rr.burst.first.sport, 0xc125);
+	/* A later question without the flag ends that. */
+	ask[5] = 3;
+	tap_ok(hrp_sack_asked(&rr.qp, ask, sizeof(ask)));
+	tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+	tap_eq(way_of_answer(5, 0xc123), 0);
 	rr_expect_nothing();
 }
 
@@ -526,8 +569,9 @@ static void answers_are_filled_in(void)
 
 int main(void)
 {
-	tap_plan(22);
+	tap_plan(23);
 	tap_run(read_is_answered_in_bursts);
+	tap_run(answers_follow_requests);
 	tap_run(read_of_nothing_is_answered);
 	tap_run(read_is_repeated_from_where_it_is_asked);
 	tap_run(part_is_repeated_before_the_rest_is_sent);

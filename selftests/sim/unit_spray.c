@@ -22,8 +22,8 @@
 static struct hrp_req *const req = &rig.qp.req;
 static u8 map[256];
 
-/* A long message; @window packets are in flight. */
-static void begin(u32 psn, u32 window, u32 paths)
+/* A long message of WRITE or READ; @window packets are in flight. */
+static void begin_op(u8 opcode, u32 psn, u32 window, u32 paths)
 {
 	rig_begin(HRP_TYPE_RC, psn);
 	req->timeout = 16;
@@ -33,21 +33,33 @@ static void begin(u32 psn, u32 window, u32 paths)
 	req->asks = HRP_SACK_ASKS;
 	req->spray = paths;
 	req->sparse = 15;
-	rig_post_op(HROCE_WR_WRITE, 1u << 30);
+	req->max_rd_atomic = 16;
+	rig.keeps_answers = true;
+	rig_post_op(opcode, 1u << 30);
 	memset(map, 0, sizeof(map));
 }
 
-/* The same with a peer that has agreed. */
-static void begin_sprayed(u32 psn, u32 window, u32 paths)
+static void begin(u32 psn, u32 window, u32 paths)
+{
+	begin_op(HROCE_WR_WRITE, psn, window, paths);
+}
+
+/* The peer has agreed. */
+static void agree(void)
 {
 	u32 i;
 
-	begin(psn, window, paths);
 	kept_open_sack(req);
 	req->sack->told = true;
 	tap_ok(kept_start_spray(&rig.qp));
 	for (i = 0; i < HRP_SPRAY_PATHS; i++)
 		req->sack->spray->sport[i] = FIRST_SPORT + i;
+}
+
+static void begin_sprayed(u32 psn, u32 window, u32 paths)
+{
+	begin(psn, window, paths);
+	agree();
 }
 
 /* Send the next burst. Return: its path; negative: there is none. */
@@ -190,6 +202,74 @@ static void runs_take_turns(void)
 		fill(pkts);
 		for (i = 0; i < HRP_SPRAY_PATHS; i++)
 			tap_eq(pkts[i], i < paths ? 2 * RUN : 0);
+		rig_end();
+	}
+}
+
+/* Answers will take the way of the request, so it is noted for all of them. */
+static void requests_choose_for_answers(void)
+{
+	static const u32 begins[] = { 0, 0xffffe7 };
+	u32 i, n, path, nr[HRP_SPRAY_PATHS];
+
+	for (i = 0; i < ARRAY_SIZE(begins); i++) {
+		begin_op(HROCE_WR_READ, begins[i], 256, 8);
+		agree();
+		memset(nr, 0, sizeof(nr));
+		while ((int)(path = send_one()) >= 0) {
+			u32 pkts = rig.burst.first.dmalen / 1024;
+
+			tap_eq(pkts, 32);
+			nr[path]++;
+			/* Blocks at the end have packets of the next answer, too. */
+			for (n = 0; n < pkts - BLOCK; n++)
+				tap_eq(path_of(hrp_psn_add(rig.burst.first.psn, n)),
+				       path);
+		}
+		for (path = 0; path < 8; path++)
+			tap_eq(nr[path], 1);
+		rig_end();
+	}
+}
+
+/* What comes behind a missing answer counts for its way. */
+static void slow_answers_are_replaced(void)
+{
+	u32 n, path;
+
+	begin_op(HROCE_WR_READ, 0, 256, 2);
+	agree();
+	path = send_one();
+	while (send_one() >= 0)
+		;
+	tap_eq(path_of(0), path);
+	for (n = 64; n < 128; n++)
+		rig_read_resp(n == 64 ? HRP_OP_READ_RESP_FIRST :
+			      n == 127 ? HRP_OP_READ_RESP_LAST :
+			      HRP_OP_READ_RESP_MIDDLE, n, 1024);
+	tap_eq(hrp_spray_evict(req), -1);
+	/* The end of the flight: the first answer is still missing. */
+	for (; n < 256; n++)
+		rig_read_resp(n % 64 == 0 ? HRP_OP_READ_RESP_FIRST :
+			      n % 64 == 63 ? HRP_OP_READ_RESP_LAST :
+			      HRP_OP_READ_RESP_MIDDLE, n, 1024);
+	tap_eq(hrp_spray_evict(req), (int)path);
+	rig_end();
+}
+
+/* Such a requester asks for that; others do not. */
+static void question_says_so(void)
+{
+	u32 paths;
+
+	for (paths = 1; paths <= 2; paths++) {
+		begin(0, 200, paths);
+		req->ask = 1;
+		req->troubled = 1;
+		tap_eq(rig_next(), HRP_NEXT_BURST);
+		tap_eq(rig.burst.first.opcode, HRP_OPCODE_SACK_ASK);
+		tap_eq(((const u8 *)rig.burst.mem.bytes)[5],
+		       paths == 2 ? 7 : 3);
 		rig_end();
 	}
 }
@@ -432,10 +512,13 @@ static void hostile_answers(void)
 
 int main(void)
 {
-	tap_plan(12);
+	tap_plan(15);
 	tap_run(asked_if_it_is_worth_it);
 	tap_run(begins_once);
 	tap_run(runs_take_turns);
+	tap_run(requests_choose_for_answers);
+	tap_run(slow_answers_are_replaced);
+	tap_run(question_says_so);
 	tap_run(runs_follow_the_window);
 	tap_run(slow_path_gets_less);
 	tap_run(slow_path_is_replaced);
