@@ -2,7 +2,9 @@
 /* Congestion control: the table of controls, see cc.h. */
 #include <linux/cache.h>
 #include "cc.h"
+#include "damage.h"
 #include "pace.h"
+#include "rival.h"
 
 static const struct hrp_cc_ops *cc_table[HRP_CC_NR + 1] __ro_after_init = {
 	[HRP_CC_NONE] = &hrp_cc_none,
@@ -34,6 +36,11 @@ void hrp_cc_start(struct hrp_qp *qp)
 	req->cwnd_rest = 0;
 	req->window_shift = 0;
 	req->sparse = 0;
+	hrp_damage_start(req);
+	hrp_rival_start(req);
+	qp->base = HRP_BASE_MAX;
+	qp->base_next = HRP_BASE_MAX;
+	qp->base_at = 0;
 	hrp_pace_release(qp);
 	ops->start(qp);
 }

@@ -67,7 +67,8 @@ void hrp_cc_add(const struct hrp_cc_ops *ops);
  * hrp_cc_start - begin with the control that hrp_req.cc names
  * @qp: queue pair with a requester; its maximum window is set
  *
- * Context: send lock held.
+ * What another control has learnt of the path is forgotten. Context: send lock
+ * held.
  */
 void hrp_cc_start(struct hrp_qp *qp);
 

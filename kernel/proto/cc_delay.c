@@ -100,11 +100,6 @@ static void delay_start(struct hrp_qp *qp)
 	req->cwnd_pkts = min_t(u32, START_PKTS, req->window_pkts);
 	req->cc_start = 1;
 	req->sparse = HRP_SPARSE_FIRST;
-	hrp_damage_start(req);
-	hrp_rival_start(req);
-	qp->base = HRP_BASE_MAX;
-	qp->base_next = HRP_BASE_MAX;
-	qp->base_at = 0;
 }
 
 /* Doublings of the largest window, for a path that holds more packets. */

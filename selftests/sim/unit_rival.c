@@ -142,7 +142,7 @@ static void window_is_that_of_reno(void)
 	tap_eq(hrp_cc_delay.near_pkts(req), HRP_PSN_MASK);
 }
 
-/* The queue pair is connected anew. */
+/* The queue pair is connected anew, or gets another control. */
 static void nothing_is_known_in_the_beginning(void)
 {
 	begin_with_rivals();
@@ -150,6 +150,10 @@ static void nothing_is_known_in_the_beginning(void)
 	tap_ok(!hrp_rival_is_here(req));
 	look(LONG, FAR, TRIPS - 1);
 	tap_ok(!hrp_rival_renew(req));
+	begin_with_rivals();
+	req->cc = HRP_CC_NONE;
+	hrp_cc_start(&qp);
+	tap_ok(!hrp_rival_is_here(req));
 }
 
 static void window_returns_after_a_probe(void)

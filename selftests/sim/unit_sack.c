@@ -4,6 +4,7 @@
 #include <linux/string.h>
 #include <linux/unaligned.h>
 #include "kept.h"
+#include "proto/cc.h"
 #include "rig.h"
 #include "tap.h"
 
@@ -556,6 +557,19 @@ static void window_stays_during_a_test(void)
 	}
 }
 
+/* Another control does not test. */
+static void window_shrinks_once_the_control_is_another(void)
+{
+	begin(0);
+	kept_open_sack(req);
+	req->sack->damage.tests = true;
+	hrp_cc_start(&rig.qp);
+	req->cwnd_pkts = FLIGHT;
+	rig_ack(10, NAK);
+	tap_ok(req->cwnd_pkts < FLIGHT);
+	rig_end();
+}
+
 /* More than half of all PSNs ago, there was a gap. */
 static void long_after_the_last_gap(void)
 {
@@ -665,7 +679,7 @@ static void random_maps(void)
 
 int main(void)
 {
-	tap_plan(20);
+	tap_plan(21);
 	tap_run(asked_where_it_makes_sense);
 	tap_run(question_that_cannot_be_sent);
 	tap_run(all_gaps_at_once);
@@ -679,6 +693,7 @@ int main(void)
 	tap_run(reads_between);
 	tap_run(forgotten);
 	tap_run(window_stays_during_a_test);
+	tap_run(window_shrinks_once_the_control_is_another);
 	tap_run(hostile_maps);
 	tap_run(maps_that_begin_later);
 	tap_run(hostile_begins);
