@@ -85,6 +85,7 @@ void hrp_req_start(struct hrp_qp *qp, u32 psn)
 	req->backoff = 0;
 	req->srtt8 = 0;
 	req->rttvar4 = 0;
+	req->rtx_psn = req->psn;
 	req->rtx_pkts = 0;
 	req->refused = 0;
 	req->ask = 0;
@@ -95,8 +96,7 @@ void hrp_req_start(struct hrp_qp *qp, u32 psn)
 	req->credited = 0;
 	hrp_spray_reset(req);
 	req->timer = HRP_TIMER_OFF;
-	if (req->sack)
-		hrp_sack_forget(req);
+	hrp_sack_start(req);
 	hrp_cc_start(qp);
 }
 

@@ -272,6 +272,39 @@ static void sack_move(struct hrp_sack *sack, struct hrp_sack *old)
 	}
 }
 
+/* Nothing is known, and all of @req->sack is 0 but what the owner has allocated. */
+static void sack_begin(struct hrp_req *req)
+{
+	struct hrp_sack *sack = req->sack;
+
+	sack->begin = req->psn_una;
+	sack->top = req->psn_una;
+	sack->asked = req->psn_una;
+	sack->mark_at = req->mark_at;
+	sack->lost_psn = req->psn_una;
+	hrp_damage_start(req);
+	hrp_sack_forget(req);
+}
+
+void hrp_sack_start(struct hrp_req *req)
+{
+	struct hrp_sack *sack = req->sack;
+	struct hrp_spray *spray;
+	struct hrp_keep *ahead;
+	u32 words;
+
+	if (!sack)
+		return;
+	spray = sack->spray;
+	ahead = sack->ahead;
+	words = sack->words;
+	memset(sack, 0, hrp_sack_size(words));
+	sack->spray = spray;
+	sack->ahead = ahead;
+	sack->words = words;
+	sack_begin(req);
+}
+
 struct hrp_sack *hrp_sack_open(struct hrp_req *req, struct hrp_sack *sack,
 			       u32 words)
 {
@@ -284,13 +317,7 @@ struct hrp_sack *hrp_sack_open(struct hrp_req *req, struct hrp_sack *sack,
 		sack_move(sack, old);
 		return old;
 	}
-	sack->begin = req->psn_una;
-	sack->top = req->psn_una;
-	sack->asked = req->psn_una;
-	sack->mark_at = req->mark_at;
-	sack->lost_psn = req->psn_una;
-	hrp_damage_start(req);
-	hrp_sack_forget(req);
+	sack_begin(req);
 	/* The first gap was filled before the peer was asked. */
 	if (req->resent && hrp_psn_diff(req->rtx_psn, req->psn_una) > 0)
 		hrp_sack_tried(req, req->psn_una,

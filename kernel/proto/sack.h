@@ -159,6 +159,14 @@ struct hrp_sack *hrp_sack_open(struct hrp_req *req, struct hrp_sack *sack,
 			       u32 words);
 
 /**
+ * hrp_sack_start - a new connection: forget all that is known
+ * @req: requester, with @req->sack or without; it keeps no answers
+ *
+ * The memory stays. Context: send lock held.
+ */
+void hrp_sack_start(struct hrp_req *req);
+
+/**
  * hrp_sack_close - note nothing any more
  * @req: requester; hrp_ahead_close() was called
  *

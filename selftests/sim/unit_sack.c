@@ -570,6 +570,34 @@ static void window_shrinks_once_the_control_is_another(void)
 	rig_end();
 }
 
+/* Whatever was known, after that it is as for the first connection. */
+static void nothing_outlives_a_connection(void)
+{
+	struct hrp_sack *old, *new;
+	size_t size;
+	u32 words;
+
+	begin(100);
+	kept_open_sack(req);
+	words = req->sack->words;
+	size = hrp_sack_size(words);
+	memset(req->sack, 0xa5, size);
+	req->sack->words = words;
+	req->sack->spray = NULL;
+	req->sack->ahead = NULL;
+	req->rtx_psn = 5000;
+	hrp_req_reset(&rig.qp);
+	hrp_req_start(&rig.qp, 200);
+	old = hrp_sack_close(req);
+	new = malloc(size);
+	tap_ok(!hrp_sack_open(req, new, words));
+	tap_ok(!memcmp(new, old, size));
+	free(old);
+	/* Gaps are as far from the begin as they are. */
+	tap_eq(req->rtx_psn, 200);
+	rig_end();
+}
+
 /* More than half of all PSNs ago, there was a gap. */
 static void long_after_the_last_gap(void)
 {
@@ -679,7 +707,7 @@ static void random_maps(void)
 
 int main(void)
 {
-	tap_plan(21);
+	tap_plan(22);
 	tap_run(asked_where_it_makes_sense);
 	tap_run(question_that_cannot_be_sent);
 	tap_run(all_gaps_at_once);
@@ -694,6 +722,7 @@ int main(void)
 	tap_run(forgotten);
 	tap_run(window_stays_during_a_test);
 	tap_run(window_shrinks_once_the_control_is_another);
+	tap_run(nothing_outlives_a_connection);
 	tap_run(hostile_maps);
 	tap_run(maps_that_begin_later);
 	tap_run(hostile_begins);
