@@ -170,11 +170,14 @@ void hroce_qp_run_pending(struct hroce_qp *qp)
 
 void hroce_qp_rehash(struct hroce_qp *qp, bool answer)
 {
+	struct hroce_path *second;
+
 	if (!qp->path_ok || !READ_ONCE(qp->path.port->rehash))
 		return;
 	hroce_path_rehash(&qp->path, answer);
-	if (unlikely(READ_ONCE(qp->second)))
-		hroce_second_rehash(qp, answer);
+	second = hroce_second_path(qp);
+	if (unlikely(second))
+		hroce_path_rehash(second, answer);
 	hrp_count(&qp->proto, HROCE_EV_REHASHES);
 	trace_hroce_rehash(qp->proto.qpn, answer, qp->path.sport[answer]);
 	if (!answer && qp->path.sprays)

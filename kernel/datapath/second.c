@@ -222,12 +222,11 @@ void hroce_second_silent(struct hroce_qp *qp)
 	second_take(qp, second, !second->proto.away);
 }
 
-void hroce_second_rehash(struct hroce_qp *qp, bool answer)
+struct hroce_path *hroce_second_path(const struct hroce_qp *qp)
 {
 	struct hroce_second *second = second_of(qp);
 
-	if (second_is_ready(second))
-		hroce_path_rehash(&second->path, answer);
+	return second_is_ready(second) ? &second->path : NULL;
 }
 
 static bool second_sends(const struct hroce_qp *qp)

@@ -119,13 +119,13 @@ struct hroce_path *hroce_second_aim(struct hroce_qp *qp, struct hrp_burst *b,
 void hroce_second_silent(struct hroce_qp *qp);
 
 /**
- * hroce_second_rehash - have the second way take another one through the network
- * @qp: queue pair with a second way
- * @answer: answers, else requests
+ * hroce_second_path - the path to the second address of the peer
+ * @qp: queue pair
  *
- * Context: as hroce_qp_rehash().
+ * Context: in an epoch, or owner of @qp.
+ * Return: path; NULL if there is none, or it is not known yet.
  */
-void hroce_second_rehash(struct hroce_qp *qp, bool answer);
+struct hroce_path *hroce_second_path(const struct hroce_qp *qp);
 
 /**
  * hroce_second_tick - a second has passed

@@ -291,16 +291,23 @@ static noinline void send_rehash(struct hroce_qp *qp)
 		hroce_spray_evict(qp);
 }
 
-/* Take another way, if it is time. Of those that meet on a link half stay. */
+/*
+ * Take another way, if it is time. Of those that meet on a link half stay. Of two
+ * addresses of the peer, it is a way to the one that requests go to.
+ */
 static noinline void send_flowlet(struct hroce_qp *qp, u64 now_ns)
 {
+	struct hroce_path *path = &qp->path;
+
 	lockdep_assert_held(&qp->send.lock);
 	if (qp->path.sprays || !hrp_flowlet_begins(&qp->proto, now_ns) ||
 	    get_random_u32() & 1)
 		return;
-	hroce_path_rehash(&qp->path, false);
+	if (unlikely(READ_ONCE(qp->elsewhere)))
+		path = hroce_second_path(qp) ?: path;
+	hroce_path_rehash(path, false);
 	hrp_count(&qp->proto, HROCE_EV_REHASHES);
-	trace_hroce_rehash(qp->proto.qpn, false, qp->path.sport[0]);
+	trace_hroce_rehash(qp->proto.qpn, false, path->sport[0]);
 }
 
 /* The caller holds the token. */

@@ -144,6 +144,37 @@ under_traffic() {
 	return "$status"
 }
 
+# usage: stream_begins write|read LINK: a megabyte each, by one queue pair of nla, to LINK (nlb or nla), until stream_ends
+stream_begins() {
+	local load=$PWD/../build/selftests-bench/load options=(-x 1 -p 18900 -o "$1" -s 1000000 -t 2 -D 100 -e)
+
+	ip netns exec "$nsB" "$load" -d nlb "${options[@]}" >/dev/null 2>&1 &
+	wait_for 20 ip netns exec "$nsB" bash -c "ss -Hltn 'sport = 18900' | grep -q ." || return
+	ip netns exec "$nsA" "$load" -d nla "${options[@]}" 10.90.0.2 >/dev/null 2>&1 &
+	streamer=$!
+	wait_for 20 grows "$2" rx_packets "$(counter "$2" rx_packets)" 1000
+}
+stream_ends() {
+	kill $streamer
+	wait
+}
+
+# usage: pauses COUNTER NUMBER: stop the stream for a moment, up to NUMBER times, until COUNTER of nla has grown
+pauses() {
+	local i before
+
+	before=$(counter nla "$1")
+	for ((i = 1; i <= $2; i++)); do
+		sleep 0.2
+		kill -STOP $streamer && sleep 0.1 && kill -CONT $streamer || return
+		[ "$(counter nla "$1")" = "$before" ] || { echo "$1 has grown after $i pauses"; return 0; }
+	done
+	return 1
+}
+
+# UDP source port of requests of the only queue pair of nla, on its first way
+sport() { rdma -dd resource show qp link nla | sed -n 's/.*type RC.* drv_udp_sport \([0-9]*\) .*/\1/p'; }
+
 # Whether the kernel said anything since the marker; for noise that is no bug but must not be there either.
 mark_log() { echo "hroce selftest $id $1" >/dev/kmsg; }
 log_since() { dmesg | sed -n "/hroce selftest $id $1/,\$p" | tail -n +2; }

@@ -14,7 +14,6 @@
 
 . "$(dirname "$0")/lib.sh"
 
-load=$PWD/../build/selftests-bench/load
 nsR=neR-$id
 nsS=neS-$id
 
@@ -168,49 +167,19 @@ sprayed() {
 	[ "$traffic_status" = 0 ] && [ "$(counter nla sprayed)" -gt "$agreed" ] && [ "$(counter nlb sprayed)" = 0 ]
 }
 
-# usage: stream write|read LINK: a megabyte each, by one queue pair, to LINK, until its process is killed
-stream() {
-	local options=(-x 1 -p 18900 -o "$1" -s 1000000 -t 2 -D 100 -e)
-
-	ip netns exec "$nsB" "$load" -d nlb "${options[@]}" >/dev/null 2>&1 &
-	wait_for 20 ip netns exec "$nsB" bash -c "ss -Hltn 'sport = 18900' | grep -q ." || return
-	ip netns exec "$nsA" "$load" -d nla "${options[@]}" 10.90.0.2 >/dev/null 2>&1 &
-	streamer=$!
-	wait_for 20 grows "$2" rx_packets "$(counter "$2" rx_packets)" 1000
-}
-
-sport() { rdma -dd resource show qp link nla | sed -n 's/.*type RC.* drv_udp_sport \([0-9]*\) .*/\1/p'; }
-end_stream() {
-	kill $streamer
-	wait
-}
-
 # Answers to READs take the ways of their requests, if several are wanted; one of them breaks.
 answers_spread() {
-	stream read nla || return
+	stream_begins read nla || return
 	! wait_for 3 spreads "$to_ns" "$to_dev" || { echo "answers take $nr_ways ways"; return 1; }
-	end_stream
-	knob nla spray 4 && stream read nla || return
+	stream_ends
+	knob nla spray 4 && stream_begins read nla || return
 	wait_for 20 spreads "$to_ns" "$to_dev" || return
 	echo "answers take $nr_ways of 4 ways"
 	break_way "$to_ns" "$to_dev"
 	wait_for 20 grows nla rx_packets "$(counter nla rx_packets)" 1000 && kill -0 $streamer || return
-	end_stream
+	stream_ends
 	repair
 	knob nla spray 1
-}
-
-# usage: pauses COUNTER NUMBER: stop the stream for a moment, up to NUMBER times, until COUNTER of nla has grown
-pauses() {
-	local i before
-
-	before=$(counter nla "$1")
-	for ((i = 1; i <= $2; i++)); do
-		sleep 0.2
-		kill -STOP $streamer && sleep 0.1 && kill -CONT $streamer || return
-		[ "$(counter nla "$1")" = "$before" ] || { echo "$1 has grown after $i pauses"; return 0; }
-	done
-	return 1
 }
 
 # Ways are slow, so that packets wait; then they are not.
@@ -220,11 +189,11 @@ flowlets() {
 	for i in 0 1 2 3; do tc -n "$nsA" qdisc add dev "pa$i" root tbf rate 200mbit burst 70000 limit 10m || return; done
 	# Slow ways may be silent for so long that a port is drawn for that.
 	knob nla rehash N && knob nlb rehash N || return
-	stream write nlb || return
+	stream_begins write nlb || return
 	was=$(sport) kept=$(counter nlb kept)
 	! pauses rehashes 10 && [ "$(sport)" = "$was" ] && knob nla flowlet Y && pauses rehashes 40 &&
 		[ "$(sport)" != "$was" ] || return
-	end_stream
+	stream_ends
 	for i in 0 1 2 3; do tc -n "$nsA" qdisc del dev "pa$i" root || return; done
 	[ "$(counter nlb kept)" = "$kept" ] || { echo "packets have overtaken others"; return 1; }
 	knob nla flowlet N && knob nla rehash Y && knob nlb rehash Y

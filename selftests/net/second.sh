@@ -116,6 +116,33 @@ killed() {
 }
 unused() { [ -z "$(state "$1")" ]; }
 
+# usage: sport_at NAMESPACE NETDEV: source port of requests that come in
+sport_at() {
+	ip netns exec "$1" timeout 20 tcpdump -Q in -nlp -c 1 -i "$2" "udp dst port 4791 and len > 1000" 2>/dev/null |
+		sed -n 's/.*IP [0-9.]*\.\([0-9]*\) > .*/\1/p'
+}
+
+# A pause after which requests take another port of the second way. A slow one may be silent, so that the first is tried.
+moves() { pauses rehashes 10 && now=$(sport_at "$nsB" ed) && [ -n "$now" ] && [ "$now" != "$second" ]; }
+
+# Requests take the second way, and packets wait there: after a pause they take another port of that one.
+flowlets_there() {
+	local first second now status=0
+
+	stream_begins write nlb && become nla nlb ready && lose "$nsA" ea && become nla used && taken "$nsA" ec &&
+		tc -n "$nsA" qdisc add dev ec root tbf rate 200mbit burst 70000 limit 10m || return
+	# Silence is to draw no port.
+	knob nla rehash N && knob nlb rehash N || return
+	first=$(sport) second=$(sport_at "$nsB" ed)
+	[ -n "$second" ] && knob nla flowlet Y && wait_for 30 moves || status=1
+	echo "ports of the first way: $first, $(sport), of the second: $second, $now"
+	[ "$(sport)" = "$first" ] || status=1
+	find "$nsA" ea && find "$nsA" ec && knob nla flowlet N && knob nla rehash Y && knob nlb rehash Y || status=1
+	# Its ends talk by the first way, too.
+	stream_ends
+	return "$status"
+}
+
 # XRC, whose requesters and responders are apart.
 xrc_goes_on() {
 	local running=/tmp/second-$id pid status=0
@@ -192,6 +219,7 @@ HROCE_FAMILY=6 tap_case second.requests_ipv6 survives breaks_and_returns lose fi
 tap_case second.netdev_down survives breaks_and_returns down up "$nsA" ea
 tap_case second.netdev_of_peer_down survives breaks_and_returns down up "$nsB" eb
 tap_case second.both_in_turn survives both_in_turn
+tap_case second.flowlets flowlets_there
 tap_case second.xrc xrc_goes_on
 tap_case second.killed killed
 tap_case second.link_removed removed "$nsA" ec nlc rdma link del nlc
