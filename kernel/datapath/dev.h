@@ -41,7 +41,7 @@
  *	looked up and freed like @qps
  * @aliases: the same of queue pairs of other devices that have @second set to this
  *	one, by an index that is reserved in @qps
- * @nr_aliases: number of @aliases [that mutex]
+ * @nr_aliases: number of @aliases [that mutex; read without it]
  * @second_work: calls hroce_second_tick() for each of @aliases
  * @qpn_hide: secret permutation between index in @qps and QPN: numbers are
  *	unpredictable, the table stays dense

@@ -541,7 +541,7 @@ static struct hroce_qp *recv_switch_qp(struct hroce_recv *r,
 	if (!r->src && unlikely(frame->counted != frame->next - 1))
 		hroce_rx_count(frame, frame->next - 1);
 	qp = hroce_qp_find(dev, qpn);
-	if (unlikely(!qp))
+	if (unlikely(!qp) && READ_ONCE(dev->nr_aliases))
 		qp = hroce_second_find(dev, qpn);
 	r->qp = qp;
 	r->qpn = qp ? qpn : HROCE_RECV_NOBODY;
