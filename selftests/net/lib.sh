@@ -80,6 +80,18 @@ two_ends() {
 	[ "${2:-}" = bare ] || { add_link "$nsA" nla ea && add_link "$nsB" nlb eb; }
 }
 
+# A lost question for a neighbour is repeated after a second, and ib_core waits for no longer.
+keep_neighbours() {
+	local ns to dev kind mac
+
+	for ns in "$nsA" "$nsB"; do
+		while read -r to _ dev kind mac _; do
+			[ "$kind" != lladdr ] ||
+				ip -n "$ns" neigh replace "$to" lladdr "$mac" dev "$dev" nud permanent || return
+		done < <(ip -n "$ns" neigh show)
+	done
+}
+
 # Both ends at a bridge in a third namespace, $nsS; with link nla on ea and link nlb on eb. What leaves sb goes to eb.
 bridged_ends() {
 	local dev

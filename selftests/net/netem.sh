@@ -80,7 +80,7 @@ bad_traffic_unkept() {
 }
 
 seed=100
-two_ends || { tap_case netem.topology false; tap_done; exit 1; }
+{ two_ends && keep_neighbours; } || { tap_case netem.topology false; tap_done; exit 1; }
 for mode in gso frames; do
 	for link in nla nlb; do
 		knob "$link" gso "$([ $mode = gso ] && echo Y || echo N)"

@@ -78,18 +78,6 @@ on_exits() {
 	done
 }
 
-# A lost question for a neighbour is repeated after a second, and ib_core waits for no longer.
-keep_neighbours() {
-	local ns to dev kind mac
-
-	for ns in "$nsA" "$nsB"; do
-		while read -r to _ dev kind mac _; do
-			[ "$kind" != lladdr ] ||
-				ip -n "$ns" neigh replace "$to" lladdr "$mac" dev "$dev" nud permanent || return
-		done < <(ip -n "$ns" neigh show)
-	done
-}
-
 # usage: impaired NETEM...: packet by packet, so cards must not get super-packets
 impaired() {
 	if [ "$way" = cards ]; then knob nla gso N && knob nlb gso N || return; fi
