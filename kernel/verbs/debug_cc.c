@@ -82,28 +82,37 @@ static int cc_class_show(struct seq_file *file, void *unused)
 	return 0;
 }
 
+/* "NUMBER CONTROL". Return: the control, or an error. */
+static int cc_read(const char __user *buf, size_t len, loff_t pos, u32 *number)
+{
+	char words[24], *name;
+	const char *first;
+	int err;
+
+	err = hroce_debug_words(words, sizeof(words), buf, len, pos);
+	if (err)
+		return err;
+	name = strim(words);
+	first = strsep(&name, " ");
+	if (!name || kstrtou32(first, 0, number))
+		return -EINVAL;
+	name = skip_spaces(name);
+	return strcmp(name, NAME_LINK) ? cc_find(name) : HROCE_CC_LINK;
+}
+
 /* "SL CONTROL", or "SL link" */
 static ssize_t cc_class_write(struct file *file, const char __user *buf,
 			      size_t len, loff_t *pos)
 {
 	struct hroce_dev *dev = file_inode(file)->i_private;
-	char words[20], *name = words;
-	const char *level;
-	int err, cc;
-	u8 sl;
+	u32 sl;
+	int cc;
 
-	err = hroce_debug_words(words, sizeof(words), buf, len, *pos);
-	if (err)
-		return err;
-	name = strim(words);
-	level = strsep(&name, " ");
-	if (!name || kstrtou8(level, 10, &sl) ||
-	    sl >= ARRAY_SIZE(dev->cc_class))
-		return -EINVAL;
-	name = skip_spaces(name);
-	cc = strcmp(name, NAME_LINK) ? cc_find(name) : HROCE_CC_LINK;
+	cc = cc_read(buf, len, *pos, &sl);
 	if (cc < 0)
 		return cc;
+	if (sl >= ARRAY_SIZE(dev->cc_class))
+		return -EINVAL;
 	WRITE_ONCE(dev->cc_class[sl], cc);
 	return len;
 }
@@ -136,22 +145,15 @@ static ssize_t cc_qp_write(struct file *file, const char __user *buf,
 			   size_t len, loff_t *pos)
 {
 	struct hroce_dev *dev = file_inode(file)->i_private;
-	char words[24], *name;
 	struct hroce_qp *qp;
-	const char *number;
 	int err, cc;
 	u32 qpn;
 
-	err = hroce_debug_words(words, sizeof(words), buf, len, *pos);
-	if (err)
-		return err;
-	name = strim(words);
-	number = strsep(&name, " ");
-	if (!name || kstrtou32(number, 0, &qpn))
-		return -EINVAL;
-	cc = cc_find(skip_spaces(name));
+	cc = cc_read(buf, len, *pos, &qpn);
 	if (cc < 0)
 		return cc;
+	if (cc == HROCE_CC_LINK)
+		return -EINVAL;
 	hroce_epoch_enter();
 	qp = hroce_qp_find(dev, qpn);
 	err = qp ? cc_change(qp, cc) : -ENOENT;
