@@ -215,6 +215,27 @@ class Target:
         self.socket.send(frame if len(frame) >= 60 else frame + bytes(60 - len(frame)))
 
 
+def heard(sock, mac):
+    """RoCE packets from @mac that wait in a packet socket: each from its IP header on, and the length of that."""
+    while True:
+        try:
+            frame = sock.recv(65536, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return
+        ip = frame[14:]
+        length, protocol = (20, ip[9]) if ip[0] >> 4 == 4 else (40, ip[6])
+        udp = ip[length:length + 8]
+        if frame[6:12] == mac and protocol == 17 and udp[2:4] == struct.pack(">H", PORT):
+            yield ip[:length + struct.unpack(">H", udp[4:6])[0]], length
+
+
+def parted(ip, length):
+    """What @ip has between UDP header and ICRC, and whether that is right."""
+    transport = ip[length + 8:-4]
+    crc = struct.pack("<I", Packet.icrc(ip[:length], ip[length:length + 8], transport))
+    return transport, ip[-4:] == crc
+
+
 def counters():
     """All counters of nlb as they are now.
 

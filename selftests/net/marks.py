@@ -11,7 +11,7 @@ import sys
 import time
 
 from checksum import checksum
-from inject import CNP, ETH_P_ALL, Failure, PORT, Packet, Switched, Target, change, counters, dropped, good, run_cases
+from inject import CNP, ETH_P_ALL, Failure, Packet, Switched, Target, change, counters, dropped, good, heard, run_cases
 from inject import wait_counted
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "lib"))
@@ -32,16 +32,7 @@ class Listening:
 
     def cnps(self):
         """The CNPs that have come, from the IP header on."""
-        found = []
-        while True:
-            try:
-                frame = self.socket.recv(65536, socket.MSG_DONTWAIT)
-            except BlockingIOError:
-                return found
-            ip = frame[14:]
-            udp = ip[20 if ip[0] >> 4 == 4 else 40:]
-            if frame[6:12] == self.target.mac_b and udp[2:4] == struct.pack(">H", PORT) and udp[8] == CNP:
-                found.append(ip)
+        return [ip for ip, length in heard(self.socket, self.target.mac_b) if ip[length + 8] == CNP]
 
     def send(self, number, counter, counted, **fields):
         """Send packets in order, until @counter has grown; return the CNPs, whose number is also counted."""

@@ -9,8 +9,8 @@ import struct
 import sys
 import time
 
-from inject import ETH_P_ALL, Failure, PORT, Packet, RC_SEND_ONLY, SACK, SACK_ASK, Switched, Target, change, counters, dropped
-from inject import only_counted, run_cases, wait_counted
+from inject import ETH_P_ALL, Failure, Packet, RC_SEND_ONLY, SACK, SACK_ASK, Switched, Target, change, counters, dropped, heard
+from inject import only_counted, parted, run_cases, wait_counted
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "lib"))
 
@@ -50,26 +50,20 @@ class Asker:
         found = []
         end = time.monotonic() + 5
         while time.monotonic() < end and len(found) < number:
-            try:
-                frame = self.socket.recv(65536, 0x40)   # MSG_DONTWAIT
-            except BlockingIOError:
-                time.sleep(0.005)
-                continue
-            ip = frame[14:]
-            length = 20 if ip[0] >> 4 == 4 else 40
-            udp = ip[length:]
-            if frame[6:12] != self.target.mac_b or udp[2:4] != struct.pack(">H", PORT) or udp[8] not in (SACK, ACK):
-                continue
-            end_of_packet = length + struct.unpack(">H", udp[4:6])[0]
-            transport = ip[length + 8:end_of_packet - 4]
-            crc = struct.pack("<I", Packet.icrc(ip[:length], udp[:8], transport))
-            if ip[end_of_packet - 4:end_of_packet] != crc:
-                raise Failure(f"wrong ICRC: {frame.hex()}")
-            opcode, _, _, qpn, psn, aeth = struct.unpack(">BBHIII", transport[:16])
-            if qpn != self.target.pair["qpn_a"]:
-                continue
-            found.append((opcode, psn & 0xffffff, aeth >> 24, transport[16:]))
-        return found[-number:]
+            for ip, length in heard(self.socket, self.target.mac_b):
+                if ip[length + 8] not in (SACK, ACK):
+                    continue
+                transport, right = parted(ip, length)
+                if not right:
+                    raise Failure(f"wrong ICRC: {ip.hex()}")
+                opcode, _, _, qpn, psn, aeth = struct.unpack(">BBHIII", transport[:16])
+                if qpn != self.target.pair["qpn_a"]:
+                    continue
+                found.append((opcode, psn & 0xffffff, aeth >> 24, transport[16:]))
+                if len(found) == number:
+                    return found
+            time.sleep(0.005)
+        return found
 
 
 def map_of(expected, kept):

@@ -13,7 +13,7 @@ import struct
 import sys
 import time
 
-from inject import ETH_P_ALL, Failure, PORT, Packet, RC_SEND_ONLY, Target, change, counters, dropped, only_counted
+from inject import ETH_P_ALL, Failure, Packet, RC_SEND_ONLY, Target, change, counters, dropped, heard, only_counted, parted
 from inject import run_cases, wait_counted
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "lib"))
@@ -43,16 +43,12 @@ def mapped(address):
 class Seen:
     """A packet from B, or the first of a super-packet: opcode, numbers, source, destination, payload."""
 
-    def __init__(self, frame):
-        ip = frame[14:]
-        udp = ip[20:]
-        end = 20 + struct.unpack(">H", udp[4:6])[0]
-        transport = ip[28:end - 4]
-        crc = struct.pack("<I", Packet.icrc(ip[:20], udp[:8], transport))
+    def __init__(self, ip):
+        transport, right = parted(ip, 20)
         self.opcode, _, _, self.qpn, psn = struct.unpack(">BBHII", transport[:12])
         # Others may be super-packets.
-        if self.opcode in (ASK, ANSWER, ACK) and ip[end - 4:end] != crc:
-            raise Failure(f"wrong ICRC: {frame[:100].hex()}")
+        if self.opcode in (ASK, ANSWER, ACK) and not right:
+            raise Failure(f"wrong ICRC: {ip[:100].hex()}")
         self.psn = psn & 0xffffff
         self.src, self.dst = socket.inet_ntoa(ip[12:16]), socket.inet_ntoa(ip[16:20])
         self.payload = transport[12:]
@@ -84,19 +80,16 @@ class Peer:
         found = []
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            try:
-                frame = sock.recv(65536, 0x40)  # MSG_DONTWAIT
-            except BlockingIOError:
-                time.sleep(0.002)
-                continue
-            if frame[6:12] != mac or frame[12:14] != b"\x08\x00" or frame[23] != 17 or frame[36:38] != struct.pack(">H", PORT):
-                continue
-            seen = Seen(frame)
-            if seen.qpn != (self.target.pair["qpn_a"] if sock is self.first else self.number):
-                continue
-            found.append(seen)
-            if wanted and wanted(seen):
-                break
+            for ip, length in heard(sock, mac):
+                if length != 20:
+                    continue
+                seen = Seen(ip)
+                if seen.qpn != (self.target.pair["qpn_a"] if sock is self.first else self.number):
+                    continue
+                found.append(seen)
+                if wanted and wanted(seen):
+                    return found
+            time.sleep(0.002)
         return found
 
     def send(self, opcode, payload, second=False, psn=0, **fields):
