@@ -501,6 +501,7 @@ class Waiting:
     def __init__(self, target):
         self.target = target
         self.tc = ["tc", "-s", "-n", target.ns_a]
+        self.begin = self.took = None
 
     def qdisc(self, *words):
         return subprocess.run([*self.tc, "qdisc", *words], stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -510,6 +511,7 @@ class Waiting:
         # It has begun already: tc takes a second to begin where the CPU is emulated.
         self.batch = subprocess.Popen([*self.tc, "-batch", "-"], stdin=subprocess.PIPE, text=True)
         self.qdisc("add", *self.tbf("8kbit"))
+        self.begin = time.monotonic()
         try:
             self.target.ask("write 4")
             self.until(True)
@@ -551,12 +553,13 @@ class Waiting:
         # The qdisc looks at its new rate when the next frame comes.
         self.target.socket.send(self.target.mac_b + self.target.mac_a + b"\x88\xb5" + bytes(46))
         self.until(False)
+        self.took = time.monotonic() - self.begin
 
 
 def early(syndrome, end, statuses):
     """What ends requests that wait in a qdisc: nothing that is written into their memory afterwards leaves."""
-    def run(target):
-        with Waiting(target) as waiting:
+    def attempt(target, waiting):
+        with waiting:
             before = counters()
             if syndrome is not None:
                 waiting.answer(syndrome)
@@ -572,6 +575,18 @@ def early(syndrome, end, statuses):
             target.check("landed")
             if counters()["rx_drop_icrc"] != before["rx_drop_icrc"]:
                 raise Failure("other content has left, behind which the ICRC is wrong")
+
+    def run(target):
+        for last in (False, False, False, False, True):
+            waiting = Waiting(target)
+            try:
+                attempt(target, waiting)
+                return
+            except Failure as failure:
+                # They wait no longer than a second, and are given up then. A busy machine takes longer to let them go.
+                if last or waiting.took is None or waiting.took < 1:
+                    raise
+                print(f"# again, as it took {waiting.took:.1f} s: {failure}")
     return run
 
 
