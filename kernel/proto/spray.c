@@ -119,10 +119,7 @@ struct hrp_spray *hrp_spray_close(struct hrp_req *req)
 
 void hrp_spray_reset(struct hrp_req *req)
 {
-	if (!req->sack)
-		return;
-	req->sack->told = false;
-	if (!req->sack->spray)
+	if (!req->sack || !req->sack->spray)
 		return;
 	req->sack->spray->paths = 0;
 	req->sack->spray->strikes = 0;
