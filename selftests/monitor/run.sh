@@ -175,23 +175,23 @@ port_state_is_told() {
 	ip -n "$nsA" link set ea up && wait_for 5 grep -q ACTIVE /sys/class/infiniband/nla/ports/1/state && reaches "$nsA" 10.90.0.2
 }
 
-# The guide without commands that other groups run
+# The blocks of commands of the guide, but those that other groups run; a 0 byte behind each
 guide_to_run() {
-	awk '/^\.\. commands: not run/ { skip = 1; seen = 0 }
-	     skip && /^    / { seen = 1 }
-	     skip && seen && /^[^ ]/ { skip = 0 }
-	     !skip' Documentation/monitoring.rst
+	awk '/^\.\. commands: (not run|is no command)/ { skip = 1 }
+	     /::$/ { literal = 1; next }
+	     literal && /^    / { block = block substr($0, 5) "\n"; next }
+	     block && /^[^ ]/ { if (!skip) printf "%s%c", block, 0; block = ""; literal = skip = 0 }' \
+		Documentation/monitoring.rst
 }
 
-# The commands of the guide, from its text, in order: each succeeds.
+# They succeed, each block in a shell of its own, from the text and in order.
 guide() {
-	local line
+	local block
 
 	cd "$tree" && PATH=$PATH:/usr/local/bin:$caches/monitor-bookworm || return
-	while IFS= read -r line; do
-		echo "\$ $line"
-		bash -o pipefail -c "$line" || return
-	done < <(guide_to_run | sed -n '/::$/,/^[^ ]/s/^    \([^ ].*\)/\1/p')
+	while IFS= read -r -d '' block; do
+		bash -veo pipefail -c "$block" || return
+	done < <(guide_to_run)
 	grep -q ^hroce_rx_bytes_total $textfiles/hroce.prom
 }
 
