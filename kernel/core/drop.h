@@ -95,6 +95,7 @@
 	X(ACKS_HELD, "acks_held", "requests for an acknowledgement that had to wait") \
 	X(ACKS_LATE, "acks_late", "acknowledgements held until their time ran out") \
 	X(ACKS_RODE, "acks_rode", "acknowledgements sent in the frame of a request") \
+	X(ACKS_JOINED, "acks_joined", "acknowledgements sent in the datagram of a request") \
 	X(REQ_ERRORS, "requester_errors", "send requests completed in error") \
 	X(RESP_ERRORS, "responder_errors", "requests of peers refused by NAK") \
 	X(RESP_CQE, "resp_cqe_error", "receive entries completed in error") \

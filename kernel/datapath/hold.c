@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Acknowledgements that the engine holds (proto/hold.c): the time that they may
- * be held, and a place in the frame of a request.
+ * be held, and a place in the frame of a request, or in its datagram.
  *
  * The timer of the queue pair bounds the time. It is not armed for each ACK:
  * once it has fired, it fires at the end of the last time that began, even if
@@ -56,6 +56,7 @@ void hroce_hold_ride(struct hroce_qp *qp, struct hroce_out *out)
 {
 	struct hroce_mem_iter it __uninitialized;
 	struct hrp_burst b __uninitialized;
+	bool joins;
 	u32 len;
 
 	len = hrp_opcode_hdr_len(hrp_opcode_info(HRP_SVC_RC | HRP_OP_ACK)) +
@@ -63,12 +64,17 @@ void hroce_hold_ride(struct hroce_qp *qp, struct hroce_out *out)
 	/* Requests and answers may take different ways. */
 	if (!test_bit(HRP_PENDING_HELD, &qp->proto.pending) ||
 	    out->tx.path != &qp->path ||
-	    test_bit(HROCE_PENDING_BY_SECOND, &qp->proto.pending) ||
-	    !hroce_tx_has_room(&out->tx, len) || !hold_take(qp, &b))
+	    test_bit(HROCE_PENDING_BY_SECOND, &qp->proto.pending))
+		return;
+	joins = hroce_tx_may_join(&out->tx);
+	if ((!joins && !hroce_tx_has_room(&out->tx, len)) || !hold_take(qp, &b))
 		return;
 	trace_hroce_tx(qp->proto.qpn, &b);
 	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, qp->ib.pd, &b.mem);
-	hroce_tx_add(&out->tx, &b, &it);
+	if (joins)
+		hroce_tx_join(&out->tx, &b, &it);
+	else
+		hroce_tx_add(&out->tx, &b, &it);
 	hroce_mem_end(&it);
 }
 

@@ -65,6 +65,7 @@ void hroce_local_deliver(const struct hroce_tx *tx, const struct hrp_burst *b,
 	frame.trusted = true;
 	frame.ce = false;
 	frame.super = false;
+	frame.joined = false;
 	frame.hdr = tx->hdr;
 	frame.next = 0;
 	r.frame = &frame;

@@ -62,6 +62,7 @@ enum hroce_qp_pending {
  * waits for an event, the others for their side to run; the last one stays.
  */
 #define HROCE_PENDING_WORK	(~(BIT(HRP_PENDING_HELD) | \
+				   BIT(HRP_PENDING_JOINS) | \
 				   BIT(HRP_PENDING_REHASH) | \
 				   BIT(HRP_PENDING_REHASH_ANSWERS) | \
 				   BIT(HROCE_PENDING_CNP) | \

@@ -204,6 +204,15 @@ static void send_fills(struct hroce_qp *qp, struct hrp_burst *b)
 		hrp_req_ask(&qp->proto, b);
 }
 
+/* May the ACK that is held leave in the datagram of a request? */
+static bool send_may_join(const struct hroce_qp *qp)
+{
+	const unsigned long both = BIT(HRP_PENDING_HELD) |
+				   BIT(HRP_PENDING_JOINS);
+
+	return (READ_ONCE(qp->proto.pending) & both) == both;
+}
+
 /* Send the bursts that the engine allows now. */
 static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 {
@@ -218,6 +227,7 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 				   READ_ONCE(hqp_dev(qp)->poller.awake);
 	hroce_out_begin(&out, &qp->path, qp->proto.stats,
 			hrp_qp_is_reliable(&qp->proto));
+	out.tx.join = send_may_join(qp);
 	while (!out.tx.refused && !qp->dead) {
 		room = send_room(qp, &out);
 		if (!room)

@@ -132,6 +132,7 @@ static bool gro_is_plain(const struct gro_packet *new)
 	struct sk_buff *skb = new->skb;
 
 	return !NAPI_GRO_CB(skb)->flush && !gro_has_state(skb) &&
+	       !hrp_bth_is_joined(new->bth) &&
 	       skb->pkt_type == PACKET_HOST && !skb->encapsulation &&
 	       !skb_cloned(skb) && !skb_zcopy(skb) &&
 	       ntohs(gro_udp(new->hdr, new->off)->len) ==

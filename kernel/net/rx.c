@@ -31,6 +31,7 @@
 #include "policy.h"
 #include "port.h"
 #include "rx.h"
+#include "tx.h"
 
 static DEFINE_PER_CPU(struct hroce_icrc_known, rx_icrc_known);
 
@@ -304,6 +305,28 @@ static void rx_free(struct hroce_rx_frame *f)
 		consume_skb(f->skb);
 }
 
+/* Is the packet at @f->at marked? Its BTH is in one piece as a rule. */
+static __always_inline bool rx_is_joined(const struct hroce_rx_frame *f)
+{
+	struct hroce_cursor at = f->at;
+	u8 bth[sizeof(struct hrw_bth)];
+
+	if (likely(f->at.left >= sizeof(bth)))
+		return hrp_bth_is_joined(f->at.data);
+	return hroce_cursor_read(&at, bth, sizeof(bth)) &&
+	       hrp_bth_is_joined(bth);
+}
+
+/* All packets but the last have one length, so the ACK may not be longer. */
+static noinline void rx_split(struct hroce_rx_frame *f)
+{
+	if (f->super || f->seg_len < 2 * HROCE_TX_JOIN_LEN)
+		return;
+	f->super = true;
+	f->joined = true;
+	f->seg_len -= HROCE_TX_JOIN_LEN;
+}
+
 static __always_inline void rx_receive(struct hroce_rx_frame *f)
 {
 	u32 len = ntohs(hroce_headers_udp(&f->hdr)->len) -
@@ -312,6 +335,9 @@ static __always_inline void rx_receive(struct hroce_rx_frame *f)
 	f->begin = f->at.pos;
 	f->seg_len = f->super ? skb_shinfo(f->skb)->gso_size : len;
 	f->end = f->begin + len;
+	f->joined = false;
+	if (unlikely(rx_is_joined(f)))
+		rx_split(f);
 	f->trusted = f->skb && hroce_path_trusts(f->skb, &f->daddr);
 	f->vector = !f->trusted && hroce_crc_begin(len);
 	f->counted = 0;
@@ -324,10 +350,11 @@ void hroce_rx_count(struct hroce_rx_frame *f, u32 nr)
 	u32 begin = f->counted * f->seg_len;
 	u32 end = min(nr * f->seg_len, f->end - f->begin);
 	u32 new = nr - f->counted;
+	u32 hdrs = f->joined ? !f->counted : new;
 
 	hroce_stats_add(f->stats, HROCE_EV_RX_PACKETS, new);
 	hroce_stats_add(f->stats, HROCE_EV_RX_WIRE,
-			end - begin + new * hroce_headers_len(&f->hdr));
+			end - begin + hdrs * hroce_headers_len(&f->hdr));
 	if (f->mcast)
 		hroce_stats_add(f->stats, HROCE_EV_RX_MCAST, new);
 	if (unlikely(f->ce))

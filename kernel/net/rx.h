@@ -30,7 +30,8 @@ struct xdp_buff;
  * @vector: see hroce_crc_begin(); one section for the whole frame
  * @by_stack: received through the IP stack
  * @ce: all packets are marked Congestion Experienced (RFC 3168)
- * @super: a super-packet
+ * @super: a super-packet, or @joined
+ * @joined: one datagram of a packet and an ACK, see hroce_tx_join()
  * @refused: a frame of an XDP program that is left to the IP stack
  * @ip_id: IPv4 ID of the first packet
  * @begin: offset of the first packet
@@ -58,6 +59,7 @@ struct hroce_rx_frame {
 	bool by_stack;
 	bool ce;
 	bool super;
+	bool joined;
 	bool refused;
 	u16 ip_id;
 	u32 begin;

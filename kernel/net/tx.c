@@ -51,6 +51,12 @@ static u32 tx_max_pkts(const struct hroce_tx *tx)
 	return tx->route.gso ? TX_GSO_PKTS : 1;
 }
 
+/* IPv4 identifications that a frame may take. */
+static u32 tx_max_ids(const struct hroce_tx *tx)
+{
+	return tx->join ? max(tx_max_pkts(tx), 2u) : tx_max_pkts(tx);
+}
+
 static void tx_load_packet(struct hroce_tx *tx)
 {
 	/* Middle packets differ in the PSN only. */
@@ -297,8 +303,9 @@ static void tx_finish(struct hroce_tx *tx, struct sk_buff *skb)
 {
 	const struct hroce_path_key *key = &tx->path->key;
 	u32 udp_len = skb->len + sizeof(struct udphdr);
+	bool super = tx->nr_pkts > 1 && !tx->joined;
 
-	if (tx->nr_pkts > 1 && !tx->sender->watched[!tx->keep_order])
+	if (super && !tx->sender->watched[!tx->keep_order])
 		tx_watch(tx, skb);
 	hroce_headers_set(&tx->hdr, skb->len, tx->ip_id);
 	if (!tx->hdr.ipv6)
@@ -307,12 +314,12 @@ static void tx_finish(struct hroce_tx *tx, struct sk_buff *skb)
 	skb_reset_transport_header(skb);
 	__skb_push(skb, tx->hdr.l3_len);
 	skb_reset_network_header(skb);
-	if (tx->nr_pkts > 1) {
+	if (super) {
 		skb_shinfo(skb)->gso_size = tx->gso_size;
 		skb_shinfo(skb)->gso_segs = tx->nr_pkts;
 		skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
 	}
-	if (tx->nr_pkts > 1 || tx->elide)
+	if (super || tx->elide)
 		tx_partial_sum(tx, skb, udp_len);
 	memcpy(skb->data, tx->hdr.bytes, hroce_headers_len(&tx->hdr));
 	hroce_headers_udp(&tx->hdr)->check = 0;
@@ -333,7 +340,7 @@ static void tx_finish(struct hroce_tx *tx, struct sk_buff *skb)
 /* Return unused IDs, unless another frame has taken some since. */
 static void tx_return_ids(struct hroce_tx *tx)
 {
-	int reserved = tx_max_pkts(tx);
+	int reserved = tx_max_ids(tx);
 
 	if (tx->nr_pkts != reserved)
 		hroce_path_return_ids(tx->sender, tx->ip_id + reserved,
@@ -353,7 +360,9 @@ static void tx_send(struct hroce_tx *tx)
 	tx->frame.skb = NULL;
 	tx_return_ids(tx);
 	tx_finish(tx, skb);
-	len = skb->len + (tx->nr_pkts - 1) * hroce_headers_len(&tx->hdr);
+	len = skb->len;
+	if (!tx->joined)
+		len += (tx->nr_pkts - 1) * hroce_headers_len(&tx->hdr);
 	locked = tx->it && hroce_mem_release(tx->it);
 	result = hroce_route_xmit(tx->path, &tx->route, skb);
 	if (likely(!result)) {
@@ -396,7 +405,7 @@ static u32 tx_copy_len(const struct hroce_tx *tx)
 	if (!tx->copy)
 		return len - tx->pkt.payload_len;
 	if (!tx->route.gso)
-		return len;
+		return len + (tx->join ? HROCE_TX_JOIN_LEN : 0);
 	if (tx->route.sg)
 		left += tx->burst->more;
 	return min(min_t(u32, left, TX_GSO_PKTS) * len, TX_GSO_BYTES);
@@ -462,8 +471,9 @@ static int tx_open(struct hroce_tx *tx)
 	tx->elide = tx_elides(tx);
 	tx->frame.list = tx->route.list;
 	tx->frame.sum = !tx->elide;
-	tx->ip_id = hroce_path_take_ids(tx->sender, tx_max_pkts(tx));
+	tx->ip_id = hroce_path_take_ids(tx->sender, tx_max_ids(tx));
 	tx->nr_pkts = 0;
+	tx->joined = false;
 	tx->payload = 0;
 	err = hroce_tx_frame_begin(&tx->frame,
 				   LL_RESERVED_SPACE(tx->route.dev) + l4_len,
@@ -540,7 +550,7 @@ static int tx_packets(struct hroce_tx *tx, struct hroce_mem_iter *it)
 			return err;
 	}
 	/* A linear frame has room for the requested bytes only. */
-	if (!tx->route.sg)
+	if (!tx->route.sg && !tx->join)
 		tx_send(tx);
 	return 0;
 }
@@ -579,6 +589,35 @@ u8 hroce_tx_add(struct hroce_tx *tx, const struct hrp_burst *b,
 		hroce_stats_add(tx->stats, HROCE_EV_TX_ERRORS,
 				b->nr_pkts - tx->next);
 	return HROCE_WC_SUCCESS;
+}
+
+bool hroce_tx_may_join(const struct hroce_tx *tx)
+{
+	return tx->join && tx->frame.skb && tx->nr_pkts == 1 && !tx->split &&
+	       !tx->route.to && tx->gso_size >= HROCE_TX_JOIN_LEN &&
+	       tx->frame.linear_left >= HROCE_TX_JOIN_LEN &&
+	       hroce_headers_len(&tx->hdr) + tx->gso_size + HROCE_TX_JOIN_LEN <=
+			tx->route.mtu;
+}
+
+void hroce_tx_join(struct hroce_tx *tx, const struct hrp_burst *b,
+		   struct hroce_mem_iter *it)
+{
+	tx->burst = b;
+	tx->next = 0;
+	tx->copy = true;
+	tx_load_packet(tx);
+	if (tx_packet_len(tx) != HROCE_TX_JOIN_LEN) {
+		hroce_tx_add(tx, b, it);
+		return;
+	}
+	tx->it = it;
+	if (!tx_fill(tx, it)) {
+		tx->joined = true;
+		hroce_stats_add(tx->stats, HROCE_EV_ACKS_JOINED, 1);
+		hrp_bth_set_joined(tx->frame.skb->data);
+	}
+	tx->it = NULL;
 }
 
 void hroce_tx_end(struct hroce_tx *tx)

@@ -16,6 +16,10 @@ struct hroce_mem_iter;
 struct hroce_path;
 struct hroce_stats;
 
+/* An ACK: BTH, AETH and ICRC. */
+#define HROCE_TX_JOIN_LEN	(sizeof(struct hrw_bth) + \
+				 sizeof(struct hrw_aeth) + HRW_ICRC_LEN)
+
 /* From this payload size on, refer to pages instead of copying them. */
 #define HROCE_TX_REF_MIN	2048u
 
@@ -33,6 +37,8 @@ struct hroce_stats;
  * @ect: of the path, for this side
  * @elide: omit the ICRC in the open frame
  * @split: the open frame is one packet, of which the IP stack makes fragments
+ * @join: frames have room for hroce_tx_join(); set by the owner
+ * @joined: the open frame is one datagram of two packets
  * @first_psn: PSN of the first packet of the open frame
  * @ip_id: IPv4 ID of that packet, in the lower 16 bits
  * @gso_size: UDP payload of each packet of the open frame; the last one may be
@@ -66,6 +72,8 @@ struct hroce_tx {
 	bool ect;
 	bool elide;
 	bool split;
+	bool join;
+	bool joined;
 	u32 first_psn;
 	int ip_id;
 	u32 gso_size;
@@ -110,6 +118,7 @@ static inline void hroce_tx_begin(struct hroce_tx *tx,
 	tx->path = NULL;
 	tx->keep_order = keep_order;
 	tx->refused = false;
+	tx->join = false;
 	tx->frame.skb = NULL;
 	tx->it = NULL;
 }
@@ -154,6 +163,29 @@ u8 hroce_tx_add(struct hroce_tx *tx, const struct hrp_burst *b,
  * frame that is open.
  */
 bool hroce_tx_has_room(struct hroce_tx *tx, u32 len);
+
+/**
+ * hroce_tx_may_join - may an ACK join the open frame?
+ * @tx: run with a destination, @tx->join is set
+ *
+ * Return: true if hroce_tx_join() may follow.
+ */
+bool hroce_tx_may_join(const struct hroce_tx *tx);
+
+/**
+ * hroce_tx_join - append an ACK to the only packet of the open frame
+ * @tx: run, after hroce_tx_may_join()
+ * @b: the ACK
+ * @it: of @b->mem, which is empty
+ *
+ * Both leave in one datagram, which only a peer that has said so understands:
+ * the first packet has a mark, and is as if it had come alone but for that. If
+ * @b is not an ACK of the usual length, it gets a frame of its own.
+ *
+ * Context: as hroce_tx_add().
+ */
+void hroce_tx_join(struct hroce_tx *tx, const struct hrp_burst *b,
+		   struct hroce_mem_iter *it);
 
 /**
  * hroce_tx_end - end a run: send the open frame

@@ -187,6 +187,29 @@ static inline bool hrp_bth_ends(const void *bth)
 }
 
 /**
+ * hrp_bth_is_joined - is a packet followed by an ACK in the same datagram?
+ * @bth: BTH
+ *
+ * Return: true if hrp_bth_set_joined() has marked it. The mark is a reserved
+ * bit that the ICRC does not cover.
+ */
+static inline bool hrp_bth_is_joined(const void *bth)
+{
+	return get_unaligned_be32(bth + 4) & HRW_BTH_JOINED;
+}
+
+/**
+ * hrp_bth_set_joined - an ACK follows in the same datagram
+ * @data: BTH, 4-byte aligned
+ */
+static inline void hrp_bth_set_joined(void *data)
+{
+	struct hrw_bth *bth = data;
+
+	bth->dqpn |= cpu_to_be32(HRW_BTH_JOINED);
+}
+
+/**
  * hrp_bth_set_psn - change the PSN
  * @data: BTH, 4-byte aligned
  * @psn: 24 bits

@@ -70,6 +70,8 @@ enum hrp_pending {
 	 * engine clears it, too.
 	 */
 	HRP_PENDING_HELD,
+	/* no work either: the peer takes ACKs that join a request, see sack.h */
+	HRP_PENDING_JOINS,
 	/* Asynchronous events (IBTA 11.6.3). */
 	HRP_PENDING_COMM_EST,
 	HRP_PENDING_SQ_DRAINED,

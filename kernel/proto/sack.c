@@ -25,17 +25,23 @@
 /* Answers may take the ways of their requests. */
 #define ASK_FOLLOW	4
 
+/* An ACK may follow a request in the same datagram. */
+#define ASK_JOINS	8
+
+/* What every requester takes. */
+#define ASK_ALWAYS	(ASK_LATER | ASK_AGAIN | ASK_JOINS)
+
 /*
  * Others may use the opcode for something else. The last bytes are the version,
  * flags, and two that are reserved.
  */
 static const u8 sack_ask[HRP_SACK_ASK_BYTES] = {
-	'h', 'r', 'o', 'c', 1, ASK_LATER | ASK_AGAIN, 0, 0,
+	'h', 'r', 'o', 'c', 1, ASK_ALWAYS, 0, 0,
 };
 
 /* The same of a requester that uses several paths, see spray.h. */
 static const u8 sack_ask_spread[HRP_SACK_ASK_BYTES] = {
-	'h', 'r', 'o', 'c', 1, ASK_LATER | ASK_AGAIN | ASK_FOLLOW, 0, 0,
+	'h', 'r', 'o', 'c', 1, ASK_ALWAYS | ASK_FOLLOW, 0, 0,
 };
 
 /* All but flags and reserved bytes. */
@@ -624,6 +630,8 @@ bool hrp_sack_asked(struct hrp_qp *qp, const u8 *ask, u32 len)
 	resp->sacks_later = !!(ask[ASK_CHECKED] & ASK_LATER);
 	resp->sacks_again = !!(ask[ASK_CHECKED] & ASK_AGAIN);
 	resp->follows = !!(ask[ASK_CHECKED] & ASK_FOLLOW);
+	if (ask[ASK_CHECKED] & ASK_JOINS)
+		hrp_set_pending(qp, HRP_PENDING_JOINS);
 	if (resp->kept && resp->nak_sent && !resp->rnr_sent)
 		hrp_resp_nak(resp, HRP_NAK_PSN_SEQ);
 	else if (!resp->nak_due)

@@ -26,6 +26,7 @@ struct hrw_bth {
 #define HRW_BTH_FECN		0x80000000u
 #define HRW_BTH_BECN		0x40000000u
 #define HRW_BTH_CN_SHIFT	30
+#define HRW_BTH_JOINED		0x20000000u	/* reserved, see tx.h */
 	__be32 psn;
 #define HRW_BTH_ACKREQ		0x80000000u
 #define HRW_BTH_LONG		0x40000000u	/* reserved, see mtu.h */

@@ -80,20 +80,23 @@ class Packet:
         self.fragment = 0
         self.ttl = 64
         self.tos = 0            # or traffic class
+        self.ident = None       # IPv4 identification, if it matters
+        self.joined = 0         # the mark of joined()
 
     def transport(self):
         pad = -len(self.payload) % 4 if self.pad is None else self.pad
         padding = b"\0" * (-len(self.payload) % 4)
         bth = struct.pack(">BBHII", self.opcode, self.flags | (pad & 3) << 4 | self.version, self.pkey,
-                          self.qpn, self.ack << 31 | (self.psn & 0xffffff))
+                          self.qpn | self.joined << 29, self.ack << 31 | (self.psn & 0xffffff))
         data = bth + self.ext + self.payload + padding
         return data[:len(data) - self.cut] if self.cut else data
 
     def headers(self, udp_len):
         udp = struct.pack(">HHHH", self.sport, self.dport, (udp_len + self.udp_len_add) & 0xffff, 0)
         if len(self.src) == 4:
+            ident = random.randrange(65536) if self.ident is None else self.ident
             ip = struct.pack(">BBHHHBBH4s4s", 0x45, self.tos, (20 + udp_len + self.ip_len_add) & 0xffff,
-                             random.randrange(65536), self.fragment or 0x4000, self.ttl, 17, 0, self.src, self.dst)
+                             ident, self.fragment or 0x4000, self.ttl, 17, 0, self.src, self.dst)
             return ip, udp
         return struct.pack(">IHBB16s16s", 0x60000000 | self.tos << 20, (udp_len + self.ip_len_add) & 0xffff, 17, self.ttl,
                            self.src, self.dst), udp
@@ -115,17 +118,33 @@ class Packet:
         transport = self.transport()
         ip, udp = self.headers(8 + len(transport) + (0 if self.no_icrc else 4))
         crc = b"" if self.no_icrc else struct.pack("<I", self.icrc(ip, udp, transport) ^ self.icrc_xor)
+        return self.wrap(ip, udp, transport + crc)
+
+    def wrap(self, ip, udp, data):
         if len(ip) == 20:
             ip = ip[:10] + struct.pack(">H", checksum(ip)) + ip[12:]
         else:
-            udp = udp[:6] + struct.pack(">H", self.udp_checksum(ip, udp, transport + crc))
+            udp = udp[:6] + struct.pack(">H", self.udp_checksum(ip, udp, data))
         kind = b"\x08\x00" if len(ip) == 20 else b"\x86\xdd"
-        return self.mac_dst + self.mac_src + kind + ip + udp + transport + crc + self.trailer
+        return self.mac_dst + self.mac_src + kind + ip + udp + data + self.trailer
 
     @staticmethod
     def udp_checksum(ip, udp, data):
         pseudo = ip[8:40] + struct.pack(">IHBB", len(udp) + len(data), 0, 0, 17)
         return checksum(pseudo + udp + data) or 0xffff
+
+
+def joined(first, second):
+    """The frame of two packets in one datagram: the lengths and identifications that their ICRCs cover are their own."""
+    first.joined = 1
+    first.ident, second.ident = 0x1234, 0x1235
+    data = b""
+    for packet in (first, second):
+        transport = packet.transport()
+        ip, udp = packet.headers(8 + len(transport) + 4)
+        data += transport + struct.pack("<I", packet.icrc(ip, udp, transport) ^ packet.icrc_xor)
+    ip, udp = first.headers(8 + len(data))
+    return first.wrap(ip, udp, data)
 
 
 def reth(pair, length, offset=0, rkey=None):
@@ -457,6 +476,38 @@ def responses(target):
     target.check()
 
 
+def joined_ack(target):
+    """A request and an ACK in one datagram are as good as in two, each judged by itself."""
+    target.new("rc")
+    target.check()
+    before = counters()
+    for xor, ack_xor in ((0, 0), (0, 1), (1, 0), (0, 0)):
+        request = Packet(target, RC_WRITE_ONLY, target.psn(-1), b"z" * 8, reth(target.pair, 8))
+        ack = Packet(target, RC_ACK, target.psn(5), b"", aeth(0))
+        request.icrc_xor, ack.icrc_xor = xor, ack_xor
+        target.send(joined(request, ack))
+    grown = wait_counted(before, "duplicates", 3, 8)
+    wanted = {"duplicates": 3, "rx_drop_stale_ack": 4, "rx_drop_icrc": 1, "rx_packets": 8, "rx_frames": 4}
+    # An ACK of no request is dropped before its ICRC is looked at.
+    if any(grown.get(name, 0) != value for name, value in wanted.items()):
+        raise Failure(f"{grown}, expected {wanted}")
+    target.check()
+
+
+def joined_alone(target):
+    """The mark without a second packet: both halves are wrong."""
+    target.new("rc")
+    target.check()
+    before = counters()
+    packet = Packet(target, RC_SEND_ONLY, target.psn(), b"x" * 24)
+    packet.joined = 1
+    target.send(packet.frame())
+    grown = wait_counted(before, "rx_drop_icrc", 1, 2)
+    if grown.get("rx_drop_version", 0) != 1 or grown["rx_packets"] != 2:
+        raise Failure(f"{grown}")
+    target.check()
+
+
 def uc_sequence(target):
     target.new("uc")
     target.check()
@@ -737,6 +788,7 @@ DROP = {
     "icrc_wrong_on_write": dropped(
         "rc", "rx_drop_icrc",
         lambda t, p: change(opcode=RC_WRITE_ONLY, ext=reth(t.pair, 100), icrc_xor=4)(t, p)),
+    "joined_too_short": dropped("rc", "rx_drop_no_qp", change(payload=b"x" * 20, joined=1, qpn=0xfffff1)),
     "pkey_other": dropped("rc", "rx_drop_pkey", change(pkey=0x9234)),
     "pkey_zero": dropped("ud", "rx_drop_pkey", change(pkey=0)),
     "qkey_other": dropped("ud", "rx_drop_qkey", change(ext=deth(qkey=5))),
@@ -750,6 +802,8 @@ DROP = {
     "psn_ahead": psn_ahead,
     "psn_far_ahead": psn_far_ahead,
     "duplicates": duplicates,
+    "joined_ack": joined_ack,
+    "joined_alone": joined_alone,
     "responses_to_nothing": responses,
     "uc_sequence": uc_sequence,
     "uc_access": uc_access,

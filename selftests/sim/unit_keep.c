@@ -626,6 +626,20 @@ static void told_who_asks(void)
 	tap_eq(rr.counts.v[HROCE_EV_NAK_SEQ_SENT], 2);
 }
 
+/* A flag of the question is what the peer takes, until the reset. */
+static void joins_if_told(void)
+{
+	static const u8 ask[] = { 'h', 'r', 'o', 'c', 1, 8, 0, 0 };
+
+	begin(HRP_TYPE_RC);
+	tap_ok(ask_sacks());
+	tap_ok(!test_bit(HRP_PENDING_JOINS, &rr.qp.pending));
+	tap_ok(hrp_sack_asked(&rr.qp, ask, sizeof(ask)));
+	tap_ok(test_bit(HRP_PENDING_JOINS, &rr.qp.pending));
+	hrp_resp_reset(&rr.qp);
+	tap_ok(!test_bit(HRP_PENDING_JOINS, &rr.qp.pending));
+}
+
 /* The question comes after the NAK. */
 static void told_at_once(void)
 {
@@ -821,7 +835,7 @@ static void maps_of_the_first_part(void)
 
 int main(void)
 {
-	tap_plan(33);
+	tap_plan(34);
 	tap_run(kept_until_the_gap_is_filled);
 	tap_run(order_of_arrival_does_not_matter);
 	tap_run(message_goes_on_from_what_is_kept);
@@ -848,6 +862,7 @@ int main(void)
 	tap_run(others_keep_nothing);
 	tap_run(random_orders);
 	tap_run(told_who_asks);
+	tap_run(joins_if_told);
 	tap_run(told_at_once);
 	tap_run(told_when_it_is_news);
 	tap_run(questions_that_nobody_understands);

@@ -64,7 +64,7 @@ static void begin(u32 psn)
 
 static void expect_ask(void)
 {
-	static const u8 ask[] = { 'h', 'r', 'o', 'c', 1, 3, 0, 0 };
+	static const u8 ask[] = { 'h', 'r', 'o', 'c', 1, 11, 0, 0 };
 
 	tap_eq(rig_next(), HRP_NEXT_BURST);
 	tap_eq(rig.burst.first.opcode, HRP_OPCODE_SACK_ASK);

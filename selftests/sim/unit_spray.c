@@ -269,7 +269,7 @@ static void question_says_so(void)
 		tap_eq(rig_next(), HRP_NEXT_BURST);
 		tap_eq(rig.burst.first.opcode, HRP_OPCODE_SACK_ASK);
 		tap_eq(((const u8 *)rig.burst.mem.bytes)[5],
-		       paths == 2 ? 7 : 3);
+		       paths == 2 ? 15 : 11);
 		rig_end();
 	}
 }
