@@ -12,17 +12,47 @@
 #include "../core/epoch.h"
 #include "../mem/iter.h"
 #include "../proto/resp.h"
+#include "../proto/sack.h"
 #include "../trace/trace.h"
 #include "out.h"
 #include "qp.h"
 
 #define HOLD_UNIT_SHIFT	10
 
+/*
+ * A process that polls the netdev looks at a message at once. If it polls so
+ * often instead of answering, it has no answer; or it does something else for
+ * so long, as no other timer needs to fire more often (proto/rtt.c).
+ */
+#define HOLD_POLLS	8
+#define HOLD_POLLED_US	1000u
+
+/*
+ * How long may an ACK be held for a process that polls? Its peer is to know that
+ * ACKs may join requests. If the peer does not take such ACKs, they would take
+ * a frame of their own in any case.
+ */
+static u32 hold_polled_us(struct hroce_qp *qp, u32 us)
+{
+	lockdep_assert_held(&qp->recv.lock);
+	spin_lock(&qp->send.lock);
+	hrp_sack_asks(&qp->proto.req);
+	spin_unlock(&qp->send.lock);
+	if (!test_bit(HRP_PENDING_JOINS, &qp->proto.pending))
+		return us;
+	WRITE_ONCE(qp->hold_polls, HOLD_POLLS);
+	return max(us, HOLD_POLLED_US);
+}
+
 void hroce_hold_begin(struct hroce_qp *qp)
 {
-	u64 at_ns = ktime_get_ns() + hqp_dev(qp)->ack_delay_us * NSEC_PER_USEC;
+	u32 us = hqp_dev(qp)->ack_delay_us;
+	u64 at_ns;
 
 	lockdep_assert_held(&qp->recv.lock);
+	if (unlikely(READ_ONCE(qp->hold_polls)))
+		us = hold_polled_us(qp, us);
+	at_ns = ktime_get_ns() + us * NSEC_PER_USEC;
 	qp->hold_until = at_ns >> HOLD_UNIT_SHIFT;
 	hroce_qp_send_wake(qp, at_ns);
 }
@@ -39,6 +69,28 @@ u64 hroce_hold_timeout(struct hroce_qp *qp, u64 now_ns)
 		set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
 	}
 	return 0;
+}
+
+void hroce_hold_polled(struct hroce_qp *qp)
+{
+	u8 left;
+
+	if (!test_bit(HRP_PENDING_HELD, &qp->proto.pending)) {
+		if (READ_ONCE(qp->hold_polls) != HOLD_POLLS)
+			WRITE_ONCE(qp->hold_polls, HOLD_POLLS);
+		return;
+	}
+	spin_lock(&qp->recv.lock);
+	left = hrp_resp_is_held(&qp->proto.resp) ? qp->hold_polls : 0;
+	if (left)
+		WRITE_ONCE(qp->hold_polls, left - 1);
+	if (left == 1) {
+		hrp_resp_hold_late(&qp->proto);
+		set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
+	}
+	spin_unlock(&qp->recv.lock);
+	if (left == 1)
+		hroce_qp_run_pending_bh(qp);
 }
 
 /* Take the ACK that is held, unless a context is sending answers. */

@@ -93,7 +93,8 @@ enum hroce_qp_pending {
  * @proto: protocol state; @proto.req is guarded by @send.lock, @proto.resp by
  *	@recv.lock
  * @send: requester side
- * @timer_ns: when @timer will fire, 0 if it is not armed [send.lock]
+ * @timer_ns: when @timer is to fire, 0 if it is not armed; it is later if the
+ *	process polls the netdev [send.lock]
  * @owner: user context that created it; NULL: the kernel, or an XRC target, which
  *	has no owner
  * @timer: for hrp_req_deadline() and @hold_until; armed lazily, never moved on
@@ -112,6 +113,8 @@ enum hroce_qp_pending {
  * @early: acknowledgements that arrive before their frames have left
  *	[send.lock]
  * @napi: NAPI instance that brought the last frame, if the link polls; or 0
+ * @hold_polls: calls of hroce_hold_polled() that an ACK is held for; 0: the
+ *	process does not poll the netdev
  *
  * Lifetime: every use begins with a look-up by QPN, or with a pointer that the
  * caller of a verb owns, and stays within one epoch (core/epoch.h). Timer
@@ -168,6 +171,7 @@ struct hroce_qp {
 	struct hroce_handover handover;
 	struct hroce_early early;
 	u32 napi;
+	u8 hold_polls;
 };
 
 static inline struct hroce_qp *to_hqp(struct ib_qp *ib)
@@ -285,6 +289,16 @@ void hroce_qp_send_stop(struct hroce_qp *qp);
  */
 void hroce_qp_send_wake(struct hroce_qp *qp, u64 at_ns);
 
+/**
+ * hroce_qp_send_due - do what is due at the expiry of the timer, @qp->timer_ns
+ * @qp: queue pair
+ * @now_ns: current time
+ *
+ * For the timer, and for a process that polls the netdev and comes earlier.
+ * Context: softirq, or process in an epoch; no lock.
+ */
+void hroce_qp_send_due(struct hroce_qp *qp, u64 now_ns);
+
 /* reply.c: the same for the responder side */
 void hroce_qp_recv_init(struct hroce_qp *qp);
 void hroce_qp_recv_work(struct hroce_qp *qp);
@@ -308,6 +322,17 @@ static inline bool hroce_hold_is_on(const struct hroce_qp *qp)
  * Has the timer bound the time. Context: softirq, @qp->recv.lock held.
  */
 void hroce_hold_begin(struct hroce_qp *qp);
+
+/**
+ * hroce_hold_polled - the process polls the netdev for want of completions
+ * @qp: queue pair
+ *
+ * It has not answered yet. ACKs are held longer for such a process, unless it
+ * polls several times without an answer.
+ *
+ * Context: process, in an epoch, no lock.
+ */
+void hroce_hold_polled(struct hroce_qp *qp);
 
 /**
  * hroce_hold_timeout - the timer has fired

@@ -86,6 +86,13 @@ static u8 send_burst(struct hroce_qp *qp, struct hroce_out *out,
 	return status;
 }
 
+/*
+ * A process that polls the netdev notices in time what is due, so the timer is
+ * for the case that it stops. Longer than a tick, before which there is no
+ * other interrupt.
+ */
+#define POLLED_SLACK_NS	(5 * NSEC_PER_MSEC)
+
 /* Arm the timer if @at_ns is before its expiry; 0: never. */
 static void send_arm_timer(struct hroce_qp *qp, u64 at_ns)
 {
@@ -93,6 +100,8 @@ static void send_arm_timer(struct hroce_qp *qp, u64 at_ns)
 	if (!at_ns || qp->dead || (qp->timer_ns && qp->timer_ns <= at_ns))
 		return;
 	WRITE_ONCE(qp->timer_ns, at_ns);
+	if (unlikely(READ_ONCE(qp->hold_polls)) && !qp->proto.req.pace)
+		at_ns += POLLED_SLACK_NS;
 	hrtimer_start(&qp->timer, ns_to_ktime(at_ns), HRTIMER_MODE_ABS_SOFT);
 }
 
@@ -409,11 +418,8 @@ static void send_timeout(struct hroce_qp *qp, u64 now_ns)
 		set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
 }
 
-static enum hrtimer_restart send_timer(struct hrtimer *timer)
+void hroce_qp_send_due(struct hroce_qp *qp, u64 now_ns)
 {
-	struct hroce_qp *qp = container_of(timer, struct hroce_qp, timer);
-	u64 now_ns = ktime_get_ns();
-
 	hroce_qp_lock(qp);
 	WRITE_ONCE(qp->timer_ns, 0);
 	if (!qp->dead) {
@@ -427,6 +433,16 @@ static enum hrtimer_restart send_timer(struct hrtimer *timer)
 	}
 	hroce_qp_unlock(qp);
 	hroce_qp_run_pending(qp);
+}
+
+static enum hrtimer_restart send_timer(struct hrtimer *timer)
+{
+	struct hroce_qp *qp = container_of(timer, struct hroce_qp, timer);
+
+	/* The process has not polled, or does so again. */
+	if (unlikely(READ_ONCE(qp->hold_polls)))
+		WRITE_ONCE(qp->hold_polls, 0);
+	hroce_qp_send_due(qp, ktime_get_ns());
 	return HRTIMER_NORESTART;
 }
 

@@ -104,23 +104,49 @@ static long kick_run(const struct hroce_kick *kick, unsigned long qpn)
 	return 0;
 }
 
+/* Is something due that the timer of the queue pair is for? */
+static bool kick_is_due(const struct hroce_qp *qp)
+{
+	u64 timer_ns = READ_ONCE(qp->timer_ns);
+
+	return timer_ns && ktime_get_ns() >= timer_ns;
+}
+
+/* It is done here, unless the frames that have just come say otherwise. */
+static void kick_do_due(const struct hroce_kick *kick, unsigned long qpn)
+{
+	struct hroce_qp *qp;
+
+	hroce_epoch_enter();
+	qp = kick_find(kick, qpn);
+	if (!IS_ERR(qp))
+		hroce_qp_send_due(qp, ktime_get_ns());
+	hroce_epoch_leave();
+}
+
 static long kick_poll(const struct hroce_kick *kick, unsigned long qpn)
 {
 	struct hroce_qp *qp;
+	bool due = false;
 	u32 napi = 0;
 
 	hroce_epoch_enter();
 	qp = kick_find(kick, qpn);
 	if (!IS_ERR(qp))
 		napi = hroce_busy_napi(qp);
-	if (napi)
+	if (napi) {
 		hroce_port_stat_inc(&hqp_dev(qp)->port, HROCE_EV_BUSY_POLLS);
+		hroce_hold_polled(qp);
+		due = kick_is_due(qp);
+	}
 	hroce_epoch_leave();
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
 	if (!napi)
 		return -EOPNOTSUPP;
 	hroce_busy_poll(napi);
+	if (due)
+		kick_do_due(kick, qpn);
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Busy polling between two guests: processes that poll take the frames, not interrupts. Node 2 serves, node 1 judges by
-# its own counters.
+# Busy polling between two guests: processes that poll take the frames, not interrupts, and their ACKs join their answers.
+# Node 2 serves, node 1 judges by its own counters.
 
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/lib/tap.sh
@@ -16,8 +16,9 @@ interrupts() {
 	awk '/virtio.*-input/ { for (i = 2; i <= 3; i++) sum += $i } END { print sum + 0 }' /proc/interrupts
 }
 
-polls() {
-	cat /sys/class/infiniband/hroce0/ports/1/hw_counters/busy_polls
+# usage: counted NAME
+counted() {
+	cat "/sys/class/infiniband/hroce0/ports/1/hw_counters/$1"
 }
 
 # usage: set_mode Y|N: with Y, interrupts stay off while polls go on (Documentation/admin-guide.rst). 20 ms without a poll
@@ -31,34 +32,37 @@ set_mode() {
 	fi
 }
 
-# usage: ping_pong MODE: sets taken (interrupts) and polled
+# usage: ping_pong MODE: sets taken (interrupts), polled, and joined (acknowledgements)
 ping_pong() {
 	local peer=()
 
 	set_mode "$1" || return
 	vm-barrier "mode $1 $phase" || return
 	taken=$(interrupts)
-	polled=$(polls)
+	polled=$(counted busy_polls)
+	joined=$(counted acks_joined)
 	[ "$NODE" = 2 ] || { peer=(node2); sleep 2; }
-	timeout 60 ib_send_lat -d hroce0 -x 1 -F -s 8 -n "$messages" "${peer[@]}" >"$VM_OUT/ib_send_lat-$phase" ||
+	timeout 60 ib_send_lat -d hroce0 -x 1 -F -u 20 -s 8 -n "$messages" "${peer[@]}" >"$VM_OUT/ib_send_lat-$phase" ||
 		return
 	taken=$(($(interrupts) - taken))
-	polled=$(($(polls) - polled))
-	echo "$taken interrupts, $polled polls for $messages messages each way"
+	polled=$(($(counted busy_polls) - polled))
+	joined=$(($(counted acks_joined) - joined))
+	echo "$taken interrupts, $polled polls, $joined joined for $messages messages each way"
 }
 
-# Off: each message comes by an interrupt as a rule, and no process polls.
+# Off: each message comes by an interrupt as a rule, no process polls, and no peer was asked whether ACKs may join.
 is_off() {
-	ping_pong N && [ "$polled" = 0 ] && [ "$taken" -gt $((messages / 2)) ] && echo "$taken" >"$usual"
+	ping_pong N && [ "$polled$joined" = 00 ] && [ "$taken" -gt $((messages / 2)) ] && echo "$taken" >"$usual"
 }
 
 is_on() {
-	ping_pong Y && [ "$polled" -gt "$messages" ] && [ "$taken" -lt $(($(cat "$usual") / 2)) ]
+	ping_pong Y && [ "$polled" -gt "$messages" ] && [ "$joined" -gt $((messages / 2)) ] &&
+		[ "$taken" -lt $(($(cat "$usual") / 2)) ]
 }
 
 # The library stops asking when the switch goes off.
 is_off_again() {
-	ping_pong N && [ "$polled" = 0 ]
+	ping_pong N && [ "$polled$joined" = 00 ]
 }
 
 for phase in off on off_again; do
