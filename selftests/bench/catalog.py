@@ -4,7 +4,8 @@
 import dataclasses
 
 from paths import IMPAIRED, WIRE_MTUS
-from workloads import AllReduce, Bandwidth, BusyLatency, Clock, Copy, Flood, Latency, Load, Objects, PingPong, Stream
+from workloads import (AllReduce, Bandwidth, BusyLatency, Clock, Copy, Deferred, Flood, Latency, Load, Objects, PingPong,
+                       Pong, Stream)
 
 RDMA = ("hroce", "rxe")
 WIRES = ("veth", "guests")
@@ -47,6 +48,7 @@ class Catalog:
         self.args = args
         self.load = args.programs + "/load"
         self.plain = args.programs + "/plain"
+        self.pong = args.programs + "/pong"
         self.allreduce = args.programs + "/allreduce"
         self.objects = args.programs + "/objects"
         self.clock = Clock(self.plain)
@@ -57,6 +59,7 @@ class Catalog:
         if args.cpus > 1:
             self.add_latency()
             self.add_latency_among_others()
+            self.add_latency_between_guests()
             self.add_cpus()
         self.add_latency_on_one_cpu()
         self.add_rates()
@@ -140,6 +143,21 @@ class Catalog:
             self.add("write_lat", size, "tcp", places, PingPong(self.plain, "tcp", size, iterations))
             if size <= LONGEST_DATAGRAM:
                 self.add("write_lat", size, "udp", places, PingPong(self.plain, "udp", size, iterations))
+
+    def add_latency_between_guests(self):
+        """Where each message may wait for an interrupt; the interrupts deferred; and processes that poll the netdevs."""
+        iterations = self.args.iterations
+        ends = {protocol: PingPong(self.plain, protocol, 8, iterations) for protocol in ("tcp", "udp")}
+        polling_ends = {protocol: PingPong(self.plain, protocol, 8, iterations, busy=True) for protocol in ends}
+        sends, pong = Latency(self.clock, "ib_send_lat", 8, iterations), Pong(self.pong, 8, iterations)
+        for protocol in ends:
+            self.add("pong_lat", 8, protocol, ("guests",), ends[protocol])
+            self.add("deferred_lat", 8, protocol, ("guests",), Deferred(ends[protocol], False))
+            self.add("busy_lat", 8, protocol, ("guests",), Deferred(polling_ends[protocol], True))
+        self.add("pong_lat", 8, "hroce", ("guests",), pong)
+        self.add("deferred_lat", 8, "hroce", ("guests",), Deferred(pong, False))
+        self.add("busy_lat", 8, "hroce", ("guests",), Deferred(pong, True))
+        self.add("busy_send_lat", 8, "hroce", ("guests",), Deferred(sends, True))
 
     def add_latency_on_one_cpu(self):
         for system in RDMA:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What the machine does without RDMA, as the benchmark's peers: a ping-pong
- * between two sockets that both poll, a flood of datagrams that nobody reads, and
- * plain copying; and how fast the counter of cycles runs that perftest reads.
+ * between two sockets that both poll, their netdev too with -b; a flood of
+ * datagrams that nobody reads, and plain copying; and how fast the counter of
+ * cycles runs that perftest reads.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -25,6 +26,11 @@
 #define UDP_LOST_NS		(NSEC_PER_SEC / 5)
 #define CLOCK_LOOKS		50
 #define SERVER_PATIENCE_NS	(10 * NSEC_PER_SEC)
+
+/* Sockets are to poll their netdev (-b); any time does, as none waits. */
+#define BUSY_POLL_US		50
+
+static bool busy_poll;
 
 /*
  * Receive exactly @len bytes without ever sleeping.
@@ -64,6 +70,16 @@ static void send_all(int fd, const char *buf, size_t len)
 	}
 }
 
+static void set_busy_poll(int fd)
+{
+	int us = BUSY_POLL_US, one = 1;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_BUSY_POLL, &us, sizeof(us)))
+		die("SO_BUSY_POLL");
+	if (setsockopt(fd, SOL_SOCKET, SO_PREFER_BUSY_POLL, &one, sizeof(one)))
+		die("SO_PREFER_BUSY_POLL");
+}
+
 static int open_socket(bool tcp)
 {
 	int fd = socket(AF_INET, tcp ? SOCK_STREAM : SOCK_DGRAM, 0);
@@ -75,6 +91,8 @@ static int open_socket(bool tcp)
 		die("SO_REUSEADDR");
 	if (tcp && setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)))
 		die("TCP_NODELAY");
+	if (busy_poll)
+		set_busy_poll(fd);
 	return fd;
 }
 
@@ -94,6 +112,8 @@ static int await_client(bool tcp, struct sockaddr_in *addr)
 		fd = accept(fd, NULL, NULL);
 		if (fd < 0)
 			die("accept");
+		if (busy_poll)
+			set_busy_poll(fd);
 		return fd;
 	}
 	if (recvfrom(fd, &byte, 1, MSG_PEEK, (struct sockaddr *)addr,
@@ -119,18 +139,6 @@ static int serve(bool tcp, struct sockaddr_in *addr, size_t size)
 	}
 	free(buf);
 	return 0;
-}
-
-static int compare_u64(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double percentile_us(const uint64_t *sorted, size_t nr, double share)
-{
-	return sorted[(size_t)((nr - 1) * share)] / 2000.0;
 }
 
 static int ping(bool tcp, struct sockaddr_in *addr, size_t size, size_t rounds)
@@ -160,11 +168,7 @@ static int ping(bool tcp, struct sockaddr_in *addr, size_t size, size_t rounds)
 		buf[0] = 1;
 		send_all(fd, buf, size);
 	}
-	qsort(times, rounds, sizeof(*times), compare_u64);
-	printf("us_typ=%.2f us_p99=%.2f us_p999=%.2f\n",
-	       percentile_us(times, rounds, 0.5),
-	       percentile_us(times, rounds, 0.99),
-	       percentile_us(times, rounds, 0.999));
+	print_one_way(times, rounds);
 	free(times);
 	free(buf);
 	return 0;
@@ -287,8 +291,8 @@ static int compare_clocks(unsigned long milliseconds)
 static void usage(void)
 {
 	fprintf(stderr,
-		"usage: plain tcp|udp serve PORT SIZE\n"
-		"       plain tcp|udp ping PORT SIZE ADDRESS ROUNDS\n"
+		"usage: plain [-b] tcp|udp serve PORT SIZE\n"
+		"       plain [-b] tcp|udp ping PORT SIZE ADDRESS ROUNDS\n"
 		"       plain udp sink PORT MILLISECONDS\n"
 		"       plain udp flood PORT SIZE ADDRESS MILLISECONDS\n"
 		"       plain memcpy SIZE MILLISECONDS\n"
@@ -301,6 +305,11 @@ int main(int argc, char **argv)
 	struct sockaddr_in addr = { .sin_family = AF_INET };
 	bool tcp;
 
+	if (argc > 1 && !strcmp(argv[1], "-b")) {
+		busy_poll = true;
+		argc--;
+		argv++;
+	}
 	if (argc == 3 && !strcmp(argv[1], "clock"))
 		return compare_clocks(number(argv[2]));
 	if (argc == 4 && !strcmp(argv[1], "memcpy"))

@@ -51,6 +51,7 @@ def against_peers():
     mb, kb64 = 1 << 20, 65536
     veth, local, guests = (("qemu", place, "write", kb64, "MBps") for place in ("veth", "local", "guests"))
     latency = ("qemu", "veth", "write_lat", 8, "us_typ")
+    busy = ("qemu", "guests", "busy_lat", 8, "us_typ")
     return [
         at_least("1 MB writes, two namespaces, ICRC on: rdma_rxe", ("uml", "veth", "write", mb, "MBps"), 12, "rxe"),
         at_least("1 MB writes, two namespaces, ICRC on: TCP", ("uml", "veth", "write", mb, "MBps"), 5, "tcp"),
@@ -71,6 +72,8 @@ def against_peers():
         at_most("8-byte write latency, typical: rdma_rxe", latency, 1 / 10, "rxe"),
         at_most("8-byte write latency, typical: polled UDP", latency, 0.7, "udp"),
         at_most("8-byte write latency, typical: polled TCP", latency, 0.45, "tcp"),
+        at_most("8 bytes between two guests, processes that poll the netdevs: polled UDP", busy, 1, "udp"),
+        at_most("8 bytes between two guests, processes that poll the netdevs: polled TCP", busy, 0.75, "tcp"),
         at_most("8-byte write latency, 99 %: typical", (*latency[:4], "us_p99"), 3, "hroce", metric="us_typ"),
         # Of a READ only one side polls: with the owner of the others there is one busy process for each CPU.
         at_most("8-byte read latency among 64 busy queue pairs, 99 %: when idle",

@@ -49,3 +49,24 @@ void *alloc(size_t size)
 	memset(mem, 0, size);
 	return mem;
 }
+
+static int compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double percentile_us(const uint64_t *sorted, size_t nr, double share)
+{
+	return sorted[(size_t)((nr - 1) * share)] / 2000.0;
+}
+
+void print_one_way(uint64_t *times_ns, size_t nr)
+{
+	qsort(times_ns, nr, sizeof(*times_ns), compare_u64);
+	printf("us_typ=%.2f us_p99=%.2f us_p999=%.2f\n",
+	       percentile_us(times_ns, nr, 0.5),
+	       percentile_us(times_ns, nr, 0.99),
+	       percentile_us(times_ns, nr, 0.999));
+}

@@ -40,4 +40,11 @@ unsigned long number(const char *text);
  */
 void *alloc(size_t size);
 
+/**
+ * print_one_way() - print how long messages took, as measure.py wants it
+ * @times_ns: to and fro, of each; is sorted
+ * @nr: how many
+ */
+void print_one_way(uint64_t *times_ns, size_t nr);
+
 #endif /* HROCE_BENCH_UTIL_H */

@@ -6,6 +6,7 @@ import re
 
 from cputime import CpuTime
 from host import Failed, last_line, wait_for
+from paths import DEBUGFS
 
 # What programs need beside the time that is measured.
 PATIENCE = 30
@@ -182,6 +183,44 @@ class OnlyCpu:
             self.host.write(self.SWITCH, "1")
 
 
+class Deferral:
+    """The netdevs defer their interrupts for a while; and processes that poll CQs of hroce poll the netdevs, or not."""
+
+    # As Documentation/admin-guide.rst, "Latency", has it, in ns: if nobody polls, a message waits for so long. Longer for
+    # those who poll: emulated CPUs that share two pause for milliseconds, and the less often a timer is set, the better.
+    FLUSH_NS, FLUSH_POLLED_NS = 200_000, 20_000_000
+
+    def __init__(self, path, busy):
+        self.ends = path.ends()
+        self.netdev = path.wire
+        self.busy = busy
+
+    def set(self, defer, flush_ns, busy):
+        for end in self.ends:
+            end.host.write(f"/sys/class/net/{self.netdev}/napi_defer_hard_irqs", str(defer))
+            end.host.write(f"/sys/class/net/{self.netdev}/gro_flush_timeout", str(flush_ns))
+            if (end.device or "").startswith("hroce"):
+                end.host.write(f"{DEBUGFS}/{end.device}/busy_poll", "Y" if busy else "N")
+
+    def __enter__(self):
+        self.set(2, self.FLUSH_POLLED_NS if self.busy else self.FLUSH_NS, self.busy)
+
+    def __exit__(self, *_):
+        self.set(0, 0, False)
+
+
+class Deferred:
+    """Another workload while interrupts are deferred."""
+
+    def __init__(self, job, busy):
+        self.job = job
+        self.busy = busy
+
+    def run(self, trial):
+        with Deferral(trial.path, self.busy):
+            return self.job.run(trial)
+
+
 class Load:
     """Our program load: lists of requests, many queue pairs, several CPUs."""
 
@@ -260,10 +299,10 @@ class Stream:
 
 
 class PingPong:
-    """Two sockets, both polled."""
+    """Two sockets, both polled; and so are their netdevs, if busy."""
 
-    def __init__(self, plain, protocol, size, iterations, one_cpu=False):
-        self.plain = plain
+    def __init__(self, plain, protocol, size, iterations, one_cpu=False, busy=False):
+        self.words = [plain, *(["-b"] if busy else []), protocol]
         self.protocol = protocol
         self.size = size
         self.iterations = iterations
@@ -272,9 +311,22 @@ class PingPong:
     def run(self, trial):
         port, size = str(trial.port), str(self.size)
         with OnlyCpu(trial.path.client.host, self.one_cpu):
-            trial.start([self.plain, self.protocol, "serve", port, size], udp=self.protocol == "udp")
-            return words_to_metrics(trial.run([self.plain, self.protocol, "ping", port, size,
-                                               trial.path.server.address, str(self.iterations)]))
+            trial.start([*self.words, "serve", port, size], udp=self.protocol == "udp")
+            return words_to_metrics(trial.run([*self.words, "ping", port, size, trial.path.server.address,
+                                               str(self.iterations)]))
+
+
+class Pong:
+    """Two processes that poll a CQ, our program pong: each answers without waiting for its own completions."""
+
+    def __init__(self, program, size, iterations):
+        self.words = [program, "-s", str(size), "-n", str(iterations)]
+
+    def run(self, trial):
+        common = [*self.words, "-p", str(trial.port)]
+        server, client = trial.path.server, trial.path.client
+        trial.start(common + server.options())
+        return words_to_metrics(trial.run([*common, *client.options(), server.address]))
 
 
 class Flood:
