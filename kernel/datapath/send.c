@@ -214,7 +214,7 @@ static void send_fills(struct hroce_qp *qp, struct hrp_burst *b)
 }
 
 /* May the ACK that is held leave in the datagram of a request? */
-static bool send_may_join(const struct hroce_qp *qp)
+static noinline_for_stack bool send_may_join(const struct hroce_qp *qp)
 {
 	const unsigned long both = BIT(HRP_PENDING_HELD) |
 				   BIT(HRP_PENDING_JOINS);

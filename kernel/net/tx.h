@@ -30,15 +30,15 @@ struct hroce_stats;
  * @path: destination of bursts; NULL: none, see hroce_tx_aim()
  * @keep_order: the owner retransmits frames that the stack refuses
  * @refused: the stack has refused a frame
- * @refused_psn: PSN of the first packet of that frame
+ * @join: frames have room for hroce_tx_join(); set by the owner
+ * @joined: the open frame is one datagram of two packets
+ * @refused_psn: PSN of the first packet of the frame that was refused
  * @route: route of @path
  * @hdr: IP and UDP headers of one packet
  * @frame: the open frame; its skb is NULL if there is none
  * @ect: of the path, for this side
  * @elide: omit the ICRC in the open frame
  * @split: the open frame is one packet, of which the IP stack makes fragments
- * @join: frames have room for hroce_tx_join(); set by the owner
- * @joined: the open frame is one datagram of two packets
  * @first_psn: PSN of the first packet of the open frame
  * @ip_id: IPv4 ID of that packet, in the lower 16 bits
  * @gso_size: UDP payload of each packet of the open frame; the last one may be
@@ -65,6 +65,8 @@ struct hroce_tx {
 	struct hroce_path *path;
 	bool keep_order;
 	bool refused;
+	bool join;
+	bool joined;
 	u32 refused_psn;
 	struct hroce_route route;
 	struct hroce_headers hdr;
@@ -72,8 +74,6 @@ struct hroce_tx {
 	bool ect;
 	bool elide;
 	bool split;
-	bool join;
-	bool joined;
 	u32 first_psn;
 	int ip_id;
 	u32 gso_size;
