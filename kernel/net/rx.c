@@ -305,16 +305,21 @@ static void rx_free(struct hroce_rx_frame *f)
 		consume_skb(f->skb);
 }
 
-/* Is the packet at @f->at marked? Its BTH is in one piece as a rule. */
-static __always_inline bool rx_is_joined(const struct hroce_rx_frame *f)
+/* Is the packet at @f->at marked, whose BTH is in several pieces? */
+static noinline bool rx_is_joined_pieces(const struct hroce_rx_frame *f)
 {
+	u8 bth[sizeof(struct hrw_bth)] __uninitialized;
 	struct hroce_cursor at = f->at;
-	u8 bth[sizeof(struct hrw_bth)];
 
-	if (likely(f->at.left >= sizeof(bth)))
-		return hrp_bth_is_joined(f->at.data);
 	return hroce_cursor_read(&at, bth, sizeof(bth)) &&
 	       hrp_bth_is_joined(bth);
+}
+
+static __always_inline bool rx_is_joined(const struct hroce_rx_frame *f)
+{
+	if (likely(f->at.left >= sizeof(struct hrw_bth)))
+		return hrp_bth_is_joined(f->at.data);
+	return rx_is_joined_pieces(f);
 }
 
 /* All packets but the last have one length, so the ACK may not be longer. */

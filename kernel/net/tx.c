@@ -603,21 +603,17 @@ bool hroce_tx_may_join(const struct hroce_tx *tx)
 void hroce_tx_join(struct hroce_tx *tx, const struct hrp_burst *b,
 		   struct hroce_mem_iter *it)
 {
-	tx->burst = b;
-	tx->next = 0;
-	tx->copy = true;
-	tx_load_packet(tx);
-	if (tx_packet_len(tx) != HROCE_TX_JOIN_LEN) {
-		hroce_tx_add(tx, b, it);
+	const bool gso = tx->route.gso;
+
+	/* Append it as to a super-packet, which the frame does not become. */
+	tx->route.gso = true;
+	hroce_tx_add(tx, b, it);
+	tx->route.gso = gso;
+	if (!tx->frame.skb || tx->nr_pkts != 2)
 		return;
-	}
-	tx->it = it;
-	if (!tx_fill(tx, it)) {
-		tx->joined = true;
-		hroce_stats_add(tx->stats, HROCE_EV_ACKS_JOINED, 1);
-		hrp_bth_set_joined(tx->frame.skb->data);
-	}
-	tx->it = NULL;
+	tx->joined = true;
+	hroce_stats_add(tx->stats, HROCE_EV_ACKS_JOINED, 1);
+	hrp_bth_set_joined(tx->frame.skb->data);
 }
 
 void hroce_tx_end(struct hroce_tx *tx)

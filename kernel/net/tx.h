@@ -175,12 +175,11 @@ bool hroce_tx_may_join(const struct hroce_tx *tx);
 /**
  * hroce_tx_join - append an ACK to the only packet of the open frame
  * @tx: run, after hroce_tx_may_join()
- * @b: the ACK
+ * @b: the ACK, without payload
  * @it: of @b->mem, which is empty
  *
  * Both leave in one datagram, which only a peer that has said so understands:
- * the first packet has a mark, and is as if it had come alone but for that. If
- * @b is not an ACK of the usual length, it gets a frame of its own.
+ * the first packet has a mark, and is as if it had come alone but for that.
  *
  * Context: as hroce_tx_add().
  */
