@@ -82,6 +82,7 @@ void hrp_resp_reset(struct hrp_qp *qp)
 	resp->finishing = 0;
 	resp->sacks = 0;
 	resp->sacks_again = 0;
+	resp->follows = 0;
 	clear_bit(HRP_PENDING_JOINS, &qp->pending);
 	resp->again_pkts = 0;
 	resp->mtu_due = 0;

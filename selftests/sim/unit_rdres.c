@@ -66,6 +66,11 @@ static void answers_follow_requests(void)
 	tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
 	tap_eq(way_of_answer(5, 0xc123), 0);
 	rr_expect_nothing();
+	/* So does the end of the connection. */
+	ask[5] = 7;
+	tap_ok(hrp_sack_asked(&rr.qp, ask, sizeof(ask)));
+	hrp_resp_reset(&rr.qp);
+	tap_ok(!rr.qp.resp.follows);
 }
 
 static void read_of_nothing_is_answered(void)
