@@ -44,6 +44,7 @@ static __always_inline void rx_begin(struct hroce_rx_frame *f,
 	f->id_fixed = false;
 	f->by_stack = by_stack;
 	f->super = skb && skb_is_gso(skb);
+	f->joined = false;
 	f->refused = false;
 	f->next = 0;
 	f->icrc.udp_len = 0;
@@ -232,7 +233,8 @@ void hroce_rx_restore(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
 
 bool hroce_rx_refuse(struct hroce_rx_frame *f, enum hroce_stat reason)
 {
-	if (f->xdp) {
+	/* Of two packets, one may have been taken. */
+	if (f->xdp && !f->joined) {
 		f->refused = true;
 		return false;
 	}
@@ -340,7 +342,6 @@ static __always_inline void rx_receive(struct hroce_rx_frame *f)
 	f->begin = f->at.pos;
 	f->seg_len = f->super ? skb_shinfo(f->skb)->gso_size : len;
 	f->end = f->begin + len;
-	f->joined = false;
 	if (unlikely(rx_is_joined(f)))
 		rx_split(f);
 	f->trusted = f->skb && hroce_path_trusts(f->skb, &f->daddr);

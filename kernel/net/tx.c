@@ -573,8 +573,9 @@ int hroce_tx_aim(struct hroce_tx *tx, struct hroce_path *path)
 	return 0;
 }
 
-u8 hroce_tx_add(struct hroce_tx *tx, const struct hrp_burst *b,
-		struct hroce_mem_iter *it)
+/* One copy, into which all is inlined; hroce_tx_join() is rare. */
+noinline u8 hroce_tx_add(struct hroce_tx *tx, const struct hrp_burst *b,
+			 struct hroce_mem_iter *it)
 {
 	int err;
 

@@ -58,8 +58,13 @@ struct hrp_pkt {
 	u32 dqpn;
 	u32 payload_len;
 	u16 pkey;
-	u8 pkey_index;
-	u8 sl;
+	union {
+		struct {
+			u8 pkey_index;
+			u8 sl;
+		};
+		u16 sport;
+	};
 	u8 opcode;
 	u8 pad;
 	u8 syndrome;
@@ -68,7 +73,6 @@ struct hrp_pkt {
 	bool ackreq;
 	u8 cn;
 	bool longer;
-	u16 sport;
 	u32 msn;
 	u32 qkey;
 	u32 sqpn;
