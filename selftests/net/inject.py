@@ -94,7 +94,7 @@ class Packet:
     def headers(self, udp_len):
         udp = struct.pack(">HHHH", self.sport, self.dport, (udp_len + self.udp_len_add) & 0xffff, 0)
         if len(self.src) == 4:
-            ident = random.randrange(65536) if self.ident is None else self.ident
+            ident = random.randrange(65536) if self.ident is None else self.ident & 0xffff
             ip = struct.pack(">BBHHHBBH4s4s", 0x45, self.tos, (20 + udp_len + self.ip_len_add) & 0xffff,
                              ident, self.fragment or 0x4000, self.ttl, 17, 0, self.src, self.dst)
             return ip, udp
