@@ -82,6 +82,20 @@ netem_off() {
 # and drops the request), nor any other READ if a READ or WRITE of length 0 came after it (read_reply() takes the region
 # of the latest request, which is none: a WARNING in rxe_mr_copy(), and NAK remote access). A requester asks again after
 # a loss, and of a peer whose CPU was busy for longer than a few round trips. So rdma_rxe gets no requests of length 0.
+# rdma_rxe 6.12 as a requester takes an ACK of an earlier packet that comes between responses to a READ for the end of
+# these, gives the READ up at the next one, and completes it with success: a WARNING in rxe_completer(), once after it was
+# loaded. A WRITE that is sent again before a READ, whose last response is lost, has such an ACK.
+lossy_traffic() {
+	local seed
+
+	for seed in 1 2 3; do
+		traffic -s $seed "$@" && return
+		[ "$role" = rxe-asks ] && dmesg | grep 'WARNING: .* rxe_completer' || return 1
+	done
+	echo "rdma_rxe completes READs with success that it has given up"
+	return 4
+}
+
 run_traffic() {
 	local nonzero=()
 
@@ -98,10 +112,10 @@ run_traffic() {
 	# Frames one by one: a super-packet would be lost as a whole.
 	knob irb gso N
 	both_ends_netem loss 1%
-	tap_case "interop.loss_rc_$role" traffic -e 14 -n 120 -x 30000 "${nonzero[@]}"
+	tap_case "interop.loss_rc_$role" lossy_traffic -e 14 -n 120 -x 30000 "${nonzero[@]}"
 	tap_case "interop.loss_uc_$role" traffic -t uc -L -n 80 -x 20000
 	tap_case "interop.loss_ud_$role" traffic -t ud -L -n 80
-	HROCE_FAMILY=6 tap_case "interop.loss_rc_ipv6_$role" traffic -e 14 -n 60 -x 30000 "${nonzero[@]}"
+	HROCE_FAMILY=6 tap_case "interop.loss_rc_ipv6_$role" lossy_traffic -e 14 -n 60 -x 30000 "${nonzero[@]}"
 	netem_off
 	knob irb gso Y
 	tap_case "interop.question_1500_$role" run_question 1500 "${nonzero[@]}"
