@@ -260,17 +260,22 @@ static void window_is_restored(void)
 }
 
 /* Answers that come late are not asked for again. */
-/* One answer that comes twice tells of all that were asked for with it. */
-static void late_answers_are_counted(void)
+static void begin_reads(void)
 {
-	u32 n;
-
 	rig_begin(HRP_TYPE_RC, 0);
 	req->timeout = 16;
 	req->window_pkts = 512;
 	req->cwnd_pkts = 512;
 	req->burst_pkts = 16;
 	rig.keeps_answers = true;
+}
+
+/* One answer that comes twice tells of all that were asked for with it. */
+static void late_answers_are_counted(void)
+{
+	u32 n;
+
+	begin_reads();
 	rig_post_op(HROCE_WR_READ, 16 * MTU);
 	rig_drain();
 	rig.now_ns += RTT_NS;
@@ -289,12 +294,7 @@ static void answers_come_late(void)
 {
 	u32 i, n, before, resent = 0;
 
-	rig_begin(HRP_TYPE_RC, 0);
-	req->timeout = 16;
-	req->window_pkts = 512;
-	req->cwnd_pkts = 512;
-	req->burst_pkts = 16;
-	rig.keeps_answers = true;
+	begin_reads();
 	for (i = 0; i < 60; i++) {
 		u32 psn = req->psn_una;
 
