@@ -31,7 +31,6 @@
 #include "policy.h"
 #include "port.h"
 #include "rx.h"
-#include "tx.h"
 
 static DEFINE_PER_CPU(struct hroce_icrc_known, rx_icrc_known);
 
@@ -327,11 +326,11 @@ static __always_inline bool rx_is_joined(const struct hroce_rx_frame *f)
 /* All packets but the last have one length, so the ACK may not be longer. */
 static noinline void rx_split(struct hroce_rx_frame *f)
 {
-	if (f->super || f->seg_len < 2 * HROCE_TX_JOIN_LEN)
+	if (f->super || f->seg_len < 2 * HRP_JOINED_LEN)
 		return;
 	f->super = true;
 	f->joined = true;
-	f->seg_len -= HROCE_TX_JOIN_LEN;
+	f->seg_len -= HRP_JOINED_LEN;
 }
 
 static __always_inline void rx_receive(struct hroce_rx_frame *f)

@@ -405,7 +405,7 @@ static u32 tx_copy_len(const struct hroce_tx *tx)
 	if (!tx->copy)
 		return len - tx->pkt.payload_len;
 	if (!tx->route.gso)
-		return len + (tx->join ? HROCE_TX_JOIN_LEN : 0);
+		return len + (tx->join ? HRP_JOINED_LEN : 0);
 	if (tx->route.sg)
 		left += tx->burst->more;
 	return min(min_t(u32, left, TX_GSO_PKTS) * len, TX_GSO_BYTES);
@@ -595,9 +595,9 @@ noinline u8 hroce_tx_add(struct hroce_tx *tx, const struct hrp_burst *b,
 bool hroce_tx_may_join(const struct hroce_tx *tx)
 {
 	return tx->join && tx->frame.skb && tx->nr_pkts == 1 && !tx->split &&
-	       !tx->route.to && tx->gso_size >= HROCE_TX_JOIN_LEN &&
-	       tx->frame.linear_left >= HROCE_TX_JOIN_LEN &&
-	       hroce_headers_len(&tx->hdr) + tx->gso_size + HROCE_TX_JOIN_LEN <=
+	       !tx->route.to && tx->gso_size >= HRP_JOINED_LEN &&
+	       tx->frame.linear_left >= HRP_JOINED_LEN &&
+	       hroce_headers_len(&tx->hdr) + tx->gso_size + HRP_JOINED_LEN <=
 			tx->route.mtu;
 }
 

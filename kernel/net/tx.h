@@ -16,10 +16,6 @@ struct hroce_mem_iter;
 struct hroce_path;
 struct hroce_stats;
 
-/* An ACK: BTH, AETH and ICRC. */
-#define HROCE_TX_JOIN_LEN	(sizeof(struct hrw_bth) + \
-				 sizeof(struct hrw_aeth) + HRW_ICRC_LEN)
-
 /* From this payload size on, refer to pages instead of copying them. */
 #define HROCE_TX_REF_MIN	2048u
 

@@ -190,6 +190,10 @@ static inline bool hrp_bth_ends(const void *bth)
 	       (info & HRP_OI_RESPONSE && info & HRP_OI_LAST);
 }
 
+/* Length of that ACK: BTH, AETH and ICRC. */
+#define HRP_JOINED_LEN	(sizeof(struct hrw_bth) + sizeof(struct hrw_aeth) + \
+			 HRW_ICRC_LEN)
+
 /**
  * hrp_bth_is_joined - is a packet followed by an ACK in the same datagram?
  * @bth: BTH

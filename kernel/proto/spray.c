@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Several paths for the requests of one queue pair.
+ * Several paths for the requests of one queue pair, and for the answers to them.
  *
  * A peer that sends selective acknowledgements keeps what comes out of order and
  * tells what is missing, so its packets may take several paths at once. Runs of
@@ -14,7 +14,12 @@
  * whether it waits in a queue or was lost. Packets that arrive meanwhile are
  * counted for that path. If in a round trip most count for the same one, it is
  * replaced: the owner draws another UDP source port. Random loss, and queues on all
- * paths, spread over the paths.
+ * paths, spread over the paths. Where nothing arrives, as the peer waits for a request
+ * that was lost, the path of what is resent is replaced.
+ *
+ * A responder that was asked to (sack.c) sends an answer with the port of its request.
+ * So a READ takes the path that is chosen for its answer, and what is missing of that
+ * counts like packets of this side.
  */
 #include <linux/bits.h>
 #include <linux/bitops.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Several paths for the requests of one queue pair: see spray.c and
+ * Several paths for requests and their answers: see spray.c and
  * Documentation/paths.rst.
  */
 #ifndef HRP_SPRAY_H

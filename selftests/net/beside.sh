@@ -68,7 +68,7 @@ measure() {
 		sleep 0.25
 	done
 	all=$(($(of_netdev) - was))
-	share=$(((($(counter nlb rx_bytes) - hroce) * 100) / all))
+	share=$(((($(counter nlb rx_bytes) - hroce) * 100) / (all ? all : 1)))
 	all=$((all * 800000 / ($(date +%s%N) - begin) / rate_mbit))
 	echo "# hroce has $share % of $all % of the link; $((waits / n / 1000)) KB wait," \
 		"$(($(of_queue "$nsS" sb drops) - drops)) packets dropped" >&3
