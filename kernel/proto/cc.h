@@ -81,10 +81,28 @@ void hrp_cc_start(struct hrp_qp *qp);
  */
 void hrp_cc_release(struct hrp_qp *qp);
 
+/**
+ * hrp_cc_set_base - the shortest round trip is known
+ * @qp: queue pair
+ * @base: in units of 1024 ns
+ *
+ * The largest window follows: twice that of the owner if the path takes a
+ * millisecond, and twice as much again each time that it takes twice as long.
+ * Context: send lock held.
+ */
+void hrp_cc_set_base(struct hrp_qp *qp, u32 base);
+
+/* Limit of @cwnd_pkts. Context: send lock held. */
+static inline u32 hrp_req_window_max(const struct hrp_req *req)
+{
+	return (u32)req->window_pkts << req->window_shift;
+}
+
 /* @nr_pkts were acknowledged. Context: send lock held. */
 static __always_inline void hrp_cc_acked(struct hrp_req *req, u32 nr_pkts)
 {
-	if (!req->cc_times && unlikely(req->cwnd_pkts < req->window_pkts))
+	if (!req->cc_times &&
+	    unlikely(req->cwnd_pkts < hrp_req_window_max(req)))
 		hrp_cc_of(req->cc)->acked(req, nr_pkts);
 }
 
@@ -102,6 +120,17 @@ static inline void hrp_cc_measured(struct hrp_qp *qp, u32 rtt, bool first,
 {
 	if (qp->req.cc_times)
 		hrp_cc_of(qp->req.cc)->measured(qp, rtt, first, now_ns);
+}
+
+/*
+ * A round trip of any packet took @rtt, in units of 1024 ns. Controls that do not
+ * look at it need the shortest one, for the largest window. Context: send lock
+ * held.
+ */
+static inline void hrp_cc_passed(struct hrp_qp *qp, u32 rtt)
+{
+	if (!qp->req.cc_times && unlikely(rtt < qp->base))
+		hrp_cc_set_base(qp, rtt);
 }
 
 /*

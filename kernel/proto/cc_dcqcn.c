@@ -231,6 +231,7 @@ static u32 dcqcn_near_pkts(const struct hrp_req *req)
 
 static void dcqcn_cnp(struct hrp_req *req)
 {
+	req->cc_start = 0;
 	req->cwnd_pkts -= req->cwnd_pkts >> CNP_SHIFT;
 }
 

@@ -13,7 +13,6 @@
  * a smaller window tells whether it avoids them (damage.h). Where others keep the
  * queue full, losses alone count (rival.h).
  */
-#include <linux/bitops.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include "cc.h"
@@ -46,13 +45,6 @@
 
 /* The window never becomes smaller. */
 #define MIN_PKTS	1u
-
-/*
- * Largest window, as doublings of that of the owner: one if the shortest round
- * trip is a millisecond, and one more for each time that it is twice as long.
- */
-#define FAR_SHIFT	10
-#define FAR_DOUBLINGS	4
 
 /*
  * The window grows by this part of it, and less if packets wait; by the other
@@ -100,12 +92,6 @@ static void delay_start(struct hrp_qp *qp)
 	req->cwnd_pkts = min_t(u32, START_PKTS, req->window_pkts);
 	req->cc_start = 1;
 	req->sparse = HRP_SPARSE_FIRST;
-}
-
-/* Doublings of the largest window, for a path that holds more packets. */
-static u32 delay_window_shift(const struct hrp_qp *qp)
-{
-	return min(fls64(qp->base >> FAR_SHIFT), FAR_DOUBLINGS);
 }
 
 /* Is there more to send than the window allows? */
@@ -162,8 +148,7 @@ static void delay_learn(struct hrp_qp *qp, u32 rtt, u64 now_ns)
 		qp->base_next = HRP_BASE_MAX;
 	}
 	qp->base_next = min_t(u32, qp->base_next, rtt);
-	qp->base = min(qp->base, qp->base_next);
-	req->window_shift = delay_window_shift(qp);
+	hrp_cc_set_base(qp, min(qp->base, qp->base_next));
 }
 
 /*

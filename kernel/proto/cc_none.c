@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * No control but that of losses: the window begins at its maximum, and grows
- * again after losses have made it smaller.
+ * again after losses have made it smaller. On a long path the maximum is larger,
+ * and the window doubles in each round trip until it is there, or packets are
+ * lost.
  */
 #include <linux/minmax.h>
 #include "cc.h"
@@ -12,6 +14,7 @@
 static void none_start(struct hrp_qp *qp)
 {
 	qp->req.cwnd_pkts = qp->req.window_pkts;
+	qp->req.cc_start = 1;
 }
 
 /*
@@ -21,11 +24,11 @@ static void none_start(struct hrp_qp *qp)
  */
 static void none_acked(struct hrp_req *req, u32 nr_pkts)
 {
-	u32 step = min(req->cwnd_pkts, GROW_PKTS);
+	u32 step = req->cc_start ? 1 : min(req->cwnd_pkts, GROW_PKTS);
 
 	nr_pkts += req->cwnd_rest;
-	req->cwnd_pkts = min_t(u32, req->cwnd_pkts + nr_pkts / step,
-			       req->window_pkts);
+	req->cwnd_pkts = min(req->cwnd_pkts + nr_pkts / step,
+			     hrp_req_window_max(req));
 	req->cwnd_rest = nr_pkts % step;
 }
 

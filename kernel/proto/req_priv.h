@@ -4,6 +4,7 @@
 #define HRP_REQ_PRIV_H
 
 #include <linux/compiler.h>
+#include "cc.h"
 #include "hole.h"
 #include "masked.h"
 #include "psn.h"
@@ -59,12 +60,6 @@ static_assert(HRP_CWND_MIN == 1u << HRP_READ_MIN_SHIFT);
 static inline bool hrp_req_is_silence(const struct hrp_req *req)
 {
 	return req->probed && req->backoff >= HRP_SILENT_BACKOFF;
-}
-
-/* Limit of @cwnd_pkts: no window is larger, whatever the path. */
-static inline u32 hrp_req_window_max(const struct hrp_req *req)
-{
-	return (u32)req->window_pkts << req->window_shift;
 }
 
 /*

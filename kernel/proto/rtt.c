@@ -80,6 +80,7 @@ static __always_inline void rtt_measured(struct hrp_qp *qp, u32 sent_at,
 	count_time(qp, HROCE_EV_RTT_64US, rtt);
 	if (unlikely(req->spray))
 		hrp_spray_look(req);
+	hrp_cc_passed(qp, rtt);
 	if (alone)
 		hrp_cc_measured(qp, rtt, true, now_ns);
 	if (!hrp_rtt_known(req)) {

@@ -98,7 +98,7 @@ static void flow_fill(struct cc_flow *flow, struct hrp_qp *proto, u64 now_ns)
 	seen->mtu = hrp_mtu_max(proto);
 	seen->acked_pkts = hrp_psn_diff(req->psn_una, flow->psn_una);
 	seen->flight_pkts = hrp_psn_diff(req->psn_max, req->psn_una);
-	seen->max_pkts = req->window_pkts;
+	seen->max_pkts = hrp_req_window_max(req);
 	seen->srtt_us = div_u64((u64)req->srtt8 << 7, NSEC_PER_USEC);
 	seen->flags = 0;
 	if (req->sq.next != req->sq.head)
@@ -111,7 +111,7 @@ static void flow_fill(struct cc_flow *flow, struct hrp_qp *proto, u64 now_ns)
 /* A program may have written anything. */
 static void flow_apply(const struct cc_flow *flow, struct hrp_req *req)
 {
-	u32 max_pkts = max_t(u32, req->window_pkts, 1);
+	u32 max_pkts = max(hrp_req_window_max(req), 1u);
 
 	req->cwnd_pkts = clamp(flow->seen.window_pkts, 1u, max_pkts);
 }
@@ -175,6 +175,8 @@ static void cc_measured(struct hrp_qp *proto, u32 rtt, bool first, u64 now_ns)
 	struct cc_flow *flow = flow_find(proto);
 	const struct hroce_cc_ops *program;
 
+	if (first && rtt < proto->base)
+		hrp_cc_set_base(proto, rtt);
 	rcu_read_lock();
 	program = flow_program(flow);
 	if (program) {

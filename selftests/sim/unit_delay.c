@@ -319,11 +319,36 @@ static void longer_paths_hold_more(void)
 	hrp_cc_measured(&flows[0], 100, true, now_ns);
 	hrp_cc_measured(&flows[0], 100, true, now_ns);
 	tap_eq(flows[0].req.cwnd_pkts, WINDOW);
-	/* Other controls know nothing of the path. */
+	/* Another control begins anew. */
 	hrp_cc_measured(&flows[0], 60000, true, now_ns);
 	flows[0].req.cc = HRP_CC_NONE;
 	hrp_cc_start(&flows[0]);
 	tap_eq(hrp_req_window_max(&flows[0].req), WINDOW);
+}
+
+/* So they do for controls that do not measure delay. */
+static void longer_paths_hold_more_without_control(void)
+{
+	struct hrp_req *req = &flows[0].req;
+	u32 i;
+
+	flows_start(1);
+	req->cc = HRP_CC_NONE;
+	hrp_cc_start(&flows[0]);
+	hrp_cc_passed(&flows[0], 60000);
+	tap_eq(req->cwnd_pkts, WINDOW);
+	for (i = 0; i < 5; i++)
+		hrp_cc_acked(req, req->cwnd_pkts);
+	tap_eq(req->cwnd_pkts, 16 * WINDOW);
+	/* A shorter path was found; later ones tell nothing. */
+	hrp_cc_passed(&flows[0], 1100);
+	tap_eq(req->cwnd_pkts, 2 * WINDOW);
+	hrp_cc_passed(&flows[0], 60000);
+	tap_eq(hrp_req_window_max(req), 2 * WINDOW);
+	/* After a loss it grows by a 64th. */
+	hrp_req_shrink(req, WINDOW);
+	hrp_cc_acked(req, WINDOW);
+	tap_eq(req->cwnd_pkts, WINDOW + WINDOW / 64);
 }
 
 /* That of an answer to an earlier copy is too short. */
@@ -692,7 +717,7 @@ static void plain_peers_get_as_much_as_arrives(void)
 
 int main(void)
 {
-	tap_plan(25);
+	tap_plan(26);
 	tap_run(begins_fast);
 	tap_run(meets_the_target);
 	tap_run(windows_become_equal);
@@ -704,6 +729,7 @@ int main(void)
 	tap_run(windows_have_limits);
 	tap_run(satellites_are_not_slowed_down);
 	tap_run(longer_paths_hold_more);
+	tap_run(longer_paths_hold_more_without_control);
 	tap_run(resent_packets_teach_no_base);
 	tap_run(marks_shrink_the_window);
 	tap_run(local_delivery_is_not_controlled);

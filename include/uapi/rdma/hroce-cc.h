@@ -30,7 +30,7 @@ enum hroce_cc_flags {
  * @mtu: bytes of payload in full packets
  * @acked_pkts: acknowledged since the last call of measured
  * @flight_pkts: sent and not acknowledged
- * @max_pkts: largest window
+ * @max_pkts: largest window; larger on long paths
  * @srtt_us: smoothed round-trip time; 0: not measured
  * @flags: enum hroce_cc_flags
  * @window_pkts: packets that may be in flight. The program may write it; what is
