@@ -477,7 +477,7 @@ static int tx_open(struct hroce_tx *tx)
 	tx->payload = 0;
 	err = hroce_tx_frame_begin(&tx->frame,
 				   LL_RESERVED_SPACE(tx->route.dev) + l4_len,
-				   tx_copy_len(tx), tx->route.sg);
+				   tx_copy_len(tx), tx->gso_size, tx->route.sg);
 	if (!err && tx->frame.sum)
 		tx->frame.vector = hroce_crc_begin(tx_sum_len(tx));
 	return err;

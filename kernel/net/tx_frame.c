@@ -53,17 +53,26 @@ static void frame_set_tail(struct hroce_tx_frame *f, struct sk_buff *skb)
 	f->shinfo = skb_shinfo(skb);
 }
 
+/* Room for whole packets, if that is any. */
+static u32 frame_whole(const struct hroce_tx_frame *f, u32 room)
+{
+	return room < f->unit ? room : room - room % f->unit;
+}
+
 int hroce_tx_frame_begin(struct hroce_tx_frame *f, u32 headroom, u32 len,
-			 bool frags)
+			 u32 unit, bool frags)
 {
 	u32 size = frame_alloc_size(headroom + len);
+	bool part = size > PAGE_SIZE && frags;
 
+	f->unit = unit;
+	f->wanted = 0;
 	f->chunk = NULL;
 	f->chunk_left = 0;
 	f->last = NULL;
 	f->vector = false;
 	f->copied = 0;
-	if (size > PAGE_SIZE && frags)
+	if (part)
 		size = PAGE_SIZE;
 	if (size <= PAGE_SIZE)
 		f->skb = frame_alloc(size);
@@ -74,6 +83,10 @@ int hroce_tx_frame_begin(struct hroce_tx_frame *f, u32 headroom, u32 len,
 	skb_reserve(f->skb, headroom);
 	frame_set_tail(f, f->skb);
 	f->linear_left = skb_tailroom(f->skb);
+	if (part) {
+		f->linear_left = frame_whole(f, f->linear_left);
+		f->wanted = len - f->linear_left;
+	}
 	return 0;
 }
 
@@ -89,7 +102,9 @@ static void frame_drop_chunk(struct hroce_tx_frame *f)
 static bool frame_new_chunk(struct hroce_tx_frame *f, u32 len)
 {
 	frame_drop_chunk(f);
+	len = max(len, min(f->wanted, frame_whole(f, PAGE_SIZE)));
 	len = clamp_t(u32, len, FRAME_CHUNK_MIN, PAGE_SIZE);
+	f->wanted -= min(f->wanted, len);
 	f->chunk = napi_alloc_frag(len);
 	if (!f->chunk)
 		return false;

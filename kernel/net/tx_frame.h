@@ -23,6 +23,8 @@ struct hroce_mem_iter;
  * @chunk: free private memory, used when the linear part is full
  * @chunk_page: head page of @chunk
  * @chunk_left: bytes free at @chunk
+ * @unit: bytes of a packet if payload is copied: no chunk ends within one
+ * @wanted: bytes that are to be copied, and for which no memory was allocated yet
  * @last: the last page frag, if it ends at @chunk, or NULL
  * @sum: update @state
  * @vector: see hroce_crc_begin(); one section for the whole frame
@@ -37,6 +39,8 @@ struct hroce_tx_frame {
 	u8 *chunk;
 	struct page *chunk_page;
 	u32 chunk_left;
+	u32 unit;
+	u32 wanted;
 	skb_frag_t *last;
 	bool list;
 	bool sum;
@@ -50,13 +54,14 @@ struct hroce_tx_frame {
  * @f: frame, with @f->list and @f->sum set
  * @headroom: for headers of link layer, IP and UDP
  * @len: bytes to be appended by copying
+ * @unit: bytes of each packet, but the last one, that are appended so
  * @frags: the device supports page frags
  *
  * Context: BH disabled.
  * Return: 0 or -ENOMEM.
  */
 int hroce_tx_frame_begin(struct hroce_tx_frame *f, u32 headroom, u32 len,
-			 bool frags);
+			 u32 unit, bool frags);
 
 /* Account @len more bytes in page frags. */
 static inline void hroce_tx_frame_grow(struct hroce_tx_frame *f, u32 len)
