@@ -187,61 +187,106 @@ static bool recv_may_hold(const struct hroce_qp *qp, const struct hroce_recv *r)
 	       !(qp->user && hroce_handover_is_near(&qp->handover));
 }
 
-/* Room for a packet in the table. Return: false if it cannot be kept. */
-static bool recv_put(struct hroce_qp *qp, const struct hroce_recv *r,
-		     struct hrp_keep *keep, u32 psn)
+/* Copy the payload of a packet to @kept. Return: false if the ICRC is wrong. */
+static bool recv_fetch(const struct hroce_qp *qp, struct hroce_recv *r,
+		       struct hroce_kept *kept, bool checked)
 {
-	const struct hrp_pkt *pkt = &r->packet.pkt;
+	const struct hrp_mem mem = {
+		.bytes = kept->payload,
+		.len = r->packet.pkt.payload_len,
+	};
+	struct hroce_mem_iter it __uninitialized;
+	u32 nr = 1;
+
+	if (!mem.len)
+		return checked || hroce_rx_icrc_ok(r->frame, &r->packet);
+	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, NULL, &mem);
+	if (r->src)
+		recv_place_local(r, &it, &nr);
+	else
+		hroce_rx_place(r->frame, &r->packet, &it, !checked, &nr);
+	hroce_mem_end(&it);
+	return nr;
+}
+
+/* Put a packet into the table. @status stays as it is if there is no room. */
+static bool recv_put(struct hroce_qp *qp, struct hroce_recv *r,
+		     struct hrp_keep *keep, u32 psn, bool checked, u8 *status)
+{
 	struct hroce_kept *kept;
 
-	kept = hroce_keep_alloc(qp, keep, psn, pkt);
+	kept = hroce_keep_alloc(qp, keep, psn, &r->packet.pkt);
 	if (!kept)
-		return false;
-	if (!recv_read(r, kept->payload, pkt->payload_len)) {
+		return checked || hroce_rx_icrc_ok(r->frame, &r->packet);
+	if (!recv_fetch(qp, r, kept, checked)) {
 		hroce_keep_free(qp, keep, kept);
 		return false;
 	}
 	hrp_keep_put(keep, &kept->proto);
+	*status = HROCE_WC_SUCCESS;
 	return true;
 }
 
-/* Keep a request whose ICRC is correct. Return: status for the engine. */
-static noinline u8 recv_keep(struct hroce_qp *qp, const struct hroce_recv *r)
+/*
+ * Keep a request. Nothing is allocated for the first one before its ICRC is known
+ * to be correct; that of others is computed while they are copied. Return: false
+ * if it is wrong. @status is for the engine.
+ */
+static noinline bool recv_keep(struct hroce_qp *qp, struct hroce_recv *r,
+			       bool checked, u8 *status)
 {
 	struct hrp_resp *resp = &qp->proto.resp;
 	struct hrp_keep *keep;
 
 	lockdep_assert_held(&qp->recv.lock);
+	*status = HROCE_WC_GENERAL_ERR;
 	if (!resp->kept) {
+		if (!checked && !hroce_rx_icrc_ok(r->frame, &r->packet))
+			return false;
+		checked = true;
 		keep = hroce_keep_create(qp, resp->psn);
 		if (!keep)
-			return HROCE_WC_GENERAL_ERR;
+			return true;
 		hrp_keep_open(&qp->proto, keep);
 	}
-	return recv_put(qp, r, resp->keep, resp->psn) ? HROCE_WC_SUCCESS :
-							HROCE_WC_GENERAL_ERR;
+	return recv_put(qp, r, resp->keep, resp->psn, checked, status);
 }
 
-/* The same with a response. */
-static noinline u8 recv_keep_answer(struct hroce_qp *qp,
-				    const struct hroce_recv *r)
+/* Return: NULL if no response can be kept. */
+static struct hrp_keep *recv_begin_answers(struct hroce_qp *qp)
 {
 	struct hrp_req *req = &qp->proto.req;
 	struct hrp_keep *keep;
 
-	lockdep_assert_held(&qp->send.lock);
 	if (!hroce_sack_open(qp))
-		return HROCE_WC_GENERAL_ERR;
-	keep = hrp_ahead_of(req);
-	if (!keep) {
-		keep = hroce_keep_create(qp, req->psn_una);
-		if (!keep)
-			return HROCE_WC_GENERAL_ERR;
+		return NULL;
+	keep = hroce_keep_create(qp, req->psn_una);
+	if (keep)
 		hrp_ahead_open(req, keep);
+	return keep;
+}
+
+/* As recv_keep(), with a response. */
+static noinline bool recv_keep_answer(struct hroce_qp *qp, struct hroce_recv *r,
+				      u8 *status)
+{
+	struct hrp_req *req = &qp->proto.req;
+	struct hrp_keep *keep = hrp_ahead_of(req);
+	bool checked = !keep;
+
+	lockdep_assert_held(&qp->send.lock);
+	*status = HROCE_WC_GENERAL_ERR;
+	if (!keep) {
+		if (!hroce_rx_icrc_ok(r->frame, &r->packet))
+			return false;
+		keep = recv_begin_answers(qp);
+		if (!keep)
+			return true;
+	} else if (hrp_keep_has(keep, r->packet.pkt.psn)) {
+		*status = HROCE_WC_SUCCESS;
+		return hroce_rx_icrc_ok(r->frame, &r->packet);
 	}
-	return hrp_keep_has(keep, r->packet.pkt.psn) ||
-	       recv_put(qp, r, keep, req->psn_una) ? HROCE_WC_SUCCESS :
-						     HROCE_WC_GENERAL_ERR;
+	return recv_put(qp, r, keep, req->psn_una, checked, status);
 }
 
 /* As recv_request() or recv_response(), but the payload is in @kept. */
@@ -358,7 +403,7 @@ static int recv_request(struct hroce_qp *qp, struct hroce_recv *r)
 	bool checked = hrp_resp_is_delicate(&r->packet.pkt);
 	int drop = HROCE_DROP_QP_STATE;
 	struct hrp_rx d __uninitialized;
-	bool held;
+	bool correct, held;
 	u8 status;
 
 	if (unlikely(checked) && !hroce_rx_icrc_ok(r->frame, &r->packet))
@@ -373,12 +418,15 @@ static int recv_request(struct hroce_qp *qp, struct hroce_recv *r)
 	if (d.verdict == HRP_RX_DROP)
 		goto unlock;
 	drop = HROCE_DROP_ICRC;
-	if (!recv_place(qp, r, &d, recv_mem_pd(qp, &d.mem), checked, &status))
+	if (unlikely(d.verdict == HRP_RX_KEEP))
+		correct = recv_keep(qp, r, checked, &status);
+	else
+		correct = recv_place(qp, r, &d, recv_mem_pd(qp, &d.mem),
+				     checked, &status);
+	if (!correct)
 		goto unlock;
 	held = hrp_resp_is_held(&qp->proto.resp);
 	d.hold = recv_may_hold(qp, r);
-	if (unlikely(d.verdict == HRP_RX_KEEP))
-		status = recv_keep(qp, r);
 	hrp_resp_commit(&qp->proto, &r->packet.pkt, &d, status);
 	if (unlikely(qp->proto.resp.kept))
 		hroce_recv_kept(qp);
@@ -401,6 +449,7 @@ static int recv_response(struct hroce_qp *qp, struct hroce_recv *r)
 {
 	int drop = HROCE_DROP_QP_STATE;
 	struct hrp_rx d __uninitialized;
+	bool correct;
 	u8 status;
 
 	spin_lock(&qp->send.lock);
@@ -411,13 +460,15 @@ static int recv_response(struct hroce_qp *qp, struct hroce_recv *r)
 	if (d.verdict == HRP_RX_DROP)
 		goto unlock;
 	drop = HROCE_DROP_ICRC;
-	if (!recv_place(qp, r, &d, qp->ib.pd, false, &status))
+	if (unlikely(d.verdict == HRP_RX_KEEP))
+		correct = recv_keep_answer(qp, r, &status);
+	else
+		correct = recv_place(qp, r, &d, qp->ib.pd, false, &status);
+	if (!correct)
 		goto unlock;
 	drop = -1;
 	if (qp->early.busy && hroce_early_hold(qp, &r->packet.pkt))
 		goto unlock;
-	if (unlikely(d.verdict == HRP_RX_KEEP))
-		status = recv_keep_answer(qp, r);
 	if (hrp_comp_commit(&qp->proto, &r->packet.pkt, &d, ktime_get_ns(), status))
 		set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
 	if (unlikely(qp->proto.req.troubled))
