@@ -13,6 +13,9 @@ EVERYWHERE = ("local", "veth", "guests")
 ONE_GUEST = ("local", "veth")
 SWITCHED = tuple(f"wire_{mtu}" for mtu in WIRE_MTUS)
 
+# Messages of one queue pair, as perftest and iperf3 have them.
+ONE_BUFFER = ("-b",)
+
 SIZES = [4096, 65536, 1 << 20]
 ALL_SIZES = [8, 64, 512, 4096, 16384, 65536, 1 << 18, 1 << 20, 8 << 20]
 ALL_LATENCY_SIZES = [8, 64, 512, 4096, 16384, 65536, 1 << 20]
@@ -109,7 +112,7 @@ class Catalog:
             for system in RDMA:
                 for operation in ("write", "read", "send"):
                     self.add(operation, size, system, places,
-                             Load(self.load, operation, size, seconds, depth=16, metrics=("MBps",)))
+                             Load(self.load, operation, size, seconds, options=ONE_BUFFER, metrics=("MBps",)))
                 self.add("write_bidir", size, system, places,
                          Bandwidth("ib_write_bw", size, seconds, ["-b"], SWITCHED_BYTES // size))
                 self.add("qps_64", size, system, places, self.many(64, size))
@@ -124,7 +127,8 @@ class Catalog:
         for system in RDMA:
             for operation in ("write", "read", "send"):
                 self.add(operation, 1 << 20, system, places,
-                         Load(self.load, operation, 1 << 20, self.args.seconds, depth=16, metrics=("MBps",)))
+                         Load(self.load, operation, 1 << 20, self.args.seconds, options=ONE_BUFFER,
+                              metrics=("MBps",)))
         self.add("write", 1 << 20, "tcp", places, Stream(1 << 20, self.args.seconds))
 
     def many(self, qps, size):

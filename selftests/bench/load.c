@@ -27,7 +27,8 @@
 #define MAX_LIST	64
 /*
  * Messages in memory, gone through one after the other: as many however many
- * queue pairs there are, so that caches have the same to hold.
+ * queue pairs there are, so that caches have the same to hold. -b: one, as with
+ * perftest and iperf3.
  */
 #define SLOTS		64
 #define POLL_BATCH	32
@@ -53,6 +54,7 @@
  * @seconds: time to measure
  * @cpus: CPU of each worker
  * @workers: their number; 0 for one that may run anywhere
+ * @slots: messages in memory
  * @memory: measure the kernel's memory, too
  * @sleeps: the active side sleeps for completions
  */
@@ -69,6 +71,7 @@ struct options {
 	uint32_t seconds;
 	int cpus[MAX_WORKERS];
 	uint32_t workers;
+	uint32_t slots;
 	bool memory;
 	bool sleeps;
 };
@@ -105,7 +108,7 @@ struct worker {
  * struct load - a side
  * @opt: what is asked for
  * @dev: device
- * @mem: room for %SLOTS messages
+ * @mem: room for @opt.slots messages
  * @qps: queue pairs
  * @peer: the other side
  * @workers: the workers
@@ -179,7 +182,7 @@ static void post_receives(struct load *load, uint32_t qp, uint32_t nr)
 	struct ibv_recv_wr wr[MAX_LIST], *bad;
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)load->mem.buf +
-			(uint64_t)(qp % SLOTS) * load->opt.size,
+			(uint64_t)(qp % load->opt.slots) * load->opt.size,
 		.length = load->opt.size,
 		.lkey = load->mem.mr->lkey,
 	};
@@ -325,7 +328,7 @@ static void create_worker(struct load *load, uint32_t idx)
 	worker->first = (uint64_t)opt->qps * idx / load->nr_workers;
 	worker->nr = (uint64_t)opt->qps * (idx + 1) / load->nr_workers -
 		     worker->first;
-	worker->nr_slots = SLOTS / load->nr_workers;
+	worker->nr_slots = opt->slots / load->nr_workers;
 	worker->first_slot = idx * worker->nr_slots;
 	depth = opt->server ? opt->depth / opt->list : receive_depth(opt);
 	if (opt->sleeps && opt->server) {
@@ -458,7 +461,7 @@ static void create_all(struct load *load)
 	load->nr_workers = opt->workers ? opt->workers : 1;
 	load->qps = alloc(opt->qps * sizeof(*load->qps));
 	rc_open(&load->dev, opt->device, opt->gid_idx);
-	load->mem = rc_register(&load->dev, (size_t)SLOTS * opt->size);
+	load->mem = rc_register(&load->dev, (size_t)opt->slots * opt->size);
 	if (opt->server) {
 		load->fd = oob_connect(opt->server, opt->port);
 	} else {
@@ -501,7 +504,7 @@ static void usage(void)
 {
 	fprintf(stderr,
 		"usage: load -d DEVICE -x GID-INDEX -p PORT -o write|read|send -s SIZE [-q QPS] [-l LIST]\n"
-		"            [-t DEPTH] [-D SECONDS] [-c CPU]... [-M] [-e] [SERVER-ADDRESS]\n");
+		"            [-t DEPTH] [-D SECONDS] [-c CPU]... [-M] [-e] [-b] [SERVER-ADDRESS]\n");
 	exit(2);
 }
 
@@ -551,6 +554,9 @@ static void parse_option(struct options *opt, int letter)
 			usage();
 		opt->cpus[opt->workers++] = atoi(optarg);
 		break;
+	case 'b':
+		opt->slots = 1;
+		break;
 	case 'M':
 		opt->memory = true;
 		break;
@@ -571,16 +577,17 @@ int main(int argc, char **argv)
 			.list = 1,
 			.depth = 16,
 			.seconds = 1,
+			.slots = SLOTS,
 		},
 	};
 	struct options *opt = &load.opt;
 	int letter;
 
-	while ((letter = getopt(argc, argv, "d:x:p:o:s:q:l:t:D:c:Me")) >= 0)
+	while ((letter = getopt(argc, argv, "d:x:p:o:s:q:l:t:D:c:Meb")) >= 0)
 		parse_option(opt, letter);
 	if (argc - optind > 1 || !opt->device || !opt->port || !opt->size ||
 	    opt->list > MAX_LIST || opt->depth % opt->list ||
-	    opt->qps < opt->workers)
+	    opt->qps < opt->workers || opt->slots < opt->workers)
 		usage();
 	opt->server = argv[optind];
 	return run(&load);
