@@ -60,13 +60,12 @@ bool hroce_policy_has_rules(const struct hroce_port *port, bool ipv6,
 		hook_has_rules(port->net, ipv6, next));
 }
 
-bool hroce_policy_watched(const struct net_device *dev)
+bool hroce_policy_watched(const struct net_device *dev, bool hooked)
 {
 	const struct nf_hook_entries *hooks =
 		rcu_dereference(dev->nf_hooks_ingress);
 
-	/* One of them is the port's. */
-	return !hooks || hooks->num_hook_entries > 1 ||
+	return (hooks ? hooks->num_hook_entries : 0) != hooked ||
 	       hroce_has_tc_ingress(dev) || !list_empty(&dev->ptype_all);
 }
 

@@ -80,7 +80,8 @@ static inline bool hroce_policy_in(const struct hroce_port *port,
 
 /**
  * hroce_policy_watched - does anything look at frames before the ingress hook?
- * @dev: netdev of a port
+ * @dev: netdev
+ * @hooked: it has a port, whose hook is one of those at ingress
  *
  * Looks for traffic control, other ingress hooks, and packet taps of the netdev,
  * not for taps of all netdevs.
@@ -88,7 +89,7 @@ static inline bool hroce_policy_in(const struct hroce_port *port,
  * Context: RCU read side.
  * Return: true if something does.
  */
-bool hroce_policy_watched(const struct net_device *dev);
+bool hroce_policy_watched(const struct net_device *dev, bool hooked);
 
 /**
  * hroce_policy_filter_out - must frames pass netfilter's output hooks?

@@ -613,9 +613,6 @@ bool hroce_rx_from_xdp(struct hroce_port *port, struct xdp_buff *xdp)
 	u32 udp_len, addr_seq = 0;
 	bool known;
 
-	if (xdp->data + ETH_HLEN > xdp->data_end ||
-	    !ether_addr_equal(eth->h_dest, port->dev->dev_addr))
-		return false;
 	rx_begin(&f, NULL, xdp, false);
 	f.port = port;
 	known = rx_recall(&f, eth->h_proto, &udp_len);

@@ -202,8 +202,10 @@ bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb);
 
 /**
  * hroce_rx_from_xdp - receive a frame from an XDP program
- * @port: port of the netdev
- * @xdp: frame, Ethernet header at xdp->data
+ * @port: port that its addresses belong to
+ * @xdp: frame for the MAC address of the port. The Ethernet type is in front of
+ *	the IP header, ETH_HLEN bytes behind xdp->data, which may differ from
+ *	the start of the frame where that has VLAN tags
  *
  * Context: BH disabled, RCU read side.
  * Return: true if its packet was taken; false if the IP stack must get the

@@ -2,11 +2,12 @@
 /*
  * Frames from XDP programs.
  *
- * A program on the netdev of a link gets a frame before there is an sk_buff, and
- * may hand it over here. What is not taken, goes up the IP stack: frames that
- * are not for the link, those that the link would drop, and all frames while
- * anything looks at them that sees sk_buffs only.
+ * A program on the netdev of a link, or on one below that, gets a frame before
+ * there is an sk_buff, and may hand it over here. What is not taken, goes up the
+ * IP stack: frames that are not for the link, those that the link would drop,
+ * and all frames while anything looks at them that sees sk_buffs only.
  */
+#include <linux/etherdevice.h>
 #include <linux/filter.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -18,24 +19,41 @@
 #include "port.h"
 #include "rx.h"
 #include "xdp.h"
+#include "xdp_above.h"
+
+/* The tag that one end of a veth pair leaves to its driver is in no frame. */
+static noinline bool xdp_peer_hides_vlan(struct net_device *dev)
+{
+	const struct net_device *peer = dev->netdev_ops->ndo_get_peer_dev(dev);
+
+	return !peer || peer->features & (NETIF_F_HW_VLAN_CTAG_TX |
+					  NETIF_F_HW_VLAN_STAG_TX);
+}
 
 /*
  * A card that takes VLAN tags off leaves nothing that tells a VLAN's frame from
  * an untagged one.
  */
-static bool xdp_hides_vlan(const struct net_device *dev)
+static bool xdp_hides_vlan(struct net_device *dev)
 {
 	return dev->features & (NETIF_F_HW_VLAN_CTAG_RX |
-				NETIF_F_HW_VLAN_STAG_RX);
+				NETIF_F_HW_VLAN_STAG_RX) ||
+	       (unlikely(dev->netdev_ops->ndo_get_peer_dev) &&
+		xdp_peer_hides_vlan(dev));
 }
 
 static bool xdp_receive(struct xdp_buff *xdp)
 {
 	struct net_device *dev = xdp->rxq->dev;
 	struct hroce_port *port = hroce_port_find_dev(dev);
+	const struct ethhdr *eth = xdp->data;
 
-	return port && !xdp_hides_vlan(dev) && !hroce_policy_watched(dev) &&
-	       hroce_rx_from_xdp(port, xdp);
+	if (xdp_hides_vlan(dev) || xdp->data + ETH_HLEN > xdp->data_end)
+		return false;
+	if (likely(port) && ether_addr_equal(eth->h_dest, dev->dev_addr) &&
+	    !hroce_policy_watched(dev, true) && hroce_rx_from_xdp(port, xdp))
+		return true;
+	return hroce_xdp_receive_above(dev, xdp);
 }
 
 __bpf_kfunc int hroce_xdp_receive(struct xdp_md *ctx)

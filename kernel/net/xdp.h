@@ -6,13 +6,12 @@
 struct xdp_md;
 
 /**
- * hroce_xdp_receive - hand a frame to the link of the netdev
+ * hroce_xdp_receive - hand a frame to the link of the netdev, or of one above
  * @ctx: context of the XDP program; the frame begins with the Ethernet header
  *
- * A RoCEv2 packet for the link of this netdev, which sees nothing of VLANs,
- * bonds or bridges above, is received and answered as one that the IP stack
- * brings: addresses, ICRC and netfilter rules are checked, while the UDP
- * checksum is not.
+ * A RoCEv2 packet for a link on this netdev, or on a VLAN or bond above, is
+ * received and answered as one that the IP stack brings: addresses, ICRC and
+ * netfilter rules are checked, while the UDP checksum is not.
  *
  * Context: XDP program.
  * Return: XDP_DROP if the packet was taken, so that the driver gets its memory

@@ -47,10 +47,36 @@ add_link() {
 # usage: xdp NAMESPACE LINK [on|off]
 xdp() { ip netns exec "$1" ../user/tool/hroce xdp "${@:2}"; }
 
-# usage: xdp_on NAMESPACE LINK NETDEV: not all netdevs take VLAN tags off
+# usage: keep_tags NAMESPACE NETDEV: VLAN tags stay in frames, whatever of that the netdev does by itself
+keep_tags() {
+	ip netns exec "$1" ethtool -K "$2" rxvlan off rx-vlan-stag-hw-parse off txvlan off tx-vlan-stag-hw-insert off
+}
+
+# usage: xdp_on NAMESPACE LINK NETDEV
 xdp_on() {
-	ip netns exec "$1" ethtool -K "$3" rxvlan off rx-vlan-stag-hw-parse off 2>/dev/null
+	keep_tags "$1" "$3" 2>/dev/null
 	xdp "$1" "$2" on
+}
+
+# usage: takes COMMAND...: $to, or nlb, gets frames from its XDP program meanwhile, and hardly any others
+takes() {
+	local link=${to:-nlb} xdp frames
+
+	xdp=$(counter "$link" rx_xdp) frames=$(counter "$link" rx_frames)
+	"$@" || return
+	xdp=$(($(counter "$link" rx_xdp) - xdp)) frames=$(($(counter "$link" rx_frames) - frames))
+	echo "$xdp of $frames frames"
+	[ "$xdp" -gt 50 ] && [ $((xdp * 10)) -ge $((frames * 9)) ]
+}
+
+# usage: leaves COMMAND...: $to, or nlb, gets frames meanwhile, none from its XDP program
+leaves() {
+	local link=${to:-nlb} xdp frames
+
+	xdp=$(counter "$link" rx_xdp) frames=$(counter "$link" rx_frames)
+	"$@" || return
+	echo "$(($(counter "$link" rx_xdp) - xdp)) of $(($(counter "$link" rx_frames) - frames)) frames"
+	[ "$(counter "$link" rx_xdp)" = "$xdp" ] && [ "$(counter "$link" rx_frames)" -gt "$frames" ]
 }
 
 # usage: address NAMESPACE NETDEV NUMBER [NET]: 10.NET.0.NUMBER and fdNET::NUMBER (NET 90 by default)

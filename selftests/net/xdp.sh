@@ -11,27 +11,6 @@
 part=${1:-all}
 . "$(dirname "$0")/lib.sh"
 
-# usage: takes COMMAND...: nlb gets frames from its program meanwhile, and no others
-takes() {
-	local xdp frames
-
-	xdp=$(counter nlb rx_xdp) frames=$(counter nlb rx_frames)
-	"$@" || return
-	xdp=$(($(counter nlb rx_xdp) - xdp)) frames=$(($(counter nlb rx_frames) - frames))
-	echo "$xdp of $frames frames"
-	[ "$xdp" -gt 50 ] && [ $((xdp * 10)) -ge $((frames * 9)) ]
-}
-
-# usage: leaves COMMAND...: nlb gets frames meanwhile, none from its program
-leaves() {
-	local xdp frames
-
-	xdp=$(counter nlb rx_xdp) frames=$(counter nlb rx_frames)
-	"$@" || return
-	echo "$(($(counter nlb rx_xdp) - xdp)) of $(($(counter nlb rx_frames) - frames)) frames"
-	[ "$(counter nlb rx_xdp)" = "$xdp" ] && [ "$(counter nlb rx_frames)" -gt "$frames" ]
-}
-
 switches() {
 	[ "$(xdp "$nsB" nlb)" = off ] && leaves traffic -n 30 || return
 	[ "$(xdp "$nsA" nla on)" = on ] && [ "$(xdp "$nsB" nlb on)" = on ] && [ "$(xdp "$nsB" nlb)" = on ] || return

@@ -9,10 +9,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..
 from hroce_tool import xdp  # noqa: E402
 
 XDP_PASS = 2
+XDP_FLAGS_SKB_MODE = 1 << 1
 BPF_MOV_R0 = 0xb7
 
 netdev, switch = sys.argv[1:]
 libbpf = xdp.Libbpf()
 code = [xdp.Insn(BPF_MOV_R0, 0, 0, XDP_PASS), xdp.Insn(xdp.BPF_JMP_EXIT)]
-libbpf.attach(socket.if_nametoindex(netdev), libbpf.load(b"other", code) if switch == "on" else -1,
-              xdp.XDP_FLAGS_DRV_MODE)
+libbpf.attach(socket.if_nametoindex(netdev), libbpf.load(b"other", code) if switch != "off" else -1,
+              XDP_FLAGS_SKB_MODE if switch == "generic" else xdp.XDP_FLAGS_DRV_MODE)

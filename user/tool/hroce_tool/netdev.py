@@ -28,6 +28,20 @@ class Netdev:
         return next((entry for entry in shown if entry.get("ifname") == self.name), {})
 
     @property
+    def kind(self):
+        """"vlan", "bond", "bridge" and the like; "" for a card."""
+        match = re.search(r"^DEVTYPE=(.*)$", system.read(f"{self.path}/uevent", ""), re.M)
+        return match[1] if match else ""
+
+    @property
+    def ifindex(self):
+        return system.read_int(f"{self.path}/ifindex", 0)
+
+    def below(self):
+        """The netdevs that this one is made of, as far as they are in this network namespace."""
+        return [Netdev(name[len("lower_"):]) for name in system.names(self.path) if name.startswith("lower_")]
+
+    @property
     def mtu(self):
         return system.read_int(f"{self.path}/mtu", 0)
 

@@ -150,26 +150,44 @@ class Libbpf:
         self.call("bpf_xdp_attach", ifindex, fd, flags, ctypes.byref(options))
 
 
-def switch_on(libbpf, netdev, ifindex):
+def places(netdev):
+    """The netdevs whose programs get the frames of this one. A bond passes its program on to its ports."""
+    if netdev.kind not in ("vlan", "bridge"):
+        return [netdev]
+    return [place for below in netdev.below() for place in places(below)]
+
+
+def cards(netdev):
+    """The netdevs that run the program of this one."""
+    return netdev.below() if netdev.kind == "bond" else [netdev]
+
+
+def stripping(netdev):
+    """What to do, or "" if the netdev leaves VLAN tags where they are."""
+    names = [name for name in ("rx-vlan-offload", "rx-vlan-stag-hw-parse") if netdev.features().get(name)]
+    return f"ethtool -K {netdev.name} {' '.join(f'{name} off' for name in names)}" if names else ""
+
+
+def switch_on(libbpf, netdev):
     """What went wrong, or ""."""
-    fd, name = libbpf.attached(ifindex)
+    fd, name = libbpf.attached(netdev.ifindex)
     if name == PROGRAM.decode():
         return ""
     if fd is not None:
         return (f"{netdev.name} has the XDP program {name or 'of somebody else'}: take it away, "
                 f"or let it call {FUNCTION.decode()}() (cards.rst)")
-    stripped = [name for name in ("rx-vlan-offload", "rx-vlan-stag-hw-parse") if netdev.features().get(name)]
-    if stripped:
-        return (f"{netdev.name} takes VLAN tags off before the program could see them: "
-                f"ethtool -K {netdev.name} {' '.join(f'{name} off' for name in stripped)}")
-    libbpf.attach(ifindex, libbpf.load_receiver(), XDP_FLAGS_DRV_MODE | XDP_FLAGS_UPDATE_IF_NOEXIST)
+    for card in cards(netdev):
+        command = stripping(card)
+        if command:
+            return f"{card.name} takes VLAN tags off before the program could see them: {command}"
+    libbpf.attach(netdev.ifindex, libbpf.load_receiver(), XDP_FLAGS_DRV_MODE | XDP_FLAGS_UPDATE_IF_NOEXIST)
     return ""
 
 
-def switch_off(libbpf, netdev, ifindex):
-    fd, name = libbpf.attached(ifindex)
+def switch_off(libbpf, netdev):
+    fd, name = libbpf.attached(netdev.ifindex)
     if name == PROGRAM.decode():
-        libbpf.attach(ifindex, -1, XDP_FLAGS_DRV_MODE | XDP_FLAGS_REPLACE, fd)
+        libbpf.attach(netdev.ifindex, -1, XDP_FLAGS_DRV_MODE | XDP_FLAGS_REPLACE, fd)
     elif fd is not None:
         return f"the XDP program on {netdev.name} is not hroce's: it stays"
     return ""
@@ -182,22 +200,42 @@ HINTS = {
 }
 
 
-def set_on(link, on):
+def switch(change, netdev):
     """What went wrong, or ""."""
-    netdev = link.netdev()
-    if not netdev:
-        return f"{link.name} has no netdev in this network namespace"
     try:
-        change = switch_on if on else switch_off
-        return change(Libbpf(), netdev, int(device.system.read(f"{netdev.path}/ifindex")))
+        return change(Libbpf(), netdev)
     except OSError as why:
         hint = HINTS.get(why.errno)
+        if netdev.kind == "bond" and why.errno == errno.EOPNOTSUPP:
+            hint = "a mode of bonds that has no XDP, or a port of it has none, or has a program: see dmesg"
         return f"{netdev.name}: {why.strerror or why}" + (f": {hint}" if hint else "")
 
 
-def is_on(link):
+def set_on(link, on):
+    """What went wrong, a list. Of a bridge, ports that can have no program are left out."""
     netdev = link.netdev()
-    return bool(netdev) and Libbpf().attached(int(device.system.read(f"{netdev.path}/ifindex")))[1] == PROGRAM.decode()
+    if not netdev:
+        return [f"{link.name} has no netdev in this network namespace"]
+    above = [other.name for other in link.netdevs() if other.name != netdev.name]
+    if on and above and netdev.kind == "bridge":
+        return [f"{above[0]} is a VLAN of a bridge: its frames are left to the bridge"]
+    found = places(netdev)
+    if not found:
+        return [f"{netdev.name} has no netdev below it in this network namespace"]
+    wrong = [switch(switch_on if on else switch_off, place) for place in found]
+    wrong = [text for text in wrong if text]
+    if len(wrong) == len(found):
+        return wrong
+    for text in wrong:
+        fail(text)
+    return []
+
+
+def programs(link):
+    """The names of the netdevs that have the program."""
+    netdev = link.netdev()
+    return [place.name for place in (places(netdev) if netdev else [])
+            if Libbpf().attached(place.ifindex)[1] == PROGRAM.decode()]
 
 
 def main(options):
@@ -207,10 +245,11 @@ def main(options):
     if options.switch:
         wrong = set_on(link, options.switch == "on")
         if wrong:
-            return fail(wrong)
+            return fail("; ".join(wrong))
     try:
-        state = "on" if is_on(link) else "off"
+        names = programs(link)
     except OSError as why:
         return fail(str(why))
-    print(json.dumps({"link": link.name, "xdp": state}) if options.json else state)
+    state = "on" if names else "off"
+    print(json.dumps({"link": link.name, "xdp": state, "netdevs": names}) if options.json else state)
     return 0
