@@ -40,6 +40,7 @@ static int __init hroce_init(void)
 exit_removal:
 	hroce_removal_exit();
 exit_debug:
+	hroce_xdp_exit();
 	hroce_debug_exit();
 	hroce_net_exit();
 exit_fetch:
@@ -53,6 +54,7 @@ static void __exit hroce_exit(void)
 {
 	hroce_link_exit();
 	hroce_removal_exit();
+	hroce_xdp_exit();
 	hroce_debug_exit();
 	hroce_net_exit();
 	hroce_fetch_exit();

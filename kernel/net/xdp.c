@@ -20,6 +20,7 @@
 #include "rx.h"
 #include "xdp.h"
 #include "xdp_above.h"
+#include "xdp_bridge.h"
 
 /* The tag that one end of a veth pair leaves to its driver is in no frame. */
 static noinline bool xdp_peer_hides_vlan(struct net_device *dev)
@@ -87,7 +88,13 @@ void hroce_xdp_init(void)
 
 	if (!hroce_has_btf())
 		return;
+	hroce_xdp_bridge_init();
 	err = register_btf_kfunc_id_set(BPF_PROG_TYPE_XDP, &xdp_kfunc_set);
 	if (err)
 		pr_notice("no XDP program can hand frames over (%d)\n", err);
+}
+
+void hroce_xdp_exit(void)
+{
+	hroce_xdp_bridge_exit();
 }

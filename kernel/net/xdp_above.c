@@ -2,8 +2,8 @@
 /*
  * Frames from XDP programs for links above the netdev of the program.
  *
- * __netif_receive_skb_core() takes a frame from a netdev to its VLAN, or to its
- * bond, one step a round. The same steps are made here. Where one of them is
+ * __netif_receive_skb_core() takes a frame from a netdev to its VLAN, bond or
+ * bridge, one step a round. The same steps are made here. Where one of them is
  * not certain, or anything looks at frames on the way, the stack gets the frame.
  */
 #include <linux/etherdevice.h>
@@ -16,6 +16,7 @@
 #include "port.h"
 #include "rx.h"
 #include "xdp_above.h"
+#include "xdp_bridge.h"
 
 /* Netdevs above each other, from that of the program to that of the link. */
 #define XDP_LEVELS	4
@@ -23,26 +24,30 @@
 /**
  * struct xdp_way - how far a frame has come
  * @buff: the frame without its VLAN tags: data is moved over them
- * @dest: destination MAC address
+ * @eth: the Ethernet header
  * @dev: netdev that has the frame
- * @host: its MAC address, or that of a netdev below, is @dest, as the stack
- *	notes in skb->pkt_type
+ * @bridge: bridge on the way, or NULL
+ * @bridge_in: its port
+ * @host: its MAC address, or that of a netdev below, is the destination, as
+ *	the stack notes in skb->pkt_type
  * @vid: ID of the VLAN tag that was read last, and not used yet; or 0
  * @proto: Ethernet type of that tag; 0 if there is none
- * @vlans: VLANs on the way, which count the frame
+ * @counts: VLANs and bridges on the way, which count the frame
  * @lens: its length as they count it
- * @nr_vlans: how many
+ * @nr_counts: how many
  */
 struct xdp_way {
 	struct xdp_buff buff;
-	const u8 *dest;
+	const struct ethhdr *eth;
 	struct net_device *dev;
+	const struct net_device *bridge;
+	const struct net_device *bridge_in;
 	bool host;
 	u16 vid;
 	__be16 proto;
-	struct net_device *vlans[XDP_LEVELS];
+	struct net_device *counts[XDP_LEVELS];
 	u32 lens[XDP_LEVELS];
-	u32 nr_vlans;
+	u32 nr_counts;
 };
 
 static __be16 way_type(const struct xdp_way *way)
@@ -96,16 +101,14 @@ static void vlan_count(struct net_device *dev, u32 len)
 }
 #endif
 
-/* As vlan_do_receive() does. */
-static void way_enter_vlan(struct xdp_way *way, struct net_device *vlan)
+/* To a netdev that counts the frame, and may have another MAC address. */
+static void way_enter(struct xdp_way *way, struct net_device *dev)
 {
-	way->dev = vlan;
-	way->proto = 0;
-	way->vid = 0;
-	if (ether_addr_equal(way->dest, vlan->dev_addr))
+	way->dev = dev;
+	if (ether_addr_equal(way->eth->h_dest, dev->dev_addr))
 		way->host = true;
-	way->vlans[way->nr_vlans] = vlan;
-	way->lens[way->nr_vlans++] = xdp_get_buff_len(&way->buff) - ETH_HLEN;
+	way->counts[way->nr_counts] = dev;
+	way->lens[way->nr_counts++] = xdp_get_buff_len(&way->buff) - ETH_HLEN;
 }
 
 /* Not with an ARP monitor: it takes any frame for a sign of life. */
@@ -116,6 +119,17 @@ static bool bond_takes(struct net_device *dev)
 	return slave && !slave->inactive && !slave->bond->params.arp_interval;
 }
 
+/* A bridge sees through VLAN tags in its own way, so frames have none. */
+static bool way_enter_bridge(struct xdp_way *way, struct net_device *bridge)
+{
+	if (way->bridge || way->proto)
+		return false;
+	way->bridge = bridge;
+	way->bridge_in = way->dev;
+	way_enter(way, bridge);
+	return true;
+}
+
 static bool way_enter_master(struct xdp_way *way)
 {
 	struct net_device *master;
@@ -124,7 +138,11 @@ static bool way_enter_master(struct xdp_way *way)
 		return false;
 	/* While they are linked, the data of the handler is the bond's, or NULL. */
 	master = netdev_master_upper_dev_get_rcu(way->dev);
-	if (!master || !netif_is_bond_master(master) || !bond_takes(way->dev))
+	if (!master)
+		return false;
+	if (netif_is_bridge_master(master))
+		return way_enter_bridge(way, master);
+	if (!netif_is_bond_master(master) || !bond_takes(way->dev))
 		return false;
 	way->dev = master;
 	return true;
@@ -135,10 +153,12 @@ static bool way_step(struct xdp_way *way)
 {
 	struct net_device *vlan = way->proto ? way_vlan(way) : NULL;
 
-	if (vlan)
-		way_enter_vlan(way, vlan);
-	else if (!way_enter_master(way))
+	if (vlan) {
+		way->proto = 0;
+		way_enter(way, vlan);
+	} else if (!way_enter_master(way)) {
 		return false;
+	}
 	/* A program here is a generic one: it sees sk_buffs. */
 	return way->dev->flags & IFF_UP &&
 	       !rcu_access_pointer(way->dev->xdp_prog);
@@ -164,28 +184,53 @@ static struct hroce_port *way_climb(struct xdp_way *way)
 	return NULL;
 }
 
+/* Does the stack bring the frame to this port, as far as it is from XDP? */
+static bool way_is_open(const struct xdp_way *way,
+			const struct hroce_port *port)
+{
+	const void *l3 = way->buff.data + ETH_HLEN;
+
+	if (!way->host ||
+	    !ether_addr_equal(way->eth->h_dest, port->dev->dev_addr))
+		return false;
+	return !way->bridge ||
+	       (hroce_xdp_is_roce(way_type(way), l3,
+				  way->buff.data_end - l3) &&
+		hroce_xdp_bridge_passes(way->bridge, way->bridge_in,
+					way->eth->h_source));
+}
+
+static void way_count(const struct xdp_way *way)
+{
+	u32 i;
+
+	for (i = 0; i < way->nr_counts; i++)
+		if (is_vlan_dev(way->counts[i]))
+			vlan_count(way->counts[i], way->lens[i]);
+		else
+			dev_sw_netstats_rx_add(way->counts[i], way->lens[i]);
+}
+
 bool hroce_xdp_receive_above(struct net_device *dev, struct xdp_buff *xdp)
 {
 	const struct ethhdr *eth = xdp->data;
 	struct xdp_way way __uninitialized;
 	struct hroce_port *port;
-	u32 i;
 
 	if (!eth_type_vlan(eth->h_proto) &&
 	    !rcu_access_pointer(dev->rx_handler))
 		return false;
 	way.buff = *xdp;
-	way.dest = eth->h_dest;
+	way.eth = eth;
 	way.dev = dev;
-	way.host = ether_addr_equal(way.dest, dev->dev_addr);
+	way.bridge = NULL;
+	way.host = ether_addr_equal(eth->h_dest, dev->dev_addr);
 	way.proto = 0;
-	way.nr_vlans = 0;
+	way.nr_counts = 0;
 	port = way_climb(&way);
-	if (!port || !way.host ||
-	    !ether_addr_equal(way.dest, port->dev->dev_addr) ||
+	if (!port || !way_is_open(&way, port) ||
 	    !hroce_rx_from_xdp(port, &way.buff))
 		return false;
-	for (i = 0; i < way.nr_vlans; i++)
-		vlan_count(way.vlans[i], way.lens[i]);
+	way_count(&way);
 	return true;
 }

@@ -13,8 +13,9 @@ struct xdp_buff;
  * @dev: netdev of the program, which leaves VLAN tags in frames
  * @xdp: frame, with a whole Ethernet header at xdp->data
  *
- * Goes up the way that the stack would take, over VLANs and bonds. A frame is
- * taken where each step is certain, and nothing looks at frames on the way.
+ * Goes up the way that the stack would take, over VLANs, bonds and bridges. A
+ * frame is taken where each step is certain, and nothing looks at frames on the
+ * way.
  *
  * Context: BH disabled, RCU read side.
  * Return: true if its packet was taken; false if the IP stack must get the

@@ -58,7 +58,7 @@ xdp_on() {
 	xdp "$1" "$2" on
 }
 
-# usage: takes COMMAND...: $to, or nlb, gets frames from its XDP program meanwhile, and hardly any others
+# usage: takes COMMAND...: $to, or nlb, gets frames from its XDP program meanwhile, at least $share percent (90) of all
 takes() {
 	local link=${to:-nlb} xdp frames
 
@@ -66,7 +66,7 @@ takes() {
 	"$@" || return
 	xdp=$(($(counter "$link" rx_xdp) - xdp)) frames=$(($(counter "$link" rx_frames) - frames))
 	echo "$xdp of $frames frames"
-	[ "$xdp" -gt 50 ] && [ $((xdp * 10)) -ge $((frames * 9)) ]
+	[ "$xdp" -gt 50 ] && [ $((xdp * 100)) -ge $((frames * ${share:-90})) ]
 }
 
 # usage: leaves COMMAND...: $to, or nlb, gets frames meanwhile, none from its XDP program

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Links on VLANs and bonds whose frames come from an XDP program on the netdev below (Documentation/cards.rst, "XDP"):
-# what is taken, and what is not as the stack would not bring it to the link.
+# Links on VLANs, bonds and bridges whose frames come from an XDP program on the netdev below (Documentation/cards.rst,
+# "XDP"): what is taken, and what is not as the stack would not bring it to the link.
 #
 #	namespace A                      namespace B
 #	nla on ea.7      ea <--> eb      nlb on eb.7
 #	nla on bda    pa1-3 <--> pb1-3   nlb on bdb
 #	nla on bda.8  pa1-3 <--> pb1-3   nlb on bdb.8
+#	nla on ea        ea <--> eb      nlb on brb, with port ec, too
 #
 # Must run in a guest without links of its own (run --no-load).
 
@@ -178,6 +179,70 @@ bond_without_xdp() {
 	! xdp "$nsB" nlx on && xdp "$nsB" nlx on 2>&1 | grep -q 'a mode of bonds that has no XDP'
 }
 
+bridge_topology() {
+	two_ends 4200 bare && ip -n "$nsB" address flush dev eb && ip -n "$nsB" link add brb mtu 4200 type bridge &&
+		ip -n "$nsB" link add ec mtu 4200 type veth peer name ed && ip -n "$nsB" link set ed up &&
+		ip -n "$nsB" link set ec up && ip -n "$nsB" link set eb master brb && ip -n "$nsB" link set ec master brb &&
+		address "$nsB" brb 2 && reaches "$nsA" 10.90.0.2 fd90::2 && links_on ea brb && mac=$(mac_of "$nsA" ea)
+}
+mac_of() { ip netns exec "$1" cat "/sys/class/net/$2/address"; }
+
+# A port that cannot have the program is named, and left out.
+bridge_switches() {
+	local said
+
+	keep_tags "$nsA" ea && keep_tags "$nsB" eb || return
+	said=$(xdp "$nsB" nlb on 2>&1) || return
+	echo "$said"
+	grep -q 'ethtool -K ec rx-vlan-offload off' <<<"$said" && grep -qx on <<<"$said" && has_program eb &&
+		! has_program ec && keep_tags "$nsB" ec && [ "$(xdp "$nsB" nlb on)" = on ] && has_program ec
+}
+
+# usage: bridge_cmd ARGUMENTS...: in B
+bridge_cmd() { ip netns exec "$nsB" bridge "$@"; }
+
+port_ends() { bridge_cmd link set dev eb state 0; }
+port_listens() { bridge_cmd link set dev eb state 1; }
+port_learns() { bridge_cmd link set dev eb state 2; }
+port_forwards() { bridge_cmd link set dev eb state 3; }
+port_locks() { bridge_cmd link set dev eb learning off locked on && bridge_cmd fdb del "$mac" dev eb master; }
+port_unlocks() { bridge_cmd link set dev eb learning on locked off; }
+filter_vlans() { bridge_cmd vlan del dev eb vid 1 && ip -n "$nsB" link set brb type bridge vlan_filtering 1; }
+no_filter() { bridge_cmd vlan add dev eb vid 1 pvid untagged && ip -n "$nsB" link set brb type bridge vlan_filtering 0; }
+a_tag() { on_the_way ea vlan push id 8; }
+
+# The bridge sees enough of what is taken to know where the source is.
+learns() {
+	vt_options='' under_traffic learns_now && [ "$traffic_status" = 0 ]
+}
+learns_now() {
+	local xdp
+
+	xdp=$(counter nlb rx_xdp)
+	sleep 4
+	bridge_cmd -s -j fdb show br brb | python3 -c "
+import json, sys
+ages = [entry['updated'] for entry in json.load(sys.stdin) if entry['mac'] == '$mac' and entry['ifname'] == 'eb']
+print('seconds since it was learned:', ages)
+sys.exit(not ages or min(ages) > 1)" && grows nlb rx_xdp "$xdp" 100
+}
+
+bridge_rules() {
+	ip netns exec "$nsB" nft 'table bridge t { chain c { type filter hook input priority 0; counter; }; }' &&
+		leaves traffic -n 20 && ip netns exec "$nsB" nft list ruleset | grep -q 'packets [1-9]' &&
+		ip netns exec "$nsB" nft flush ruleset
+}
+
+bridge_off() {
+	[ "$(xdp "$nsB" nlb off)" = off ] && ! has_program eb && ! has_program ec && leaves traffic -n 20
+}
+
+bridge_vlan() {
+	no_links && ip -n "$nsB" link add link brb name brb.8 type vlan id 8 && address "$nsB" brb.8 8 95 &&
+		add_link "$nsB" nlb brb.8 || return
+	! xdp "$nsB" nlb on && xdp "$nsB" nlb on 2>&1 | grep -q 'brb.8 is a VLAN of a bridge'
+}
+
 modprobe -a rdma_ucm ib_uverbs hroce || { tap_case xdp_above.load false; tap_done; exit 1; }
 if vlan_topology; then
 	tap_case xdp_above.vlan_switches vlan_switches
@@ -213,6 +278,29 @@ if bond_topology active-backup; then
 	tap_case xdp_above.bond_without_xdp bond_without_xdp
 else
 	tap_case xdp_above.bond_topology false
+fi
+cleanup
+# One frame in some milliseconds is left to the bridge.
+share=50
+if bridge_topology; then
+	tap_case xdp_above.bridge_switches bridge_switches
+	tap_case xdp_above.bridge both_families
+	tap_case xdp_above.bridge_counts counts brb
+	tap_case xdp_above.bridge_learns learns
+	tap_case xdp_above.bridge_port_disabled unseen port_ends port_forwards
+	tap_case xdp_above.bridge_port_listens unseen port_listens port_forwards
+	tap_case xdp_above.bridge_port_learns unseen port_learns port_forwards
+	tap_case xdp_above.bridge_port_locked unseen port_locks port_unlocks
+	tap_case xdp_above.bridge_filters_vlans unseen filter_vlans no_filter
+	tap_case xdp_above.bridge_other_mac unseen other_mac right_again
+	tap_case xdp_above.bridge_tag unseen a_tag right_again
+	tap_case xdp_above.bridge_rules bridge_rules
+	tap_case xdp_above.bridge_tap_sees with_tap brb
+	tap_case xdp_above.bridge_tap_below_sees with_tap eb
+	tap_case xdp_above.bridge_off bridge_off
+	tap_case xdp_above.bridge_vlan bridge_vlan
+else
+	tap_case xdp_above.bridge_topology false
 fi
 cleanup
 tap_case xdp_above.unloads rmmod hroce
