@@ -180,27 +180,44 @@ static bool rx_udp_sum_ok(struct hroce_rx_frame *f)
 	return !csum_fold(csum_add(sum, rx_pseudo_sum(&f->hdr, udp_len)));
 }
 
-/* Read the headers once. Return: HROCE_DROP_* or a negative number. */
-static int rx_load(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
+/* rx_load() for headers that need not be in one piece. */
+static noinline int rx_load_pieces(struct hroce_rx_frame *f,
+				   struct hroce_rx_packet *p)
 {
 	u32 avail = sizeof(struct hrw_bth), hdr_len;
 
-	if (p->len < avail)
+	if (p->len < avail || !hroce_cursor_read(&f->at, p->bth, avail))
 		return HROCE_DROP_SHORT;
-	if (likely(f->at.left >= sizeof(p->bth))) {
-		/* A copy of constant length is short; the rest is not used. */
-		memcpy(p->bth, f->at.data, sizeof(p->bth));
-		hdr_len = min(hrp_pkt_hdr_len(p->bth), p->len);
-		hroce_cursor_step(&f->at, hdr_len);
-	} else {
-		if (!hroce_cursor_read(&f->at, p->bth, avail))
-			return HROCE_DROP_SHORT;
-		hdr_len = min(hrp_pkt_hdr_len(p->bth), p->len);
-		if (hdr_len > avail &&
-		    !hroce_cursor_read(&f->at, p->bth + avail, hdr_len - avail))
-			return HROCE_DROP_SHORT;
-	}
+	hdr_len = min(hrp_pkt_hdr_len(p->bth), p->len);
+	if (hdr_len > avail &&
+	    !hroce_cursor_read(&f->at, p->bth + avail, hdr_len - avail))
+		return HROCE_DROP_SHORT;
 	return -hrp_pkt_parse(&p->pkt, p->bth, hdr_len, p->len) - 1;
+}
+
+/* Bytes of an acknowledgement. */
+#define RX_ACK_LEN	(sizeof(struct hrw_bth) + sizeof(struct hrw_aeth) + \
+			 HRW_ICRC_LEN)
+
+/*
+ * Read the headers once. A copy of constant length is short; what is behind the
+ * headers is not used. Return: HROCE_DROP_* or a negative number.
+ */
+static __always_inline int rx_load(struct hroce_rx_frame *f,
+				   struct hroce_rx_packet *p)
+{
+	int err;
+
+	if (likely(f->at.left >= sizeof(p->bth)))
+		memcpy(p->bth, f->at.data, sizeof(p->bth));
+	else if (p->len == RX_ACK_LEN && f->at.left >= RX_ACK_LEN)
+		memcpy(p->bth, f->at.data, RX_ACK_LEN);
+	else
+		return rx_load_pieces(f, p);
+	err = hrp_pkt_parse(&p->pkt, p->bth, sizeof(p->bth), p->len);
+	if (likely(!err))
+		hroce_cursor_step(&f->at, hrp_opcode_hdr_len(p->pkt.info));
+	return -err - 1;
 }
 
 static __always_inline void rx_restore(struct hroce_rx_frame *f,
@@ -350,12 +367,13 @@ static __always_inline void rx_receive(struct hroce_rx_frame *f)
 	f->port->ops->receive(f);
 }
 
-void hroce_rx_count(struct hroce_rx_frame *f, u32 nr)
+static __always_inline void rx_count(struct hroce_rx_frame *f, u32 counted,
+				     u32 nr)
 {
-	u32 begin = f->counted * f->seg_len;
+	u32 begin = counted * f->seg_len;
 	u32 end = min(nr * f->seg_len, f->end - f->begin);
-	u32 new = nr - f->counted;
-	u32 hdrs = f->joined ? !f->counted : new;
+	u32 new = nr - counted;
+	u32 hdrs = f->joined ? !counted : new;
 
 	hroce_stats_add(f->stats, HROCE_EV_RX_PACKETS, new);
 	hroce_stats_add(f->stats, HROCE_EV_RX_WIRE,
@@ -367,20 +385,35 @@ void hroce_rx_count(struct hroce_rx_frame *f, u32 nr)
 	f->counted = nr;
 }
 
+void hroce_rx_count(struct hroce_rx_frame *f, u32 nr)
+{
+	rx_count(f, f->counted, nr);
+}
+
 static u32 rx_next_pos(const struct hroce_rx_frame *f)
 {
 	return f->begin + f->next * f->seg_len;
+}
+
+/* Go to the next packet of a super-packet. */
+static void rx_go(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
+{
+	u32 pos = rx_next_pos(f);
+
+	rx_seek(f, pos);
+	p->len = min(f->seg_len, f->end - pos);
 }
 
 /* Return: false if the packet was dropped. */
 static noinline bool rx_take(struct hroce_rx_frame *f,
 			     struct hroce_rx_packet *p)
 {
-	u32 pos = rx_next_pos(f);
 	int drop;
 
-	rx_seek(f, pos);
-	p->len = min(f->seg_len, f->end - pos);
+	if (f->super)
+		rx_go(f, p);
+	else
+		p->len = f->seg_len;
 	f->next++;
 	drop = rx_load(f, p);
 	if (unlikely(drop >= 0)) {
@@ -396,7 +429,11 @@ static noinline bool rx_end(struct hroce_rx_frame *f)
 {
 	hroce_crc_end(f->vector);
 	if (!f->refused) {
-		hroce_rx_count(f, f->next);
+		/* With constants, it is short. */
+		if (likely(f->next == 1 && !f->counted))
+			rx_count(f, 0, 1);
+		else
+			rx_count(f, f->counted, f->next);
 		hroce_stats_add(f->stats, HROCE_EV_RX_FRAMES, 1);
 	}
 	rx_free(f);
