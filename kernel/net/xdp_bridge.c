@@ -159,7 +159,7 @@ static bool seen_passes(struct xdp_seen *seen)
 	    time_before_eq(jiffies, seen->when + BRIDGE_HOLDS))
 		return true;
 	/* What has not come by now was dropped, or is late. */
-	if (seen->began != jiffies) {
+	if (time_after(jiffies, seen->began)) {
 		seen->began = jiffies;
 		seen->left = 0;
 		seen->came = 0;
@@ -177,7 +177,7 @@ bool hroce_xdp_bridge_passes(const struct net_device *bridge,
 	if (!bridge_registered)
 		return false;
 	b = net_generic(dev_net(bridge), xdp_bridges_id);
-	if (READ_ONCE(b->asked) != jiffies)
+	if (time_after(jiffies, READ_ONCE(b->asked)))
 		WRITE_ONCE(b->asked, jiffies);
 	if (unlikely(!READ_ONCE(b->hooked))) {
 		schedule_work(&b->work);
