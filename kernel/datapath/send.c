@@ -303,7 +303,8 @@ static noinline void send_rehash(struct hroce_qp *qp)
 	lockdep_assert_held(&qp->send.lock);
 	if (test_and_clear_bit(HRP_PENDING_REHASH, &qp->proto.pending)) {
 		hroce_qp_rehash(qp, false);
-		if (unlikely(READ_ONCE(qp->second)))
+		if (unlikely(READ_ONCE(qp->second)) &&
+		    qp->proto.req.went_back)
 			hroce_second_silent(qp);
 	}
 	if (qp->path.sprays)

@@ -123,6 +123,7 @@ void hrp_ahead_kept(struct hrp_qp *qp, u32 psn, u64 now_ns)
 	hrp_ahead_acked(req, end);
 	hrp_sack_acked(qp, now_ns);
 	req->troubled = 1;
+	req->sack->late.news = true;
 	if (req->timer == HRP_TIMER_ACK)
 		hrp_req_restart(req, now_ns);
 }

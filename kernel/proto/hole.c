@@ -259,6 +259,8 @@ static bool hole_resend_lost(struct hrp_qp *qp, u64 now_ns)
 		return false;
 	psn = req->sack->lost_psn;
 	req->sack->lost_due = false;
+	/* What is behind it waits for it. */
+	req->sack->timing = false;
 	hrp_spray_suspect(req, psn);
 	if (hrp_psn_diff(psn, req->rtx_psn) >= 0)
 		kind = hole_judge(req, psn, 0);
@@ -290,6 +292,7 @@ static bool hole_resend_known(struct hrp_qp *qp, u64 now_ns)
 			return false;
 	}
 	hrp_late_resent(req, psn, nr_pkts, now_ns);
+	hrp_spray_lost(req, psn, nr_pkts);
 	hrp_sack_tried(req, psn, nr_pkts);
 	if (hrp_psn_diff(psn, req->rtx_psn) >= 0)
 		kind = hole_judge(req, psn, ilog2(nr_pkts));
@@ -368,6 +371,7 @@ void hrp_hole_lost(struct hrp_req *req, u32 psn, u64 now_ns)
 		return;
 	sack->lost = true;
 	sack->lost_due = true;
+	sack->late.news = true;
 	sack->lost_psn = psn;
 	sack->lost_at = hrp_rtt_clock(now_ns);
 }

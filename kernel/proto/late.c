@@ -24,6 +24,7 @@
 #include "req_priv.h"
 #include "rtt.h"
 #include "sack.h"
+#include "spray.h"
 #include "table.h"
 
 /* So many missing packets are a round. */
@@ -38,6 +39,9 @@
  */
 #define WAIT_MAX	1000u
 #define TIMEOUT_PART	4u
+
+/* Timers for gaps are not shorter. */
+#define WAIT_LEAST	64u
 
 /* Late packets are worth noticing up to this time, at first. */
 #define WAIT_FIRST	256u
@@ -200,12 +204,19 @@ bool hrp_late_is_over(const struct hrp_req *req, u32 at, u64 now_ns)
 	return late_passed(at, now_ns) >= req->sack->late.wait;
 }
 
+/* Has nothing arrived for so long that all gaps are losses? */
+static bool late_is_quiet(const struct hrp_req *req, u64 now_ns)
+{
+	return req->timer == HRP_TIMER_ACK &&
+	       hrp_late_is_over(req, hrp_rtt_clock(req->timer_ns), now_ns);
+}
+
 u32 hrp_late_end(const struct hrp_req *req, u64 now_ns)
 {
 	const struct hrp_late *late = &req->sack->late;
 	u32 i;
 
-	if (!late->wait)
+	if (!late->wait || (hrp_spray_is_on(req) && late_is_quiet(req, now_ns)))
 		return req->sack->end;
 	for (i = 0; i < late->marks; i++) {
 		if (hrp_late_is_over(req, mark_at(late, i)->at, now_ns))
@@ -301,6 +312,16 @@ void hrp_late_expect(struct hrp_req *req)
 
 	late->wait = min(max(late->wait, EXPECTED * late_srtt(req)),
 			 late_wait_max(req));
+}
+
+u64 hrp_late_gap_ns(const struct hrp_req *req)
+{
+	const struct hrp_sack *sack = req->sack;
+
+	if (!hrp_spray_is_on(req) || !sack->late.news || !sack->late.wait ||
+	    !(hrp_sack_is_active(req) || (sack->lost && sack->lost_due)))
+		return 0;
+	return (u64)max(sack->late.wait + 1, WAIT_LEAST) << 10;
 }
 
 u64 hrp_late_wait_ns(const struct hrp_req *req)

@@ -48,6 +48,8 @@ struct hrp_late_try {
  * @came_psn: @came: the first of them
  * @came: packets that were missing, and not resent, have arrived since
  *	hrp_late_look()
+ * @news: something has arrived behind a gap, and the gaps have not been looked at
+ *	after the time that they wait since then
  * @late: packets of this round that came late
  * @lost: gaps that were resent, as far as they are noted
  * @undo_pkts: largest window before gaps made it smaller in this round; 0: they
@@ -63,6 +65,7 @@ struct hrp_late {
 	u32 most;
 	u32 came_psn;
 	u16 came;
+	bool news;
 	u8 late;
 	u8 lost;
 	u8 newest;
@@ -174,5 +177,14 @@ void hrp_late_expect(struct hrp_req *req);
 
 /* Time for which a gap is none, in ns. Context: send lock held. */
 u64 hrp_late_wait_ns(const struct hrp_req *req);
+
+/**
+ * hrp_late_gap_ns - time after which gaps are losses if nothing else arrives
+ * @req: requester
+ *
+ * Context: send lock held.
+ * Return: time from @req->timer_ns on; 0: there is none to wait for.
+ */
+u64 hrp_late_gap_ns(const struct hrp_req *req);
 
 #endif /* HRP_LATE_H */

@@ -473,8 +473,13 @@ static void rc_duplicate(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 	/* What is kept will be answered in its turn. */
 	if (kept)
 		return;
-	/* What asks for no answer was only late. */
-	if (pkt->ackreq)
+	/*
+	 * What asks for no answer was only late. A peer that takes several ways may
+	 * get ACKs in any order.
+	 */
+	if (pkt->ackreq && qp->resp.follows)
+		hrp_set_pending(qp, HRP_PENDING_REHASH_ANSWERS);
+	else if (pkt->ackreq)
 		rc_again(qp, pkt->psn, false);
 	qp->resp.ack_due = 1;
 }

@@ -128,13 +128,21 @@ static u64 rtt_bound_ns(const struct hrp_req *req)
 	return ((u64)req->srtt8 << 7) + ((u64)req->rttvar4 << 10);
 }
 
+/*
+ * The minimum is for hosts that stall. It is not doubled if there are other paths to
+ * try: as far as is known, none of them needs so long.
+ */
+static u64 rtt_min_ns(const struct hrp_req *req)
+{
+	return hrp_spray_is_wished(req) ? RTO_MIN_NS :
+					  RTO_MIN_NS << req->backoff;
+}
+
 u64 hrp_rtt_rto_ns(const struct hrp_req *req)
 {
-	u64 rto_ns = RTO_FIRST_NS;
-
-	if (hrp_rtt_known(req))
-		rto_ns = max(rtt_bound_ns(req), RTO_MIN_NS);
-	return rto_ns << req->backoff;
+	if (!hrp_rtt_known(req))
+		return RTO_FIRST_NS << req->backoff;
+	return max(rtt_bound_ns(req) << req->backoff, rtt_min_ns(req));
 }
 
 u64 hrp_rtt_probe_ns(const struct hrp_req *req)
@@ -144,7 +152,7 @@ u64 hrp_rtt_probe_ns(const struct hrp_req *req)
 	if (hrp_rtt_known(req)) {
 		probe_ns = max(((u64)req->srtt8 << 8) + PROBE_SLACK_NS,
 			       rtt_bound_ns(req));
-		if (!req->troubled)
+		if (!req->troubled && !hrp_spray_is_wished(req))
 			probe_ns = max(probe_ns, RTO_MIN_NS);
 	}
 	/* Gaps come first. */

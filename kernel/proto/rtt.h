@@ -90,7 +90,8 @@ void hrp_loss_end(struct hrp_qp *qp, u64 now_ns);
  * hrp_rtt_back_off - the peer may need longer than was measured
  * @req: requester that has resent a packet without success
  *
- * Doubles what the functions below return, until the next hrp_rtt_end().
+ * Doubles times that were measured, in what the functions below return, until the
+ * next hrp_rtt_end().
  */
 void hrp_rtt_back_off(struct hrp_req *req);
 
@@ -98,8 +99,9 @@ void hrp_rtt_back_off(struct hrp_req *req);
  * hrp_rtt_rto_ns - retransmission timeout
  * @req: requester
  *
- * Return: srtt + 4 * rttvar, at least 1 ms, doubled for each expiry; without a
- * measured time, 17 ms instead. Not limited by the local ACK timeout.
+ * Return: srtt + 4 * rttvar, doubled for each expiry, and at least 1 ms, which is
+ * doubled likewise if one path is to be used. Without a measured time, 17 ms, doubled
+ * for each expiry. Not limited by the local ACK timeout.
  */
 u64 hrp_rtt_rto_ns(const struct hrp_req *req);
 
@@ -108,7 +110,8 @@ u64 hrp_rtt_rto_ns(const struct hrp_req *req);
  * @req: requester
  *
  * Return: 2 * srtt + 250 us or srtt + 4 * rttvar, whichever is longer, and at
- * least 1 ms if nothing is wrong, doubled as above; without a measured time,
+ * least 1 ms if nothing is wrong and there is one path, doubled for each expiry;
+ * without a measured time,
  * hrp_rtt_rto_ns(). If there are gaps, the first one is longer by the time that
  * they wait, see late.h.
  */

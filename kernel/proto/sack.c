@@ -508,6 +508,7 @@ void hrp_sack_take(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	hrp_spray_learn(req, pkt->psn, req->sack->nr - nr);
 	sack_end_timing(qp, now_ns);
 	req->troubled = 1;
+	req->sack->late.news = true;
 	if (req->timer == HRP_TIMER_ACK)
 		hrp_req_restart(req, now_ns);
 }

@@ -8,14 +8,15 @@
  * if the window is small, so that it takes all paths. A run takes the path on
  * which the fewest packets are missing: so a slow path gets less. The paths of the
  * last blocks, parts of runs, are noted, nothing for each packet. What is resent
- * takes another path than before.
+ * takes another path than before, and one that is known to deliver if there is any.
  *
  * The oldest packet that is missing is nearly always one of the slowest path,
  * whether it waits in a queue or was lost. Packets that arrive meanwhile are
  * counted for that path. If in a round trip most count for the same one, it is
  * replaced: the owner draws another UDP source port. Random loss, and queues on all
- * paths, spread over the paths. Where nothing arrives, as the peer waits for a request
- * that was lost, the path of what is resent is replaced.
+ * paths, spread over the paths. A path that has lost a block is replaced, too; and
+ * where nothing arrives, as the peer waits for a request that was lost, that of what
+ * is resent.
  *
  * A responder that was asked to (sack.c) sends an answer with the port of its request.
  * So a READ takes the path that is chosen for its answer, and what is missing of that
@@ -45,6 +46,9 @@
 /* So many packets in flight are worth several paths. */
 #define SPRAY_PKTS	48u
 
+/* More packets than can be missing. */
+#define UNPROVED	(2u << 24)
+
 /* So many times as often as for others packets wait for a path that is slow. */
 #define OFTEN		3u
 
@@ -54,6 +58,16 @@
 bool hrp_spray_is_on(const struct hrp_req *req)
 {
 	return req->sack && req->sack->spray && req->sack->spray->paths;
+}
+
+bool hrp_spray_is_near(const struct hrp_req *req)
+{
+	return req->spray >= 2 && req->asks && !(req->sack && req->sack->told);
+}
+
+bool hrp_spray_is_wished(const struct hrp_req *req)
+{
+	return hrp_spray_is_on(req) || hrp_spray_is_near(req);
 }
 
 u32 hrp_spray_paths(const struct hrp_req *req)
@@ -73,8 +87,24 @@ static void spray_begin_round(const struct hrp_req *req, struct hrp_spray *s)
 	u32 i;
 
 	s->end = req->psn_max;
-	for (i = 0; i < HRP_SPRAY_PATHS; i++)
+	for (i = 0; i < HRP_SPRAY_PATHS; i++) {
 		s->blame[i] = 0;
+		/* Before half of all PSNs have passed. */
+		if (hrp_psn_diff(s->since[i], req->psn_una) < 0)
+			s->since[i] = req->psn_una;
+	}
+}
+
+/* A path that loses or is slow is replaced. */
+static void spray_replace(const struct hrp_req *req, struct hrp_spray *s,
+			  u32 path)
+{
+	s->evict |= BIT(path);
+	s->proved &= ~BIT(path);
+	if (path == s->again_path)
+		s->again = false;
+	s->since[path] = req->psn_max;
+	s->begin = req->psn_max;
 }
 
 bool hrp_spray_is_wanted(const struct hrp_req *req)
@@ -99,13 +129,17 @@ static void spray_set_run(const struct hrp_qp *qp, struct hrp_spray *s)
 void hrp_spray_start(struct hrp_qp *qp, struct hrp_spray *spray)
 {
 	struct hrp_req *req = &qp->req;
+	u32 i;
 
 	if (!req->sack->spray)
 		memset(spray, 0, sizeof(*spray));
 	req->sack->spray = spray;
 	spray->paths = min_t(u32, req->spray, HRP_SPRAY_PATHS);
 	spray->evict = 0;
+	spray->proved = 0;
 	spray->begin = req->psn_max;
+	for (i = 0; i < HRP_SPRAY_PATHS; i++)
+		spray->since[i] = req->psn_max;
 	spray_set_run(qp, spray);
 	hrp_count(qp, HROCE_EV_SPRAY_AGREED);
 	req->keeps = 1;
@@ -133,6 +167,26 @@ void hrp_spray_reset(struct hrp_req *req)
 static u32 spray_path(const struct hrp_spray *s, u32 psn)
 {
 	return s->path[psn / s->block % HRP_SPRAY_BLOCKS] % s->paths;
+}
+
+/*
+ * Has @psn taken the path that is there now, or has that been replaced since? If it
+ * was so long ago that PSNs have come round, that is not known any more.
+ */
+static bool spray_is_present(const struct hrp_req *req,
+			     const struct hrp_spray *s, u32 psn)
+{
+	u32 since = s->since[spray_path(s, psn)];
+
+	return hrp_psn_diff(psn, since) >= 0 ||
+	       hrp_psn_diff(since, req->psn_max) > 0;
+}
+
+/* The path by which @psn was sent last, as far as that is noted. */
+static u32 spray_last(const struct hrp_spray *s, u32 psn)
+{
+	return s->again && s->again_psn == psn ? s->again_path :
+						 spray_path(s, psn);
 }
 
 /* Packets from @psn to the end of its block. Blocks begin anew at PSN 0. */
@@ -166,18 +220,32 @@ u32 hrp_spray_pkts(const struct hrp_req *req, u32 pkts)
 	return min(pkts, rest ?: spray_run(req, req->psn));
 }
 
+/* The packet before @end has arrived, so its path is not broken. */
+static void spray_prove(const struct hrp_req *req, struct hrp_spray *s, u32 end)
+{
+	u32 psn = hrp_psn_add(end, HRP_PSN_MASK);
+
+	if (spray_is_present(req, s, psn))
+		s->proved |= BIT(spray_path(s, psn));
+}
+
 /*
  * The path on which the fewest packets before @end are missing, as far as is
- * known, but not @but; of equal ones, that which has not been used for longest.
+ * known, but not @but; of equal ones, one that is known to deliver, and then that
+ * which has not been used for longest since @turn was. What is resent (@again) goes
+ * by one that delivers if there is any.
  */
-static u32 spray_choose(struct hrp_req *req, const struct hrp_spray *s, u32 end,
-			u32 but)
+static u32 spray_choose(struct hrp_req *req, struct hrp_spray *s, u32 end,
+			u32 but, u32 turn, bool again)
 {
 	u32 missing[HRP_SPRAY_PATHS] = {};
 	u32 i, nr, next, path, psn = req->psn_una;
-	u32 best = s->turn, least = U32_MAX;
+	u32 best = turn, least = U32_MAX;
 
 	hrp_sack_trim(req);
+	spray_prove(req, s, psn);
+	if (hrp_sack_is_active(req))
+		spray_prove(req, s, req->sack->end);
 	for (nr = 0; nr < HRP_SPRAY_BLOCKS; nr++) {
 		if (hrp_psn_diff(psn, end) >= 0)
 			break;
@@ -188,9 +256,12 @@ static u32 spray_choose(struct hrp_req *req, const struct hrp_spray *s, u32 end,
 		psn = next;
 	}
 	for (i = s->paths; i; i--) {
-		path = (s->turn + i) % s->paths;
-		if (path != but && missing[path] <= least) {
-			least = missing[path];
+		path = (turn + i) % s->paths;
+		nr = 2 * missing[path];
+		if (!(s->proved & BIT(path)))
+			nr += again ? UNPROVED : s->run;
+		if (path != but && nr <= least) {
+			least = nr;
 			best = path;
 		}
 	}
@@ -222,12 +293,16 @@ u16 hrp_spray_sport(struct hrp_req *req, const struct hrp_burst *b)
 
 	if (hrp_psn_diff(psn, s->noted) < 0) {
 		spray_note(req, s);
-		return s->sport[spray_choose(req, s, req->psn_max,
-					     spray_path(s, psn))];
+		s->again_path = spray_choose(req, s, req->psn_max,
+					     spray_last(s, psn), s->again_path,
+					     true);
+		s->again_psn = psn;
+		s->again = true;
+		return s->sport[s->again_path];
 	}
 	if (!spray_rest(s, psn)) {
 		s->run_end = hrp_psn_add(psn, spray_run(req, psn));
-		s->turn = spray_choose(req, s, psn, s->paths);
+		s->turn = spray_choose(req, s, psn, s->paths, s->turn, false);
 	}
 	spray_note(req, s);
 	return s->sport[s->turn];
@@ -268,17 +343,15 @@ void hrp_spray_learn(struct hrp_req *req, u32 psn, u32 nr)
 		s->begin = req->psn_una;
 		spray_begin_round(req, s);
 	}
-	/* That path has been replaced meanwhile. */
+	/* A path has been replaced meanwhile: that may have helped. */
 	if (hrp_psn_diff(psn, s->begin) < 0)
 		return;
 	s->blame[spray_path(s, psn)] += nr;
 	if (hrp_psn_diff(req->sack->end, s->end) < 0)
 		return;
 	worst = spray_worst(req, s);
-	if (worst >= 0) {
-		s->evict |= BIT(worst);
-		s->begin = req->psn_max;
-	}
+	if (worst >= 0)
+		spray_replace(req, s, worst);
 	spray_begin_round(req, s);
 }
 
@@ -289,8 +362,16 @@ void hrp_spray_suspect(struct hrp_req *req, u32 psn)
 	if (!hrp_spray_is_on(req))
 		return;
 	s = req->sack->spray;
-	s->evict |= BIT(spray_path(s, psn));
-	s->begin = req->psn_max;
+	if ((s->again && s->again_psn == psn) || spray_is_present(req, s, psn))
+		spray_replace(req, s, spray_last(s, psn));
+}
+
+void hrp_spray_lost(struct hrp_req *req, u32 psn, u32 nr)
+{
+	if (hrp_spray_is_on(req) && req->sack->late.wait &&
+	    !hrp_sack_is_resent(req, psn) &&
+	    nr >= max_t(u32, req->sack->spray->block, 2))
+		hrp_spray_suspect(req, psn);
 }
 
 void hrp_spray_dropped(struct hrp_req *req)

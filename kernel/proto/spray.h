@@ -26,10 +26,15 @@ struct hrp_req;
  * @run: so many packets in a row take the same at most; several blocks
  * @strikes: how often the peer has not kept what came out of order
  * @turn: path of the newest run
+ * @proved: bits of paths by which packets have arrived since they are there
+ * @again_path: path of @again_psn when that was sent last
+ * @again: @again_psn was resent, and that path has not been replaced since
+ * @again_psn: the last packet that was resent, or the first of several
  * @evict: bits of paths that are to be replaced
  * @run_end: one past the last packet of the newest run
  * @noted: one past the last packet whose path is noted
  * @begin: packets from this PSN on were sent after the last path was replaced
+ * @since: of each path: packets from this PSN on were sent after it was replaced
  * @end: a round ends when a packet behind this PSN has arrived
  * @blame: packets of this round that arrived while one of that path was the
  *	oldest that was missing
@@ -42,11 +47,16 @@ struct hrp_spray {
 	u8 run;
 	u8 strikes;
 	u8 turn;
+	u8 again_path;
+	bool again;
 	u16 evict;
+	u16 proved;
+	u32 again_psn;
 	u32 run_end;
 	u32 noted;
 	u32 begin;
 	u32 end;
+	u32 since[HRP_SPRAY_PATHS];
 	u32 blame[HRP_SPRAY_PATHS];
 	u16 sport[HRP_SPRAY_PATHS];
 	u8 path[HRP_SPRAY_BLOCKS];
@@ -106,6 +116,25 @@ void hrp_spray_reset(struct hrp_req *req);
 bool hrp_spray_is_on(const struct hrp_req *req);
 
 /**
+ * hrp_spray_is_near - may a requester use several paths before long?
+ * @req: requester
+ *
+ * Context: send lock held.
+ * Return: true if they are wanted, and the peer has not been asked, or may not have
+ * got the questions.
+ */
+bool hrp_spray_is_near(const struct hrp_req *req);
+
+/**
+ * hrp_spray_is_wished - does a requester use several paths, or may it before long?
+ * @req: requester
+ *
+ * Context: send lock held.
+ * Return: hrp_spray_is_on() or hrp_spray_is_near().
+ */
+bool hrp_spray_is_wished(const struct hrp_req *req);
+
+/**
  * hrp_spray_paths - how many paths do requests take?
  * @req: requester
  *
@@ -153,6 +182,17 @@ void hrp_spray_learn(struct hrp_req *req, u32 psn, u32 nr);
  * Context: send lock held.
  */
 void hrp_spray_suspect(struct hrp_req *req, u32 psn);
+
+/**
+ * hrp_spray_lost - packets are resent, as later ones have arrived long ago
+ * @req: requester with @req->sack
+ * @psn: the first
+ * @nr: how many
+ *
+ * If it is a block of packets, all that has taken its path has been lost: it is
+ * replaced. Context: send lock held.
+ */
+void hrp_spray_lost(struct hrp_req *req, u32 psn, u32 nr);
 
 /**
  * hrp_spray_dropped - the peer has not kept what came out of order

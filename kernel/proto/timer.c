@@ -69,6 +69,8 @@ static u64 req_deadline(const struct hrp_req *req)
 	if (req->timer != HRP_TIMER_ACK)
 		return req->timer_ns;
 	wait_ns = req->probed ? hrp_rtt_rto_ns(req) : hrp_rtt_probe_ns(req);
+	if (unlikely(req->troubled))
+		wait_ns = min_not_zero(hrp_late_gap_ns(req), wait_ns);
 	return req->timer_ns + min(wait_ns, req_left_ns(req));
 }
 
@@ -120,6 +122,8 @@ static bool req_probe(struct hrp_qp *qp, u64 now_ns)
 	if (!hrp_hole_probe(req))
 		return false;
 	hrp_count(qp, HROCE_EV_PROBES);
+	if (hrp_spray_is_near(req))
+		hrp_set_pending(qp, HRP_PENDING_REHASH);
 	hrp_spray_suspect(req, req->psn_una);
 	return true;
 }
@@ -192,6 +196,14 @@ bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns)
 	}
 	if (!hrp_req_has_deadline(req) || now_ns < req_deadline(req))
 		return ready;
+	if (req->timer == HRP_TIMER_ACK && hrp_late_gap_ns(req)) {
+		/* Nothing else has arrived: gaps have become losses. */
+		req->sack->late.news = false;
+		if (hrp_hole_more(qp, now_ns))
+			return true;
+		if (now_ns < req_deadline(req))
+			return ready;
+	}
 	if (req->timer == HRP_TIMER_RNR) {
 		req->timer = HRP_TIMER_OFF;
 		req->went_back = 0;

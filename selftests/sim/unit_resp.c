@@ -536,6 +536,17 @@ static void answers_take_another_way(void)
 	}
 }
 
+/* A peer that takes several ways waits for nothing: ACKs may overtake each other. */
+static void answers_leave_at_once(void)
+{
+	rr_begin(HRP_TYPE_RC);
+	rr.qp.resp.follows = 1;
+	rr_ask(HRP_OP_WRITE_ONLY, 0, 1);
+	tap_eq(rr_pending(HRP_PENDING_REHASH_ANSWERS), 0);
+	tap_eq(rr_ask(HRP_OP_WRITE_ONLY, 0, 1), HRP_RX_DUPLICATE);
+	tap_eq(rr_pending(HRP_PENDING_REHASH_ANSWERS), 1);
+}
+
 /* An ACK with the PSN of a READ would end it at a peer that takes it so. */
 static void acknowledgement_never_names_a_read(void)
 {
@@ -671,7 +682,7 @@ static void memory_cannot_be_fetched(void)
 
 int main(void)
 {
-	tap_plan(30);
+	tap_plan(31);
 	tap_run(send_fills_one_entry);
 	tap_run(send_of_nothing_completes);
 	tap_run(send_inv_takes_the_key_away);
@@ -696,6 +707,7 @@ int main(void)
 	tap_run(progress_takes_a_nak_back);
 	tap_run(duplicates_are_acknowledged);
 	tap_run(answers_take_another_way);
+	tap_run(answers_leave_at_once);
 	tap_run(acknowledgement_never_names_a_read);
 	tap_run(first_packet_in_rtr_is_an_event);
 	tap_run(requests_need_a_state_and_a_service);

@@ -457,6 +457,104 @@ static void silence_replaces_the_path(void)
 	rig_end();
 }
 
+/* All of a run is lost, and what was sent after it has arrived: after @ns. */
+static void lose_run(u32 psn, u32 end, u64 ns)
+{
+	u32 bit, nr = end - (psn & ~63u);
+
+	for (bit = psn + RUN - (psn & ~63u); bit < nr; bit++)
+		map[bit / 8] |= 1u << bit % 8;
+	tap_eq(rig_sack(psn, map, (nr + 63) / 64 * 8), HRP_RX_ACCEPT);
+	memset(map, 0, sizeof(map));
+	while (send_one() >= 0)
+		tap_ok(hrp_psn_diff(rig.burst.first.psn, end) >= 0);
+	/* Nothing else comes: it is not waited for an answer as well. */
+	tap_eq(hrp_req_deadline(req), rig.now_ns + ns);
+	rig.now_ns += ns;
+	tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
+	tap_eq(rig.counts.v[HROCE_EV_RTO_EXPIRED], 0);
+}
+
+/* However small the window is. */
+static void lost_run_replaces_the_path(void)
+{
+	u32 pkts[HRP_SPRAY_PATHS], path, wait = 200;
+
+	begin_sprayed(0, 4 * RUN, 4);
+	req->srtt8 = 60 << 3;
+	req->sack->late.wait = wait;
+	fill(pkts);
+	path = path_of(RUN);
+	rig_ack(RUN - 1, ACK);
+	/* So many that nothing can be told of ways. */
+	req->sack->spray->end = 0x100000;
+	lose_run(RUN, 4 * RUN, (wait + 1) * 1024);
+	tap_eq(hrp_spray_evict(req), (int)path);
+	tap_eq(hrp_spray_evict(req), -1);
+	/* It goes by one that delivers, and not by another one that is new. */
+	req->sack->spray->proved = BIT(path_of(3 * RUN));
+	tap_eq(send_one(), path_of(3 * RUN));
+	tap_eq(rig.burst.first.psn, RUN);
+	rig_end();
+
+	/* A few packets tell nothing of it, nor do those that are not waited for. */
+	begin_sprayed(0, 4 * RUN, 4);
+	hrp_spray_lost(req, 0, BLOCK - 1);
+	tap_eq(hrp_spray_evict(req), -1);
+	req->sack->late.wait = 0;
+	hrp_spray_lost(req, 0, RUN);
+	tap_eq(hrp_spray_evict(req), -1);
+	rig_end();
+}
+
+/* What is not known to deliver is taken if the others are not free. */
+static void path_that_delivers_is_preferred(void)
+{
+	u32 pkts[HRP_SPRAY_PATHS], psn;
+
+	begin_sprayed(0, 4 * RUN, 4);
+	fill(pkts);
+	psn = req->psn_max;
+	rig_ack(psn - 1, ACK);
+	req->sack->spray->proved = BIT(1) | BIT(2);
+	req->sack->spray->since[0] = psn;
+	req->sack->spray->since[3] = psn;
+	tap_ok(BIT(send_one()) & (BIT(1) | BIT(2)));
+	tap_ok(BIT(send_one()) & (BIT(1) | BIT(2)));
+	tap_ok(BIT(send_one()) & (BIT(0) | BIT(3)));
+	rig_end();
+}
+
+/*
+ * The path breaks before the peer is asked, or the question is lost: the first
+ * probe takes another one, and soon, and others follow as fast. A peer that does not
+ * answer gets them later.
+ */
+static void silence_before_the_peer_agrees(void)
+{
+	u32 asks, i;
+
+	for (asks = 0; asks <= HRP_SACK_ASKS; asks += HRP_SACK_ASKS) {
+		begin(0, 40, 4);
+		req->asks = asks;
+		pass_rtt();
+		rig_drain();
+		tap_eq(hrp_req_deadline(req) < rig.now_ns + 1000000, !!asks);
+		rig.now_ns = hrp_req_deadline(req);
+		tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
+		tap_eq(rig_pending(HRP_PENDING_REHASH), !!asks);
+		for (i = 0; i < 2; i++) {
+			rig_drain();
+			tap_eq(hrp_req_deadline(req), rig.now_ns +
+						      (asks ? 1000000 :
+							      1000000 << i));
+			rig.now_ns = hrp_req_deadline(req);
+			tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
+		}
+		rig_end();
+	}
+}
+
 /* A peer that answers, but drops what comes out of order. */
 static void peer_that_keeps_nothing(void)
 {
@@ -512,7 +610,7 @@ static void hostile_answers(void)
 
 int main(void)
 {
-	tap_plan(15);
+	tap_plan(18);
 	tap_run(asked_if_it_is_worth_it);
 	tap_run(begins_once);
 	tap_run(runs_take_turns);
@@ -526,6 +624,9 @@ int main(void)
 	tap_run(one_of_many_is_replaced);
 	tap_run(sprayed_round_trips_are_measured);
 	tap_run(silence_replaces_the_path);
+	tap_run(lost_run_replaces_the_path);
+	tap_run(path_that_delivers_is_preferred);
+	tap_run(silence_before_the_peer_agrees);
 	tap_run(peer_that_keeps_nothing);
 	tap_run(hostile_answers);
 	return tap_exit();
