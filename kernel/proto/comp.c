@@ -366,7 +366,9 @@ static void comp_go_back(struct hrp_qp *qp, u64 now_ns)
 	if (hrp_hole_fill(qp, now_ns))
 		return;
 	req->again = req->recovering;
-	hrp_spray_dropped(req);
+	/* The peer keeps requests; answers are kept here. */
+	if (!hrp_wqe_is_answered(hrp_sq_wqe(&req->sq, req->sq.tail)))
+		hrp_spray_dropped(req);
 	/* Later, only one packet is in flight: that says nothing. */
 	if (!req->went_back)
 		comp_shrink(req);

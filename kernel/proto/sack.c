@@ -627,6 +627,9 @@ bool hrp_sack_asked(struct hrp_qp *qp, const u8 *ask, u32 len)
 	if (qp->state < HRP_RTR || qp->state > HRP_SQE ||
 	    len < sizeof(sack_ask) || memcmp(ask, sack_ask, ASK_CHECKED))
 		return false;
+	/* A question that comes again: the answer may be lost on its way. */
+	if (resp->follows)
+		hrp_set_pending(qp, HRP_PENDING_REHASH_ANSWERS);
 	resp->sacks = 1;
 	resp->sacks_later = !!(ask[ASK_CHECKED] & ASK_LATER);
 	resp->sacks_again = !!(ask[ASK_CHECKED] & ASK_AGAIN);

@@ -15,6 +15,7 @@
 #include "req.h"
 #include "req_priv.h"
 #include "rtt.h"
+#include "sack.h"
 #include "spray.h"
 
 /* Without a local ACK timeout, packets are resent after 4.3 s at the latest. */
@@ -122,8 +123,11 @@ static bool req_probe(struct hrp_qp *qp, u64 now_ns)
 	if (!hrp_hole_probe(req))
 		return false;
 	hrp_count(qp, HROCE_EV_PROBES);
-	if (hrp_spray_is_near(req))
+	/* The question may have been lost, or the answer. */
+	if (hrp_spray_is_near(req)) {
 		hrp_set_pending(qp, HRP_PENDING_REHASH);
+		hrp_sack_asks(req);
+	}
 	hrp_spray_suspect(req, req->psn_una);
 	return true;
 }

@@ -2,6 +2,7 @@
 /* Responder, SEND and WRITE: what is answered, completed and refused. */
 #include <linux/kernel.h>
 #include <linux/limits.h>
+#include "proto/sack.h"
 #include "resp_rig.h"
 
 #define BEGIN		0xff	/* no opcode */
@@ -547,6 +548,19 @@ static void answers_leave_at_once(void)
 	tap_eq(rr_pending(HRP_PENDING_REHASH_ANSWERS), 1);
 }
 
+/* It asks again whether this side understands it. */
+static void repeated_question_is_answered_by_another_way(void)
+{
+	static const u8 ask[] = { 'h', 'r', 'o', 'c', 1, 7, 0, 0 };
+
+	rr_begin(HRP_TYPE_RC);
+	tap_ok(hrp_sack_asked(&rr.qp, ask, sizeof(ask)));
+	tap_ok(rr.qp.resp.follows);
+	tap_eq(rr_pending(HRP_PENDING_REHASH_ANSWERS), 0);
+	tap_ok(hrp_sack_asked(&rr.qp, ask, sizeof(ask)));
+	tap_eq(rr_pending(HRP_PENDING_REHASH_ANSWERS), 1);
+}
+
 /* An ACK with the PSN of a READ would end it at a peer that takes it so. */
 static void acknowledgement_never_names_a_read(void)
 {
@@ -682,7 +696,7 @@ static void memory_cannot_be_fetched(void)
 
 int main(void)
 {
-	tap_plan(31);
+	tap_plan(32);
 	tap_run(send_fills_one_entry);
 	tap_run(send_of_nothing_completes);
 	tap_run(send_inv_takes_the_key_away);
@@ -708,6 +722,7 @@ int main(void)
 	tap_run(duplicates_are_acknowledged);
 	tap_run(answers_take_another_way);
 	tap_run(answers_leave_at_once);
+	tap_run(repeated_question_is_answered_by_another_way);
 	tap_run(acknowledgement_never_names_a_read);
 	tap_run(first_packet_in_rtr_is_an_event);
 	tap_run(requests_need_a_state_and_a_service);

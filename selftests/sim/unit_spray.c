@@ -543,6 +543,8 @@ static void silence_before_the_peer_agrees(void)
 		rig.now_ns = hrp_req_deadline(req);
 		tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
 		tap_eq(rig_pending(HRP_PENDING_REHASH), !!asks);
+		rig_drain();
+		tap_eq(questions(), !!asks);
 		for (i = 0; i < 2; i++) {
 			rig_drain();
 			tap_eq(hrp_req_deadline(req), rig.now_ns +
@@ -570,6 +572,20 @@ static void peer_that_keeps_nothing(void)
 	/* The next connection is another matter. */
 	hrp_req_start(&rig.qp, 0);
 	tap_ok(kept_start_spray(&rig.qp));
+	rig_end();
+
+	/* It is not to blame for answers that this side drops. */
+	begin_op(HROCE_WR_READ, 0, 256, 2);
+	agree();
+	req->srtt8 = 60 << 3;
+	rig.keeps_answers = false;
+	for (i = 1; i <= 4; i++) {
+		rig_drain();
+		rig.now_ns += 100000000;
+		rig_read_resp(HRP_OP_READ_RESP_MIDDLE, 2, 1024);
+		tap_eq(rig.counts.v[HROCE_EV_RETRANSMITS], i);
+	}
+	tap_ok(hrp_spray_is_on(req));
 	rig_end();
 }
 
