@@ -333,7 +333,8 @@ static enum req_step req_read(struct hrp_qp *qp, struct hrp_wqe *w,
 	n -= req->offset & (n - 1);
 	n = min(n, w->nr_pkts - req->offset);
 	/* A request for more than the window may be sent alone. */
-	if (req->rd_pkts && req->rd_pkts + n > req_read_window(req))
+	if (req->rd_pkts && req->rd_pkts + n > req_read_window(req) &&
+	    !req_may_try(req))
 		return STEP_WAIT;
 	if (n > REQ_PSN_ROOM - dist)
 		return STEP_WAIT;
@@ -361,7 +362,7 @@ static enum req_step req_single(struct hrp_qp *qp, struct hrp_wqe *w,
 	    hrp_req_dist(req) >= REQ_PSN_ROOM)
 		return STEP_WAIT;
 	/* After going back, one answer shows that the peer is there. */
-	if (unlikely(req->went_back) && req->nr_rd_atomic)
+	if (unlikely(req->went_back) && req->nr_rd_atomic && !req_may_try(req))
 		return STEP_WAIT;
 	req_start_message(req, w);
 	req_set_single(qp, w, b, req->psn);

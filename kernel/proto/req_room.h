@@ -137,6 +137,16 @@ static inline u32 req_read_window(const struct hrp_req *req)
 }
 
 /*
+ * After a long silence, may another request be sent that has an answer? A single
+ * one may be lost each time. The answers were outstanding before.
+ */
+static inline bool req_may_try(const struct hrp_req *req)
+{
+	return req->went_back && !req->rnr_row && hrp_req_is_silence(req) &&
+	       req->nr_rd_atomic < HRP_SILENT_PKTS;
+}
+
+/*
  * How much of an answer to ask for, if @n packets from @psn on are wanted. If
  * the request may have been lost, this may be the first time that the peer gets
  * it, and decides which PSNs the answer takes: then all of it.

@@ -686,9 +686,35 @@ static void long_silence_draws_a_few_packets(void)
 	rig_end();
 }
 
+/* One request has an answer of many packets, or of one: several are sent, too. */
+static void long_silence_draws_a_few_requests(void)
+{
+	static const struct {
+		u8 op;
+		u32 len;
+	} kinds[] = {
+		{ HROCE_WR_READ, 16 * 1024 }, { HROCE_WR_FETCH_ADD, 8 },
+	};
+	u32 i, k;
+
+	for (k = 0; k < ARRAY_SIZE(kinds); k++) {
+		begin(0);
+		round_trip(100);
+		for (i = 0; i < 4; i++)
+			rig_post_op(kinds[k].op, kinds[k].len);
+		tap_eq(rig_drain(), 4);
+		for (i = 0; i < 6; i++) {
+			rig.now_ns = hrp_req_deadline(&rig.qp.req);
+			tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
+			tap_eq(rig_drain(), i < 3 ? 1 : 4);
+		}
+		rig_end();
+	}
+}
+
 int main(void)
 {
-	tap_plan(24);
+	tap_plan(25);
 	tap_run(smoothed_as_in_rfc_6298);
 	tap_run(extreme_times);
 	tap_run(one_sample_per_flight);
@@ -713,5 +739,6 @@ int main(void)
 	tap_run(round_trips_are_counted);
 	tap_run(recoveries_are_counted);
 	tap_run(long_silence_draws_a_few_packets);
+	tap_run(long_silence_draws_a_few_requests);
 	return tap_exit();
 }
