@@ -119,6 +119,12 @@ static u8 recv_place_grh(const struct hroce_qp *qp, const struct hroce_recv *r,
 							 it->status;
 }
 
+/* Is the ICRC correct? @checked: that is known. */
+static bool recv_is_correct(struct hroce_recv *r, bool checked)
+{
+	return checked || hroce_rx_icrc_ok(r->frame, &r->packet);
+}
+
 /*
  * Check the ICRC and place the payload, also that of following packets if the
  * decision covers them. @checked: the ICRC is known to be correct. Return:
@@ -134,7 +140,7 @@ static bool recv_place(struct hroce_qp *qp, struct hroce_recv *r,
 	const u32 info = r->packet.pkt.info;
 
 	*status = HROCE_WC_SUCCESS;
-	if (!fuse && !checked && !hroce_rx_icrc_ok(r->frame, &r->packet))
+	if (!fuse && !recv_is_correct(r, checked))
 		return false;
 
 	if (d->mem.len) {
@@ -199,7 +205,7 @@ static bool recv_fetch(const struct hroce_qp *qp, struct hroce_recv *r,
 	u32 nr = 1;
 
 	if (!mem.len)
-		return checked || hroce_rx_icrc_ok(r->frame, &r->packet);
+		return recv_is_correct(r, checked);
 	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, NULL, &mem);
 	if (r->src)
 		recv_place_local(r, &it, &nr);
@@ -217,7 +223,7 @@ static bool recv_put(struct hroce_qp *qp, struct hroce_recv *r,
 
 	kept = hroce_keep_alloc(qp, keep, psn, &r->packet.pkt);
 	if (!kept)
-		return checked || hroce_rx_icrc_ok(r->frame, &r->packet);
+		return recv_is_correct(r, checked);
 	if (!recv_fetch(qp, r, kept, checked)) {
 		hroce_keep_free(qp, keep, kept);
 		return false;
@@ -241,7 +247,7 @@ static noinline bool recv_keep(struct hroce_qp *qp, struct hroce_recv *r,
 	lockdep_assert_held(&qp->recv.lock);
 	*status = HROCE_WC_GENERAL_ERR;
 	if (!resp->kept) {
-		if (!checked && !hroce_rx_icrc_ok(r->frame, &r->packet))
+		if (!recv_is_correct(r, checked))
 			return false;
 		checked = true;
 		keep = hroce_keep_create(qp, resp->psn);

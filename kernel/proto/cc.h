@@ -87,7 +87,8 @@ void hrp_cc_release(struct hrp_qp *qp);
  * @base: in units of 1024 ns
  *
  * The largest window follows: twice that of the owner if the path takes a
- * millisecond, and twice as much again each time that it takes twice as long.
+ * millisecond, and twice as much again each time that it takes twice as long. The
+ * window is made as small as that at once.
  * Context: send lock held.
  */
 void hrp_cc_set_base(struct hrp_qp *qp, u32 base);

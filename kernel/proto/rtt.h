@@ -111,9 +111,8 @@ u64 hrp_rtt_rto_ns(const struct hrp_req *req);
  *
  * Return: 2 * srtt + 250 us or srtt + 4 * rttvar, whichever is longer, and at
  * least 1 ms if nothing is wrong and there is one path, doubled for each expiry;
- * without a measured time,
- * hrp_rtt_rto_ns(). If there are gaps, the first one is longer by the time that
- * they wait, see late.h.
+ * without a measured time, hrp_rtt_rto_ns(). If there are gaps, the first one is
+ * longer by the time that they wait, see late.h.
  */
 u64 hrp_rtt_probe_ns(const struct hrp_req *req);
 
