@@ -59,13 +59,13 @@ struct sim_opts {
 	u32 queue_us;		/* what links hold at most; 0: all */
 	u32 max_waste;		/* per cent of frames that receivers throw away */
 	u32 max_lost;		/* per cent of frames that never arrive */
-	u32 max_us;		/* all work is done by then; 0: at some time */
+	u32 mean_us;		/* work takes this at most, the mean of seeds; 0: any */
 	u32 timeout;		/* attribute; 0: 6, that is 262 us */
 	bool no_retry;		/* retry_cnt is 0 */
 	u32 away_ppm;		/* memory has to be fetched; per use of it */
 	u32 pause_us;		/* mean time that a receiver posts nothing */
 	bool limited;		/* credits must limit some requests */
-	bool holds;		/* some ACKs must be held, some not in vain */
+	bool holds;		/* some ACKs must be held, some not in vain, with some seed */
 	bool keeps;		/* some requests must be kept, not in vain */
 	bool sacks;		/* some peers must tell what they keep */
 	bool longer;		/* some peers must agree on longer packets */
@@ -272,11 +272,18 @@ void __attribute__((__noreturn__))
 sim_fail(struct sim *sim, const char *file, int line, const char *what);
 void sim_at(struct sim *sim, u64 delay_ns, void (*fn)(void *ctx), void *ctx);
 bool sim_step(struct sim *sim);
-/*
- * Run @opts to its end, and add what was completed to @ops. Return: frames
- * delivered; 0 if something was wrong.
- */
-u64 sim_run(const struct sim_opts *opts, u64 *ops);
+/* Of several runs that ended well. */
+struct sim_sum {
+	u64 runs;
+	u64 ops;		/* completed */
+	u64 frames;		/* delivered */
+	u64 us;			/* until all work was done */
+	u64 held;		/* ACKs */
+	u64 held_well;		/* ACKs, until their time ran out or a request came */
+};
+
+/* Run @opts to its end, and add to @sum. Return: whether all was right. */
+bool sim_run(const struct sim_opts *opts, struct sim_sum *sum);
 
 /* sim_mem.c */
 u32 sim_mem_alloc(struct sim_node *node, u32 len);

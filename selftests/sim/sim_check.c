@@ -361,15 +361,6 @@ static void check_waste(struct sim *sim)
 		       100 * lost <= sim->opts.max_lost * sim->nr_sent);
 }
 
-/* Are there ACKs that were held, until their time ran out or a request came? */
-static void check_holds(struct sim *sim)
-{
-	const u64 *v = sim->counts.v;
-
-	sim_check(sim, v[HROCE_EV_ACKS_HELD] &&
-		       v[HROCE_EV_ACKS_LATE] + v[HROCE_EV_ACKS_RODE]);
-}
-
 /* Are there packets that were kept, and not in vain? */
 static void check_keeps(struct sim *sim)
 {
@@ -423,8 +414,6 @@ void sim_check_end(struct sim *sim)
 	if (sim->opts.spray && !sim->opts.kill_both)
 		sim_check(sim, sim->counts.v[HROCE_EV_SPRAY_AGREED] &&
 			       sim->nr_followed);
-	if (sim->opts.holds)
-		check_holds(sim);
 	if (sim->opts.mark_us)
 		check_marks(sim);
 
