@@ -276,6 +276,8 @@ static noinline bool comp_recover(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
 		if (ahead > 0 && ahead < (s32)nr_pkts && !req->again)
 			hrp_hole_learn(req, nr_pkts - ahead);
 	}
+	if (req->probed)
+		hrp_rtt_probed(req, now_ns);
 	if (req->resent)
 		hrp_rtt_resent(qp, now_ns);
 	if (req->sack)

@@ -15,11 +15,14 @@
 #define RTO_MIN_NS	1000000ull
 
 /*
- * Until the first measurement. Longer than most round trips; if one is longer,
- * a few single packets are resent until the doubled timeout exceeds it. The
+ * Until the first measurement, for a probe. Longer than most round trips; if one is
+ * longer, a few single packets are resent until the doubled time exceeds it. The
  * second of RFC 6298 would be longer than most local ACK timeouts.
  */
-#define RTO_FIRST_NS	(4096ull << 12)
+#define PROBE_FIRST_NS	(4096ull << 10)
+
+/* Without an answer to that, all is resent: twice as long, and the doubled time. */
+#define RTO_FIRST_NS	(2 * PROBE_FIRST_NS)
 
 /*
  * An ACK that is held, interrupt moderation, and a busy softirq. While nothing is
@@ -101,6 +104,19 @@ void hrp_rtt_end(struct hrp_qp *qp, u64 now_ns)
 	rtt_measured(qp, qp->req.mark_at, qp->req.alone, now_ns);
 }
 
+void hrp_rtt_probed(struct hrp_req *req, u64 now_ns)
+{
+	u64 passed_ns = now_ns - min(req->timer_ns, now_ns);
+
+	if (hrp_rtt_known(req) || req->timer != HRP_TIMER_ACK)
+		return;
+	if (!req->resent && req->backoff == 2)
+		req->backoff = 1;
+	while (PROBE_FIRST_NS << req->backoff < 2 * passed_ns &&
+	       req->backoff < BACKOFF_MAX)
+		req->backoff++;
+}
+
 void hrp_rtt_measured(struct hrp_qp *qp, u32 sent_at, bool alone, u64 now_ns)
 {
 	rtt_measured(qp, sent_at, alone, now_ns);
@@ -147,7 +163,7 @@ u64 hrp_rtt_rto_ns(const struct hrp_req *req)
 
 u64 hrp_rtt_probe_ns(const struct hrp_req *req)
 {
-	u64 probe_ns = RTO_FIRST_NS;
+	u64 probe_ns = PROBE_FIRST_NS;
 
 	if (hrp_rtt_known(req)) {
 		probe_ns = max(((u64)req->srtt8 << 8) + PROBE_SLACK_NS,

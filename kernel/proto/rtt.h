@@ -68,6 +68,17 @@ void hrp_rtt_measured(struct hrp_qp *qp, u32 sent_at, bool alone, u64 now_ns);
 void hrp_rtt_resent(struct hrp_qp *qp, u64 now_ns);
 
 /**
+ * hrp_rtt_probed - there is an acknowledgement after a probe
+ * @req: requester; its timer has run since then
+ * @now_ns: current time
+ *
+ * If no round trip is known, and this is one of the first probes, the next packet
+ * waits for so long that it can be measured if the answer was late, but not for
+ * longer: it may be lost like this one.
+ */
+void hrp_rtt_probed(struct hrp_req *req, u64 now_ns);
+
+/**
  * hrp_loss_begin - a loss is noticed, by a NAK or for lack of an answer
  * @req: requester; if it still recovers from another loss, both are one
  * @now_ns: current time
@@ -100,7 +111,7 @@ void hrp_rtt_back_off(struct hrp_req *req);
  * @req: requester
  *
  * Return: srtt + 4 * rttvar, doubled for each expiry, and at least 1 ms, which is
- * doubled likewise if one path is to be used. Without a measured time, 17 ms, doubled
+ * doubled likewise if one path is to be used. Without a measured time, 8 ms, doubled
  * for each expiry. Not limited by the local ACK timeout.
  */
 u64 hrp_rtt_rto_ns(const struct hrp_req *req);
@@ -111,7 +122,7 @@ u64 hrp_rtt_rto_ns(const struct hrp_req *req);
  *
  * Return: 2 * srtt + 250 us or srtt + 4 * rttvar, whichever is longer, and at
  * least 1 ms if nothing is wrong and there is one path, doubled for each expiry;
- * without a measured time, hrp_rtt_rto_ns(). If there are gaps, the first one is
+ * without a measured time, 4 ms, doubled likewise. If there are gaps, the first one is
  * longer by the time that they wait, see late.h.
  */
 u64 hrp_rtt_probe_ns(const struct hrp_req *req);

@@ -9,7 +9,7 @@
 
 #define ACK		HRP_SYN_CREDIT_INVALID
 #define UNIT_NS		1024	/* of measured times */
-#define FIRST_NS	(4096ull << 12)
+#define FIRST_NS	(4096ull << 10)
 #define RTO_MIN_NS	1000000
 #define LONG		16	/* code: 268 ms */
 #define LONG_NS		(4096ull << LONG)
@@ -140,6 +140,7 @@ static void resent_packets_are_not_timed(void)
 	rig_post_op(HROCE_WR_WRITE, 1024);
 	rig_drain();
 	tap_eq(expire(), 1);
+	rig.now_ns += FIRST_NS / 2;
 	rig_ack(0, ACK);
 	rig_expect_cqe(0, HROCE_WC_SUCCESS);
 	tap_ok(!hrp_rtt_known(&rig.qp.req));
@@ -288,6 +289,51 @@ static void first_timeout(void)
 	rig_drain();
 	tap_eq(hrp_req_deadline(&rig.qp.req), rig.now_ns + RIG_TIMEOUT_NS);
 	rig_end();
+}
+
+/* The first packets are lost: each is resent soon, not later than the one before. */
+static void first_packets_are_lost(void)
+{
+	u32 i;
+
+	begin(0);
+	for (i = 0; i < 8; i++) {
+		rig_post_op(HROCE_WR_SEND, 1);
+		rig_drain();
+		tap_ok(hrp_req_deadline(&rig.qp.req) <=
+		       rig.now_ns + 2 * FIRST_NS);
+		tap_eq(expire(), 1);
+		rig.now_ns += 20 * UNIT_NS;
+		rig_ack(i, ACK);
+		rig_expect_cqe(i, HROCE_WC_SUCCESS);
+		tap_ok(!hrp_rtt_known(&rig.qp.req));
+	}
+	round_trip(20);
+	tap_ok(hrp_rtt_known(&rig.qp.req));
+	rig_end();
+}
+
+/* However late the first answer is, one of the next two is measured. */
+static void first_answer_is_late(void)
+{
+	u64 late_ns, sent_ns;
+	u32 i;
+
+	for (late_ns = 1000; late_ns < 200000000; late_ns += 100000) {
+		begin(0);
+		for (i = 0; i < 3; i++) {
+			rig_post_op(HROCE_WR_SEND, 1);
+			rig_drain();
+			sent_ns = rig.now_ns;
+			while (hrp_req_deadline(&rig.qp.req) < sent_ns + late_ns)
+				expire();
+			rig.now_ns = sent_ns + late_ns;
+			rig_ack(i, ACK);
+			rig_expect_cqe(i, HROCE_WC_SUCCESS);
+		}
+		tap_ok(hrp_rtt_known(&rig.qp.req));
+		rig_end();
+	}
 }
 
 /* One packet asks; a peer that has all says so. */
@@ -714,7 +760,7 @@ static void long_silence_draws_a_few_requests(void)
 
 int main(void)
 {
-	tap_plan(25);
+	tap_plan(27);
 	tap_run(smoothed_as_in_rfc_6298);
 	tap_run(extreme_times);
 	tap_run(one_sample_per_flight);
@@ -724,6 +770,8 @@ int main(void)
 	tap_run(timeout_doubles);
 	tap_run(path_grows_longer);
 	tap_run(first_timeout);
+	tap_run(first_packets_are_lost);
+	tap_run(first_answer_is_late);
 	tap_run(probe_finds_a_lost_ack);
 	tap_run(silence_asks_for_another_way);
 	tap_run(probe_finds_a_lost_flight);
