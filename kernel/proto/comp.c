@@ -278,7 +278,8 @@ static noinline bool comp_recover(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
 	}
 	if (req->probed)
 		hrp_rtt_probed(req, now_ns);
-	if (req->resent)
+	/* Of many answers that are asked for again, the last question tells little. */
+	if (req->resent && !hrp_ahead_of(req))
 		hrp_rtt_resent(qp, now_ns);
 	if (req->sack)
 		hrp_sack_acked(qp, now_ns);

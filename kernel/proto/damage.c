@@ -120,6 +120,8 @@ static void damage_end(struct hrp_req *req, u32 pkts)
 		return;
 	damage->near_pkts = max(near_pkts, NEAR_LEAST);
 	req->sparse = HRP_SPARSE_FIRST;
+	/* The losses before were no reason for a small window. */
+	req->cc_start = 1;
 }
 
 bool hrp_damage_look(struct hrp_req *req, bool queued)

@@ -2,6 +2,7 @@
 /* Requester: answers that come before earlier ones. */
 #include <linux/kernel.h>
 #include "kept.h"
+#include "proto/cc.h"
 #include "rig.h"
 #include "tap.h"
 
@@ -639,6 +640,23 @@ static void resent_answers_are_not_timed(void)
 	answer(0, 17, 18);
 	rig_drain();
 	tap_ok(!req->sack->timing);
+	rig_end();
+
+	/* Nor does it of queues, while others are asked for again, too. */
+	begin(0);
+	req->cc = HRP_CC_DELAY;
+	hrp_cc_start(&rig.qp);
+	rig.qp.base = 10;
+	rig_post_op(HROCE_WR_READ, 16 * MTU);
+	rig_drain();
+	know_peer();
+	answer(0, 1, 4);
+	answer(0, 5, 8);
+	expect_part(0, 0, 0, 1);
+	expect_part(0, 0, 4, 1);
+	rig.now_ns += 1000000;
+	rig_read_resp(HRP_OP_READ_RESP_ONLY, 0, MTU);
+	tap_eq(req->cc_waits, 0);
 	rig_end();
 }
 

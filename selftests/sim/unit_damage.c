@@ -67,6 +67,8 @@ static void shares_are_learnt(void)
 	tap_eq(hrp_damage_near(&req), 0);
 	tap_eq(near_after(20), 6);
 	tap_eq(req.sparse, HRP_SPARSE_FIRST);
+	/* The window was small for nothing. */
+	tap_eq(req.cc_start, 1);
 	tap_eq(near_after(50), 16);
 	tap_eq(near_after(100), 32);
 	tap_eq(near_after(200), 64);
@@ -94,7 +96,9 @@ static void congestion_is_told_from_damage(void)
 {
 	begin();
 	lose(LOST, 15);
+	req.cc_start = 0;
 	tap_eq(near_after(30), 0);
+	tap_eq(req.cc_start, 0);
 	lose(LOST, 15);
 	tap_eq(near_after(17), 5);
 	/* Or half as many count, if there were no more. */
