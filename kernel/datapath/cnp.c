@@ -10,6 +10,7 @@
 #include "../net/tx.h"
 #include "../proto/cc.h"
 #include "../proto/pace.h"
+#include "../proto/spray.h"
 #include "../trace/trace.h"
 #include "cnp.h"
 #include "qp.h"
@@ -48,25 +49,42 @@ static bool cnp_is_due(const struct hroce_qp *qp, u16 now)
 						      1u << CNP_UNIT_SHIFT);
 }
 
-void hroce_cnp_marked(struct hroce_qp *qp)
+/* An answer has the port of its request, which chose the way of both. */
+static void cnp_count_answer(struct hroce_qp *qp, u16 sport, u64 now_ns)
 {
+	lockdep_assert_held(&qp->recv.lock);
+	spin_lock(&qp->send.lock);
+	hrp_spray_marked(&qp->proto.req, sport, now_ns);
+	spin_unlock(&qp->send.lock);
+}
+
+void hroce_cnp_marked(struct hroce_qp *qp, u16 sport, bool answer)
+{
+	u64 now_ns;
 	u16 now;
 
 	if (qp->proto.type == HRP_TYPE_UD ||
 	    !READ_ONCE(hqp_dev(qp)->cnp.enable))
 		return;
 	/* 0 means never. */
-	now = (u16)(ktime_get_ns() >> CNP_UNIT_SHIFT) ?: 1;
+	now_ns = ktime_get_ns();
+	now = (u16)(now_ns >> CNP_UNIT_SHIFT) ?: 1;
 	spin_lock(&qp->recv.lock);
 	if (!qp->dead && cnp_is_due(qp, now)) {
 		qp->cnp_at = now;
+		WRITE_ONCE(qp->cnp_sport, qp->proto.resp.follows ? sport : 0);
+		if (unlikely(answer))
+			cnp_count_answer(qp, sport, now_ns);
 		set_bit(HROCE_PENDING_CNP, &qp->proto.pending);
 		set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
 	}
 	spin_unlock(&qp->recv.lock);
 }
 
-/* The path that answers take, in the class of CNPs. */
+/*
+ * The path that answers take, in the class of CNPs. A peer that has asked for
+ * answers by the ways of their requests learns by the port which of them is marked.
+ */
 static int cnp_path(const struct hroce_qp *qp, const struct hroce_path *answers,
 		    struct hroce_path *path)
 {
@@ -80,6 +98,9 @@ static int cnp_path(const struct hroce_qp *qp, const struct hroce_path *answers,
 					    TC_PRIO_MAX);
 	err = hroce_path_init(path, answers->port, &key, false, GFP_ATOMIC);
 	path->sport[1] = answers->sport[1];
+	/* The next packet that is marked may have another one already. */
+	if (answers == &qp->path)
+		path->sport[1] = READ_ONCE(qp->cnp_sport) ?: path->sport[1];
 	return err;
 }
 
@@ -176,7 +197,7 @@ static void cnp_add_pace(struct hroce_qp *qp, u64 now_ns)
 			       2 * hrtimer_resolution);
 }
 
-bool hroce_cnp_obey(struct hroce_qp *qp)
+bool hroce_cnp_obey(struct hroce_qp *qp, u16 sport)
 {
 	u64 now_ns = ktime_get_ns();
 	bool obeyed;
@@ -187,6 +208,7 @@ bool hroce_cnp_obey(struct hroce_qp *qp)
 		if (hrp_cc_wants_pace(&qp->proto))
 			cnp_add_pace(qp, now_ns);
 		hrp_cc_notified(&qp->proto, now_ns);
+		hrp_spray_marked(&qp->proto.req, sport, now_ns);
 		WRITE_ONCE(qp->paced, qp->proto.req.pace);
 		trace_hroce_cnp(&qp->proto);
 	}

@@ -48,13 +48,15 @@ void hroce_cnp_init(struct hroce_cnp *cnp);
 /**
  * hroce_cnp_marked - a packet came through congestion
  * @qp: queue pair that has taken the packet
+ * @sport: its UDP source port; 0: not known
+ * @answer: it has the port of the request that it answers, if the peer does that
  *
  * If a CNP is due, has the responder side send it. UD has none: a datagram's
  * sender is no connected peer.
  *
  * Context: softirq or BH disabled, no lock; hroce_qp_run_pending() follows.
  */
-void hroce_cnp_marked(struct hroce_qp *qp);
+void hroce_cnp_marked(struct hroce_qp *qp, u16 sport, bool answer);
 
 /**
  * hroce_cnp_send - send the CNP that hroce_cnp_marked() found to be due
@@ -77,6 +79,7 @@ void hroce_cnp_choose(struct hroce_qp *qp);
 /**
  * hroce_cnp_obey - the peer has sent a CNP
  * @qp: queue pair that it is for
+ * @sport: its UDP source port; 0: not known
  *
  * The first one allocates memory for a rate, if the control limits that;
  * hroce_qp_run_pending() frees it when the limit has ended.
@@ -84,6 +87,6 @@ void hroce_cnp_choose(struct hroce_qp *qp);
  * Context: softirq or BH disabled, no lock.
  * Return: false if nothing reacts to it.
  */
-bool hroce_cnp_obey(struct hroce_qp *qp);
+bool hroce_cnp_obey(struct hroce_qp *qp, u16 sport);
 
 #endif /* HROCE_CNP_H */

@@ -115,6 +115,8 @@ enum hroce_qp_pending {
  * @napi: NAPI instance that brought the last frame, if the link polls; or 0
  * @hold_polls: calls of hroce_hold_polled() that an ACK is held for; 0: the
  *	process does not poll the netdev
+ * @cnp_sport: UDP source port of the CNP that is due; 0: that of answers
+ *	[recv.lock]
  *
  * Lifetime: every use begins with a look-up by QPN, or with a pointer that the
  * caller of a verb owns, and stays within one epoch (core/epoch.h). Timer
@@ -172,6 +174,7 @@ struct hroce_qp {
 	struct hroce_early early;
 	u32 napi;
 	u8 hold_polls;
+	u16 cnp_sport;
 };
 
 static inline struct hroce_qp *to_hqp(struct ib_qp *ib)

@@ -390,18 +390,23 @@ void hroce_recv_answers(struct hroce_qp *qp)
 }
 
 /*
- * The answer is to take the way of the request. Ports that are not for RoCE are
- * ignored (rdma_flow_label_to_udp_sport()); so is what came in no frame.
+ * UDP source port of the packet. Those that are not for RoCE are ignored
+ * (rdma_flow_label_to_udp_sport()), and what came in no frame has none: 0.
  */
+static u16 recv_sport(const struct hroce_recv *r)
+{
+	u16 sport;
+
+	if (r->src)
+		return 0;
+	sport = ntohs(hroce_headers_udp(&r->frame->hdr)->source);
+	return sport < IB_ROCE_UDP_ENCAP_VALID_PORT_MIN ? 0 : sport;
+}
+
+/* The answer is to take the way of the request. */
 static noinline void recv_note_way(struct hroce_recv *r)
 {
-	u16 sport = 0;
-
-	if (!r->src)
-		sport = ntohs(hroce_headers_udp(&r->frame->hdr)->source);
-	if (sport < IB_ROCE_UDP_ENCAP_VALID_PORT_MIN)
-		sport = 0;
-	r->packet.pkt.sport = sport;
+	r->packet.pkt.sport = recv_sport(r);
 }
 
 static int recv_request(struct hroce_qp *qp, struct hroce_recv *r)
@@ -536,9 +541,13 @@ static void recv_drop(const struct hroce_recv *r, enum hroce_stat reason)
 /* A switch has marked the packet, or it may have come by another way. */
 static noinline void recv_rare(struct hroce_qp *qp, const struct hroce_recv *r)
 {
+	u32 info = r->packet.pkt.info;
+	bool response = info & HRP_OI_RESPONSE;
+
 	if (r->frame->ce)
-		hroce_cnp_marked(qp);
-	if (READ_ONCE(qp->second) && !(r->packet.pkt.info & HRP_OI_RESPONSE))
+		hroce_cnp_marked(qp, recv_sport(r), response &&
+				 info & (HRP_OI_READ | HRP_OI_ATOMIC));
+	if (READ_ONCE(qp->second) && !response)
 		hroce_second_requested(qp, r->qpn == qp->proto.qpn ?
 					   HRP_WAY_FIRST : HRP_WAY_SECOND);
 }
@@ -611,9 +620,9 @@ static struct hroce_qp *recv_switch_qp(struct hroce_recv *r,
 }
 
 /* A switch has marked what this side sent. CNPs are not answered. */
-static int recv_cnp(struct hroce_qp *qp)
+static int recv_cnp(struct hroce_qp *qp, const struct hroce_recv *r)
 {
-	if (!hroce_cnp_obey(qp))
+	if (!hroce_cnp_obey(qp, recv_sport(r)))
 		return HROCE_DROP_CNP;
 	hroce_stats_add(qp->proto.stats, HROCE_EV_CNP_HANDLED, 1);
 	return -1;
@@ -687,7 +696,7 @@ static noinline void recv_apart(struct hroce_recv *r, struct hroce_dev *dev)
 	if (drop < 0 && !hroce_rx_icrc_ok(r->frame, &r->packet))
 		drop = HROCE_DROP_ICRC;
 	if (drop < 0)
-		drop = r->packet.pkt.info & HRP_OI_CNP ? recv_cnp(qp) :
+		drop = r->packet.pkt.info & HRP_OI_CNP ? recv_cnp(qp, r) :
 							 recv_ext(qp, r);
 	if (drop >= 0)
 		recv_drop(r, drop);

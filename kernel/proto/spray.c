@@ -18,6 +18,12 @@
  * where nothing arrives, as the peer waits for a request that was lost, that of what
  * is resent.
  *
+ * Switches that mark packets (ECN) single a path out before it is slow. The peer
+ * tells by the UDP source port of a CNP which one it is; of answers this side knows.
+ * It learns of one marked packet in a while. So a path is replaced if it alone is
+ * marked again, or later if few others are: it does not help to leave a network that
+ * is full.
+ *
  * A responder that was asked to (sack.c) sends an answer with the port of its request.
  * So a READ takes the path that is chosen for its answer, and what is missing of that
  * counts like packets of this side.
@@ -33,6 +39,7 @@
 #include "mtu.h"
 #include "psn.h"
 #include "qp.h"
+#include "rtt.h"
 #include "sack.h"
 #include "spray.h"
 
@@ -54,6 +61,21 @@
 
 /* The peer may drop what came out of order so often before spraying ends. */
 #define STRIKES		3u
+
+/*
+ * So many marks in a row single one path out, or for each of several. If more than
+ * half of the paths are marked, the network is full, or many send to one; that is
+ * forgotten after two rounds of marks.
+ */
+#define MARKS_ONE	2u
+#define MARKS_EACH	4u
+#define MARKS_ROUND	16u
+
+/*
+ * Older marks tell nothing, in units of 1024 ns, and not less than two round trips.
+ * Owners tell one in 50 us.
+ */
+#define MARKS_APART	4000u
 
 bool hrp_spray_is_on(const struct hrp_req *req)
 {
@@ -95,7 +117,15 @@ static void spray_begin_round(const struct hrp_req *req, struct hrp_spray *s)
 	}
 }
 
-/* A path that loses or is slow is replaced. */
+/* Begin to count marks anew, but remember those of other paths than @paths. */
+static void spray_forget_marks(struct hrp_spray *s, u16 paths)
+{
+	s->marked[1] = (s->marked[0] | s->marked[1]) & ~paths;
+	s->marked[0] = 0;
+	s->marks = 0;
+}
+
+/* A path that loses, is slow or is marked is replaced. */
 static void spray_replace(const struct hrp_req *req, struct hrp_spray *s,
 			  u32 path)
 {
@@ -103,6 +133,7 @@ static void spray_replace(const struct hrp_req *req, struct hrp_spray *s,
 	s->proved &= ~BIT(path);
 	if (path == s->again_path)
 		s->again = false;
+	spray_forget_marks(s, BIT(path));
 	s->since[path] = req->psn_max;
 	s->begin = req->psn_max;
 }
@@ -137,6 +168,8 @@ void hrp_spray_start(struct hrp_qp *qp, struct hrp_spray *spray)
 	spray->paths = min_t(u32, req->spray, HRP_SPRAY_PATHS);
 	spray->evict = 0;
 	spray->proved = 0;
+	spray->marked_psn = hrp_psn_add(req->psn_una, HRP_PSN_MASK);
+	spray_forget_marks(spray, U16_MAX);
 	spray->begin = req->psn_max;
 	for (i = 0; i < HRP_SPRAY_PATHS; i++)
 		spray->since[i] = req->psn_max;
@@ -372,6 +405,69 @@ void hrp_spray_lost(struct hrp_req *req, u32 psn, u32 nr)
 	    !hrp_sack_is_resent(req, psn) &&
 	    nr >= max_t(u32, req->sack->spray->block, 2))
 		hrp_spray_suspect(req, psn);
+}
+
+/* The path that has this UDP source port; as many as there are: none. */
+static u32 spray_find(const struct hrp_spray *s, u16 sport)
+{
+	u32 path;
+
+	for (path = 0; path < s->paths; path++) {
+		if (s->sport[path] == sport)
+			break;
+	}
+	return path;
+}
+
+/* Marks that were told long ago count no more. */
+static void spray_note_mark(const struct hrp_req *req, struct hrp_spray *s,
+			    u32 now)
+{
+	if (now - s->marked_at > max_t(u32, MARKS_APART, req->srtt8 >> 2))
+		spray_forget_marks(s, U16_MAX);
+	s->marked_at = now;
+	/* Before half of all PSNs have passed. */
+	if (hrp_psn_diff(req->psn_una, s->marked_psn) > 0)
+		s->marked_psn = hrp_psn_add(req->psn_una, HRP_PSN_MASK);
+}
+
+/*
+ * Note that a packet of @path was marked. Return: @path is one of few that are, as
+ * far as that is known.
+ */
+static bool spray_is_singled_out(struct hrp_spray *s, u32 path)
+{
+	u32 nr, marks = ++s->marks;
+
+	s->marked[0] |= BIT(path);
+	nr = hweight16(s->marked[0] | s->marked[1]);
+	if (!(marks % MARKS_ROUND)) {
+		s->marked[1] = s->marked[0];
+		s->marked[0] = 0;
+		s->marks = MARKS_ROUND;
+	}
+	return nr == 1 ? marks >= MARKS_ONE :
+			 2 * nr <= s->paths && marks >= nr * MARKS_EACH;
+}
+
+void hrp_spray_marked(struct hrp_req *req, u16 sport, u64 now_ns)
+{
+	struct hrp_spray *s;
+	u32 path;
+
+	if (!hrp_spray_is_on(req))
+		return;
+	s = req->sack->spray;
+	path = spray_find(s, sport);
+	if (path == s->paths)
+		return;
+	spray_note_mark(req, s, hrp_rtt_clock(now_ns));
+	if (!spray_is_singled_out(s, path) ||
+	    hrp_psn_diff(req->psn_una, s->marked_psn) <= 0)
+		return;
+	s->marked_psn = req->psn_max;
+	spray_replace(req, s, path);
+	req->troubled = 1;
 }
 
 void hrp_spray_dropped(struct hrp_req *req)

@@ -30,7 +30,11 @@ struct hrp_req;
  * @again_path: path of @again_psn when that was sent last
  * @again: @again_psn was resent, and that path has not been replaced since
  * @again_psn: the last packet that was resent, or the first of several
+ * @marks: how many were told, as far as it matters
+ * @marked: bits of paths that they were of: of the last marks, and of those before
  * @evict: bits of paths that are to be replaced
+ * @marked_at: when the last mark was told, hrp_rtt_clock()
+ * @marked_psn: marks replace no path before this PSN is acknowledged
  * @run_end: one past the last packet of the newest run
  * @noted: one past the last packet whose path is noted
  * @begin: packets from this PSN on were sent after the last path was replaced
@@ -49,9 +53,13 @@ struct hrp_spray {
 	u8 turn;
 	u8 again_path;
 	bool again;
+	u8 marks;
+	u16 marked[2];
 	u16 evict;
 	u16 proved;
 	u32 again_psn;
+	u32 marked_at;
+	u32 marked_psn;
 	u32 run_end;
 	u32 noted;
 	u32 begin;
@@ -193,6 +201,17 @@ void hrp_spray_suspect(struct hrp_req *req, u32 psn);
  * replaced. Context: send lock held.
  */
 void hrp_spray_lost(struct hrp_req *req, u32 psn, u32 nr);
+
+/**
+ * hrp_spray_marked - a switch has marked a packet of one of the paths
+ * @req: requester, whether it uses several paths or not
+ * @sport: UDP source port of the packet; those of no path are ignored
+ * @now_ns: current time
+ *
+ * It may be one mark of many. A path is replaced if all are of that one, at most
+ * once in a round trip. Context: send lock held.
+ */
+void hrp_spray_marked(struct hrp_req *req, u16 sport, u64 now_ns);
 
 /**
  * hrp_spray_dropped - the peer has not kept what came out of order

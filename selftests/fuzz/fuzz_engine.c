@@ -345,7 +345,10 @@ static void take_map(const struct hrp_pkt *pkt)
 		map[i] = fill & 1 ? take(1) : fill;
 	kept_open_sack(&fuzz.qp.req);
 	hrp_sack_heard(&fuzz.qp, &told, map, fuzz.now_ns);
-	kept_start_spray(&fuzz.qp);
+	if (kept_start_spray(&fuzz.qp)) {
+		for (i = 0; i < HRP_SPRAY_PATHS; i++)
+			fuzz.qp.req.sack->spray->sport[i] = i;
+	}
 	hrp_sack_take(&fuzz.qp, &told, map, fuzz.now_ns);
 }
 
@@ -647,6 +650,7 @@ static void take_cnp(void)
 	if (hrp_cc_wants_pace(&fuzz.qp) && how & 1)
 		pace_start(how);
 	hrp_cc_notified(&fuzz.qp, fuzz.now_ns);
+	hrp_spray_marked(&fuzz.qp.req, how >> 4, fuzz.now_ns);
 }
 
 static void op_modify(void)

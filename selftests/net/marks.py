@@ -11,14 +11,18 @@ import sys
 import time
 
 from checksum import checksum
-from inject import CNP, ETH_P_ALL, Failure, Packet, Switched, Target, change, counters, dropped, good, heard, run_cases
-from inject import wait_counted
+from inject import CNP, ETH_P_ALL, Failure, Packet, SACK_ASK, Switched, Target, change, counters, dropped, good, heard
+from inject import run_cases, wait_counted
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "lib"))
 
 import tap
 
 CE = 3
+
+# The questions of who uses several ways and of who does not.
+FOLLOW = b"hroc\1\x0f\0\0"
+NO_FOLLOW = b"hroc\1\x0b\0\0"
 
 
 class Listening:
@@ -82,6 +86,29 @@ def marked(kind):
     return run
 
 
+def port_of_cnp(target, sport, question=None):
+    """The UDP source port of the answer to a marked packet that has the port @sport."""
+    link = Listening(target, "rc")
+    if question:
+        before = counters()
+        target.send(Packet(target, SACK_ASK, target.psn(), question).frame())
+        wait_counted(before, "rx_packets", 1)
+    cnp = link.send(1, "np_cnp_sent", 1, sport=sport)[0]
+    wanted = expected_cnp(target, cnp)
+    if cnp[:len(wanted)] != wanted:
+        raise Failure(f"{cnp.hex()}, expected {wanted.hex()}")
+    length = 20 if cnp[0] >> 4 == 4 else 40
+    return struct.unpack(">H", cnp[length:length + 2])[0]
+
+
+def marked_way(target):
+    """Who uses several ways, and has said so, learns which is marked; ports that are not for RoCE are none."""
+    ports = [port_of_cnp(target, sport, question) for sport, question in
+             ((0xd123, FOLLOW), (0xffff, FOLLOW), (0xbfff, FOLLOW), (0xd123, NO_FOLLOW), (0xd123, None))]
+    if ports[:2] != [0xd123, 0xffff] or any(port in (0xd123, 0xffff) or port < 0xc000 for port in ports[2:]):
+        raise Failure(f"{ports}")
+
+
 def marked_often(target):
     """One answer in the time that is set, however many packets are marked."""
     with Switched("np_min_time_between_cnps", 4000):
@@ -137,6 +164,7 @@ CASES = {
     "marked_rc": marked("rc"),
     "marked_uc": marked("uc"),
     "marked_ud": unanswered("ud", "np_ecn_marked_roce_packets"),
+    "marked_way": marked_way,
     "marked_often": marked_often,
     "marked_cnp": unanswered("rc", "rp_cnp_handled", opcode=CNP, ext=b"", payload=b"\0" * 16),
     "marked_and_damaged": unanswered("rc", "rx_drop_icrc", icrc_xor=1),

@@ -182,6 +182,59 @@ answers_spread() {
 	knob nla spray 1
 }
 
+# usage: way_marks NAMESPACE NETDEV: what comes by it has met congestion, and nothing waits
+way_marks() {
+	ip netns exec "$1" nft -f - <<-NFT
+	table netdev m {
+		chain c {
+			type filter hook ingress device $2 priority 0; policy accept;
+			ip ecn ect0 udp dport 4791 ip ecn set ce
+		}
+	}
+	NFT
+}
+
+# usage: rarest NAMESPACE PREFIX: the number of the way that carries the least, but carries some
+rarest() {
+	local i was=() least=1000000000 at=0 n
+
+	for i in 0 1 2 3; do was[i]=$(packets "$1" "$2$i"); done
+	sleep 0.5
+	for i in 0 1 2 3; do
+		n=$(($(packets "$1" "$2$i") - was[i]))
+		[ $n -lt 200 ] || [ $n -gt $least ] || least=$n at=$i
+	done
+	echo "$at"
+}
+
+# usage: is_left NAMESPACE PREFIX NUMBER: others carry a hundred times as much in half a second
+is_left() {
+	local i sum=0 was=() n
+
+	for i in 0 1 2 3; do was[i]=$(packets "$1" "$2$i"); done
+	sleep 0.5
+	for i in 0 1 2 3; do
+		n=$(($(packets "$1" "$2$i") - was[i]))
+		if [ "$i" = "$3" ]; then marked=$n; else sum=$((sum + n)); fi
+	done
+	[ $sum -ge 1000 ] && [ $((100 * marked)) -le $sum ]
+}
+
+# usage: marked OPERATION LINK FROM-NS FROM-DEV TO-NS TO-DEV: data to LINK leave the one of several ways that is marked
+marked() {
+	local at before handled
+
+	knob nla spray 4 && stream_begins "$1" "$2" && wait_for 20 spreads "$3" "$4" || return
+	at=$(rarest "$3" "$4")
+	before=$(counter nla rehashes) handled=$(counter "$2" np_cnp_sent)
+	way_marks "$5" "$6$at" && wait_for 20 is_left "$3" "$4" "$at" || return
+	echo "new ports: $(($(counter nla rehashes) - before)), CNPs: $(($(counter "$2" np_cnp_sent) - handled))"
+	stream_ends
+	ip netns exec "$5" nft flush ruleset
+	knob nla spray 1
+	[ "$(counter nla rehashes)" -gt "$before" ]
+}
+
 # Ways are slow, so that packets wait; then they are not.
 flowlets() {
 	local i was kept
@@ -214,6 +267,8 @@ if bonds_up; then
 	tap_case bonds.one_way one_way
 	tap_case bonds.sprayed sprayed
 	tap_case bonds.answers_spread answers_spread
+	tap_case bonds.marked_requests marked write nlb "$from_ns" "$from_dev" "$to_ns" "$to_dev"
+	tap_case bonds.marked_answers marked read nla "$to_ns" "$to_dev" "$from_ns" "$from_dev"
 	tap_case bonds.flowlets flowlets
 else
 	tap_case bonds.topology false

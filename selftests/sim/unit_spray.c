@@ -589,6 +589,157 @@ static void peer_that_keeps_nothing(void)
 	rig_end();
 }
 
+/* A CNP tells a port, @us after the one before. Return: the path to replace, or -1. */
+static int mark(u32 sport, u32 us)
+{
+	rig.now_ns += us * 1000;
+	hrp_spray_marked(req, sport, rig.now_ns);
+	return hrp_spray_evict(req);
+}
+
+static int mark_path(u32 path)
+{
+	return mark(req->sack->spray->sport[path], 50);
+}
+
+/* Paths are marked again and again, in turns. Return: the first that is replaced. */
+static int mark_in_turns(u32 paths, u32 times)
+{
+	int path = -1;
+	u32 i;
+
+	for (i = 0; i < times && path < 0; i++)
+		path = mark_path(i % paths);
+	return path;
+}
+
+static void marked_path_is_replaced(void)
+{
+	begin_sprayed(0, 8 * RUN, 4);
+	rig_drain();
+	req->troubled = 0;
+	tap_eq(mark_path(2), -1);
+	tap_eq(mark_path(2), 2);
+	/* The owner looks for it at the next opportunity. */
+	tap_eq(req->troubled, 1);
+	tap_eq(req->sack->spray->since[2], req->psn_max);
+	rig_end();
+
+	/* Marks that are far apart tell nothing of each other. */
+	begin_sprayed(0, 8 * RUN, 4);
+	tap_eq(mark_path(2), -1);
+	tap_eq(mark(FIRST_SPORT + 2, 5000), -1);
+	tap_eq(mark(FIRST_SPORT + 2, 3000), 2);
+	/* Unless round trips are as long. */
+	req->srtt8 = 5000 << 3;
+	pass_rtt();
+	tap_eq(mark(FIRST_SPORT + 3, 9000), -1);
+	tap_eq(mark(FIRST_SPORT + 3, 9000), 3);
+	rig_end();
+
+	/* It has been replaced for something else meanwhile. */
+	begin_sprayed(0, 8 * RUN, 4);
+	tap_eq(mark_path(2), -1);
+	req->sack->spray->path[0] = 2;
+	hrp_spray_suspect(req, 0);
+	tap_eq(hrp_spray_evict(req), 2);
+	tap_eq(mark_path(2), -1);
+	rig_end();
+}
+
+/* At most one is in a round trip. */
+static void one_marked_path_in_a_round_trip(void)
+{
+	u32 i;
+
+	begin_sprayed(0xfffff0, 8 * RUN, 4);
+	rig_drain();
+	tap_eq(mark_path(2), -1);
+	tap_eq(mark_path(2), 2);
+	for (i = 0; i < 10; i++)
+		tap_eq(mark_path(1), -1);
+	rig_ack(hrp_psn_add(req->psn_max, HRP_PSN_MASK), ACK);
+	tap_eq(mark_path(1), -1);
+	pass_rtt();
+	tap_eq(mark_path(1), 1);
+	/* PSNs come round while marks come. */
+	for (i = 0; i < 6; i++) {
+		req->psn_una = hrp_psn_add(req->psn_una, 0x400000);
+		req->psn_max = hrp_psn_add(req->psn_una, 1);
+		hrp_spray_marked(req, FIRST_SPORT + i % 4, rig.now_ns);
+	}
+	tap_eq(req->sack->spray->marked_psn,
+	       hrp_psn_add(req->psn_una, HRP_PSN_MASK));
+	rig_end();
+}
+
+/* Many that send to one, or a full network: all paths are marked. */
+static void marks_on_all_paths_replace_none(void)
+{
+	u32 i;
+
+	for (i = 2; i <= HRP_SPRAY_PATHS; i++) {
+		begin_sprayed(0, 8 * RUN, i);
+		tap_eq(mark_in_turns(i, 100), -1);
+		/* That is over: then, one is marked. */
+		tap_eq(mark_in_turns(1, 2 * 16), 0);
+		rig_end();
+	}
+
+	/* Half of them share a link. */
+	begin_sprayed(0, 8 * RUN, 4);
+	tap_eq(mark_in_turns(3, 100), -1);
+	rig_end();
+	begin_sprayed(0, 8 * RUN, 4);
+	tap_eq(mark_in_turns(2, 7), -1);
+	tap_eq(mark_path(1), 1);
+	pass_rtt();
+	tap_eq(mark_path(0), -1);
+	tap_eq(mark_path(0), 0);
+	rig_end();
+}
+
+/* Ports of no path, and those of paths that are not used. */
+static void hostile_marks(void)
+{
+	struct sim_rng rng = { 2 };
+	u32 i, nr = 0;
+	int path;
+
+	begin_sprayed(0, 8 * RUN, 4);
+	for (i = 0; i < 10; i++) {
+		tap_eq(mark(0, 1), -1);
+		tap_eq(mark(FIRST_SPORT + 4, 1), -1);
+		tap_eq(mark(FIRST_SPORT - 1, 1), -1);
+	}
+	tap_eq(req->sack->spray->marks, 0);
+	/* However fast they come, there is one new path in a round trip. */
+	for (i = 0; i < 1000; i++)
+		nr += mark(FIRST_SPORT, 0) >= 0;
+	tap_eq(nr, 1);
+	rig_end();
+
+	/* Without several paths, and without what the peer has told. */
+	begin(0, 200, 4);
+	hrp_spray_marked(req, FIRST_SPORT, rig.now_ns);
+	kept_open_sack(req);
+	hrp_spray_marked(req, FIRST_SPORT, rig.now_ns);
+	tap_eq(hrp_spray_evict(req), -1);
+	rig_end();
+
+	for (i = 0; i < 200; i++) {
+		begin_sprayed(0xfffe00, 200, 2 + i % 15);
+		for (nr = 0; nr < 100; nr++) {
+			if (!sim_below(&rng, 4))
+				pass_rtt();
+			path = mark(FIRST_SPORT + sim_below(&rng, 20),
+				    sim_below(&rng, 100));
+			tap_ok(path < (int)req->sack->spray->paths);
+		}
+		rig_end();
+	}
+}
+
 static void hostile_answers(void)
 {
 	struct sim_rng rng = { 1 };
@@ -626,7 +777,7 @@ static void hostile_answers(void)
 
 int main(void)
 {
-	tap_plan(18);
+	tap_plan(22);
 	tap_run(asked_if_it_is_worth_it);
 	tap_run(begins_once);
 	tap_run(runs_take_turns);
@@ -642,6 +793,10 @@ int main(void)
 	tap_run(silence_replaces_the_path);
 	tap_run(lost_run_replaces_the_path);
 	tap_run(path_that_delivers_is_preferred);
+	tap_run(marked_path_is_replaced);
+	tap_run(one_marked_path_in_a_round_trip);
+	tap_run(marks_on_all_paths_replace_none);
+	tap_run(hostile_marks);
 	tap_run(silence_before_the_peer_agrees);
 	tap_run(peer_that_keeps_nothing);
 	tap_run(hostile_answers);

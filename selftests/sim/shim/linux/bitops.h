@@ -30,6 +30,11 @@ static inline bool test_and_clear_bit(unsigned int nr, unsigned long *word)
 	return set;
 }
 
+static inline unsigned int hweight16(u16 word)
+{
+	return __builtin_popcount(word);
+}
+
 static inline unsigned int hweight64(u64 word)
 {
 	return __builtin_popcountll(word);
