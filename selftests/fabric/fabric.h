@@ -112,6 +112,7 @@ struct fab_opts {
 	u64 flap_at;
 	u64 flap_down;
 	u64 flap_every;
+	u64 flap_marks;
 	u64 detect;
 	u64 mtu;
 	u64 window;
@@ -249,6 +250,7 @@ struct fab_port {
 	u32 idx;
 	bool down;
 	bool paused;
+	bool marks;	/* all packets that can be */
 	/* Of the other direction, at the same switch. */
 	bool told_pause;
 	u32 in_bytes;
@@ -345,6 +347,7 @@ struct fab_qp {
 	u32 turn_bytes;		/* sent since its turn began */
 	u32 bursts;
 	u32 sport[2];		/* of requests and answers */
+	u16 cnp_sport;		/* of the CNP that is due; 0: that of answers */
 	bool kicked;
 	bool in_turn;
 	bool full;
@@ -482,6 +485,8 @@ void fab_flap_start(struct fabric *fab);
 
 /* host.c */
 void fab_host_init(struct fab_host *host);
+/* A UDP source port for RoCEv2. */
+u16 fab_draw_sport(struct fabric *fab);
 void fab_host_send(struct fab_qp *qp, const struct hrp_burst *b,
 		   const u8 *bytes, bool ect, bool cnp);
 struct fab_pkt *fab_host_next(struct fab_host *host);

@@ -19,8 +19,14 @@
 #define SUPER_BYTES	(15 * 4096)
 #define SUPER_PKTS	64
 
-/* First of the ports that RoCEv2 takes for entropy. */
+/* First of the ports that RoCEv2 takes for entropy, and how many there are. */
 #define SPORT_FIRST	0xc000
+#define NR_SPORTS	0x4000
+
+u16 fab_draw_sport(struct fabric *fab)
+{
+	return SPORT_FIRST + sim_rand(&fab->rng) % NR_SPORTS;
+}
 
 static u32 flow_hash(u32 from, u32 to, u32 sport)
 {
@@ -49,8 +55,10 @@ static void turn_begin(struct fab_host *host, struct fab_qp *qp)
 /* As datapath/reply.c: answers take the ports of their requests if asked to. */
 static u32 burst_sport(const struct fab_qp *qp, const struct hrp_burst *b)
 {
-	bool response = b->first.info & HRP_OI_RESPONSE;
+	bool response = b->first.info & (HRP_OI_RESPONSE | HRP_OI_CNP);
 
+	if (b->first.info & HRP_OI_CNP && b->first.sport)
+		return b->first.sport;
 	if (response && b->first.info & (HRP_OI_READ | HRP_OI_ATOMIC) &&
 	    qp->hrp.resp.follows && b->first.sport)
 		return b->first.sport;
@@ -76,7 +84,7 @@ void fab_host_send(struct fab_qp *qp, const struct hrp_burst *b,
 	burst->sent = 0;
 	burst->prio = cnp;
 	burst->ect = ect;
-	sport = SPORT_FIRST + ((sport + path) & 0x3fff);
+	sport = SPORT_FIRST + (sport + path) % NR_SPORTS;
 	burst->b.first.sport = sport;
 	burst->hash = flow_hash(host->id, qp->peer->host->id, sport);
 	if (bytes) {

@@ -87,7 +87,7 @@ void fab_qp_left(struct fab_qp *qp, u32 bytes)
 }
 
 /* As datapath/cnp.c: a control that limits the rate gets a bucket. */
-static void notified(struct fab_qp *qp)
+static void notified(struct fab_qp *qp, u16 sport)
 {
 	struct fabric *fab = qp_fab(qp);
 
@@ -97,6 +97,7 @@ static void notified(struct fab_qp *qp)
 		hrp_pace_start(&qp->hrp, fab_alloc(1, sizeof(struct hrp_pace)),
 			       &fab->rp, fab->now_ns, 0);
 	hrp_cc_notified(&qp->hrp, fab->now_ns);
+	hrp_spray_marked(&qp->hrp.req, sport, fab->now_ns);
 }
 
 /* The rate is that of the line again. */
@@ -115,7 +116,7 @@ static void spray_draw(struct fab_qp *qp)
 
 	sport[0] = qp->sport[0];
 	for (i = 1; i < HRP_SPRAY_PATHS; i++)
-		sport[i] = sim_rand(&qp_fab(qp)->rng);
+		sport[i] = fab_draw_sport(qp_fab(qp));
 }
 
 /* What was sent was not answered: it takes another way, if there is one. */
@@ -125,7 +126,7 @@ static void rehash(struct fab_qp *qp, enum hrp_pending what, bool answer)
 
 	if (!test_and_clear_bit(what, &qp->hrp.pending) || !fab->opts.rehash)
 		return;
-	qp->sport[answer] = sim_rand(&fab->rng);
+	qp->sport[answer] = fab_draw_sport(fab);
 	hrp_count(&qp->hrp, HROCE_EV_REHASHES);
 	if (!answer && hrp_spray_is_on(&qp->hrp.req))
 		spray_draw(qp);
@@ -140,7 +141,7 @@ static void flowlet(struct fab_qp *qp)
 	    !hrp_flowlet_begins(&qp->hrp, fab->now_ns) ||
 	    sim_below(&fab->rng, 2))
 		return;
-	qp->sport[0] = sim_rand(&fab->rng);
+	qp->sport[0] = fab_draw_sport(fab);
 	hrp_count(&qp->hrp, HROCE_EV_REHASHES);
 }
 
@@ -151,7 +152,9 @@ static void evict(struct fab_qp *qp)
 	int path;
 
 	while ((path = hrp_spray_evict(req)) >= 0) {
-		req->sack->spray->sport[path] = sim_rand(&qp_fab(qp)->rng);
+		if (!qp_fab(qp)->opts.rehash)
+			continue;
+		req->sack->spray->sport[path] = fab_draw_sport(qp_fab(qp));
 		hrp_count(&qp->hrp, HROCE_EV_REHASHES);
 	}
 }
@@ -166,6 +169,7 @@ static void send_cnp(struct fab_qp *qp)
 	b.first.cn = HRP_BECN;
 	b.mem.bytes = reserved;
 	b.mem.len = sizeof(reserved);
+	b.first.sport = qp->cnp_sport;
 	qp_fab(qp)->c.cnps++;
 	fab_host_send(qp, &b, NULL, true, true);
 }
@@ -377,8 +381,11 @@ static void drain_answers(struct fab_qp *qp)
 	}
 }
 
-/* The packet came through congestion: tell the peer, but not too often. */
-static void marked(struct fab_qp *qp)
+/*
+ * The packet came through congestion: tell the peer, but not too often. The way of
+ * an answer is of this side's choice.
+ */
+static void marked(struct fab_qp *qp, const struct hrp_pkt *pkt)
 {
 	struct fabric *fab = qp_fab(qp);
 
@@ -386,6 +393,9 @@ static void marked(struct fab_qp *qp)
 		return;
 	qp->cnp_ns = fab->now_ns;
 	qp->cnp_due = true;
+	qp->cnp_sport = qp->hrp.resp.follows ? pkt->sport : 0;
+	if (pkt->info & HRP_OI_RESPONSE && pkt->info & HRP_OI_READ)
+		hrp_spray_marked(&qp->hrp.req, pkt->sport, fab->now_ns);
 }
 
 void fab_qp_receive(struct fab_qp *qp, struct fab_pkt *p)
@@ -396,7 +406,7 @@ void fab_qp_receive(struct fab_qp *qp, struct fab_pkt *p)
 	if (qp->hrp.state == HRP_ERR)
 		return;
 	if (pkt->info & HRP_OI_CNP) {
-		notified(qp);
+		notified(qp, pkt->sport);
 		return;
 	}
 	if (pkt->info & HRP_OI_RESPONSE) {
@@ -418,7 +428,7 @@ void fab_qp_receive(struct fab_qp *qp, struct fab_pkt *p)
 			drain(qp);
 	}
 	if (p->ce && taken)
-		marked(qp);
+		marked(qp, pkt);
 }
 
 static void post(struct fab_qp *qp, struct fab_msg *msg)
@@ -567,7 +577,7 @@ static struct fab_qp *qp_new(struct fabric *fab, u32 host)
 	qp->timer.act = qp_timer;
 	qp->msg_tail = &qp->msg_head;
 	qp->out.tail = &qp->out.head;
-	qp->sport[0] = sim_rand(&fab->rng);
+	qp->sport[0] = fab_draw_sport(fab);
 	qp->sport[1] = qp->sport[0];
 	qp->hrp.type = HRP_TYPE_RC;
 	qp->hrp.qpn = fab->nr_qps + 2;

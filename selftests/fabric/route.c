@@ -115,7 +115,7 @@ static void rerouted(struct fab_actor *actor)
 	fab_route_all(fab_of(actor, struct fabric, reroute));
 }
 
-/* The link fails, or comes back. */
+/* The link fails, or marks all packets, or comes back. */
 static void flap(struct fab_actor *actor)
 {
 	struct fabric *fab = fab_of(actor, struct fabric, flap);
@@ -124,9 +124,14 @@ static void flap(struct fab_actor *actor)
 	struct fab_port *port = &fab->sw[link >> 32].port[(u32)link];
 
 	fab->flapped = !fab->flapped;
-	port->down = fab->flapped;
-	port->peer->down = fab->flapped;
-	fab_at(fab, fab->now_ns + o->detect, &fab->reroute);
+	if (o->flap_marks) {
+		port->marks = fab->flapped;
+		port->peer->marks = fab->flapped;
+	} else {
+		port->down = fab->flapped;
+		port->peer->down = fab->flapped;
+		fab_at(fab, fab->now_ns + o->detect, &fab->reroute);
+	}
 	if (fab->flapped)
 		fab_at(fab, fab->now_ns + o->flap_down, &fab->flap);
 	else if (o->flap_every)

@@ -77,6 +77,7 @@ static const struct key {
 	KEY(flap_at, NUMBER, NULL),
 	KEY(flap_down, NUMBER, NULL),
 	KEY(flap_every, NUMBER, NULL),
+	KEY(flap_marks, NUMBER, NULL),
 	KEY(detect, NUMBER, NULL),
 	KEY(mtu, NUMBER, NULL),
 	KEY(window, NUMBER, NULL),

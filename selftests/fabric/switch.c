@@ -79,9 +79,9 @@ static bool switch_marks(struct fab_port *out, struct fab_pkt *pkt)
 		out->average += RED_WEIGHT * (len - out->average);
 		len = out->average;
 	}
-	if (len < o->ecn_min)
+	if (!out->marks && len < o->ecn_min)
 		return true;
-	if (len < o->ecn_max)
+	if (!out->marks && len < o->ecn_max)
 		p = o->ecn_p * (len - o->ecn_min) / (o->ecn_max - o->ecn_min);
 	if (p < 1 && !sim_chance(&fab->rng, p * SIM_PPM))
 		return true;
