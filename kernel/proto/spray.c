@@ -11,12 +11,12 @@
  * takes another path than before, and one that is known to deliver if there is any.
  *
  * The oldest packet that is missing is nearly always one of the slowest path,
- * whether it waits in a queue or was lost. Packets that arrive meanwhile are
- * counted for that path. If in a round trip most count for the same one, it is
- * replaced: the owner draws another UDP source port. Random loss, and queues on all
- * paths, spread over the paths. A path that has lost a block is replaced, too; and
- * where nothing arrives, as the peer waits for a request that was lost, that of what
- * is resent.
+ * whether it waits in a queue or was lost. Packets that arrive meanwhile are counted
+ * for that path. If in a round trip most count for the same one, it gets less; if it
+ * is slow all the same, it is replaced: the owner draws another UDP source port.
+ * Random loss, and queues on all paths, spread over the paths. A path that has lost
+ * a block is replaced, too; and where nothing arrives, as the peer waits for a
+ * request that was lost, that of what is resent.
  *
  * Switches that mark packets (ECN) single a path out before it is slow. The peer
  * tells by the UDP source port of a CNP which one it is; of answers this side knows.
@@ -53,11 +53,18 @@
 /* So many packets in flight are worth several paths. */
 #define SPRAY_PKTS	48u
 
-/* More packets than can be missing. */
-#define UNPROVED	(2u << 24)
+/* More packets than can be missing, whatever the weight. */
+#define UNPROVED	(8u << 24)
 
 /* So many times as often as for others packets wait for a path that is slow. */
 #define OFTEN		3u
+
+/*
+ * Weights: of a path that is not slow, and the greatest. A path of twice the weight
+ * has half as many packets in flight.
+ */
+#define WEIGHT_ONE	16u
+#define WEIGHT_MAX	(4 * WEIGHT_ONE)
 
 /* The peer may drop what came out of order so often before spraying ends. */
 #define STRIKES		3u
@@ -131,6 +138,7 @@ static void spray_replace(const struct hrp_req *req, struct hrp_spray *s,
 {
 	s->evict |= BIT(path);
 	s->proved &= ~BIT(path);
+	s->weight[path] = WEIGHT_ONE;
 	if (path == s->again_path)
 		s->again = false;
 	spray_forget_marks(s, BIT(path));
@@ -171,8 +179,10 @@ void hrp_spray_start(struct hrp_qp *qp, struct hrp_spray *spray)
 	spray->marked_psn = hrp_psn_add(req->psn_una, HRP_PSN_MASK);
 	spray_forget_marks(spray, U16_MAX);
 	spray->begin = req->psn_max;
-	for (i = 0; i < HRP_SPRAY_PATHS; i++)
+	for (i = 0; i < HRP_SPRAY_PATHS; i++) {
 		spray->since[i] = req->psn_max;
+		spray->weight[i] = WEIGHT_ONE;
+	}
 	spray_set_run(qp, spray);
 	hrp_count(qp, HROCE_EV_SPRAY_AGREED);
 	req->keeps = 1;
@@ -290,7 +300,7 @@ static u32 spray_choose(struct hrp_req *req, struct hrp_spray *s, u32 end,
 	}
 	for (i = s->paths; i; i--) {
 		path = (turn + i) % s->paths;
-		nr = 2 * missing[path];
+		nr = 2 * missing[path] * s->weight[path] / WEIGHT_ONE;
 		if (!(s->proved & BIT(path)))
 			nr += again ? UNPROVED : s->run;
 		if (path != but && nr <= least) {
@@ -341,22 +351,59 @@ u16 hrp_spray_sport(struct hrp_req *req, const struct hrp_burst *b)
 	return s->sport[s->turn];
 }
 
+static u32 spray_all_blame(const struct hrp_spray *s)
+{
+	u32 i, all = 0;
+
+	for (i = 0; i < s->paths; i++)
+		all += s->blame[i];
+	return all;
+}
+
+/*
+ * A path for which packets wait more than half as often again as for one on average
+ * gets less from now on, and more if it is less than half as often.
+ */
+static void spray_weigh(struct hrp_spray *s)
+{
+	u32 i, blame, weight, all = spray_all_blame(s);
+
+	for (i = 0; i < s->paths; i++) {
+		blame = 2 * s->paths * s->blame[i];
+		weight = s->weight[i];
+		if (all >= s->run && blame > 3 * all)
+			weight += weight / 2;
+		else if (all < s->run || blame < all)
+			weight -= weight / 4;
+		s->weight[i] = clamp(weight, WEIGHT_ONE, WEIGHT_MAX);
+	}
+}
+
+/*
+ * Is a path to be replaced if it is slow? Of many, any. Of a few only one that is
+ * slow although it gets less: each that is replaced disturbs others.
+ */
+static bool spray_is_spent(const struct hrp_spray *s, u32 path)
+{
+	return s->weight[path] >= min(WEIGHT_ONE * HRP_SPRAY_PATHS / s->paths,
+				      WEIGHT_MAX);
+}
+
 /*
  * Which path is slower than all others? Negative: none is. One is if packets wait
  * for it as often as for all others together, or OFTEN times as often as for one
  * on average.
  */
-static int spray_worst(const struct hrp_req *req, const struct hrp_spray *s)
+static int spray_worst(const struct hrp_spray *s)
 {
-	u32 i, blame, worst = 0, all = 0;
+	u32 i, blame, worst = 0, all = spray_all_blame(s);
 
-	for (i = 0; i < s->paths; i++) {
-		all += s->blame[i];
+	for (i = 1; i < s->paths; i++) {
 		if (s->blame[i] > s->blame[worst])
 			worst = i;
 	}
 	blame = s->blame[worst];
-	if (blame < s->run ||
+	if (blame < s->run || !spray_is_spent(s, worst) ||
 	    (2 * blame < all && s->paths * blame < OFTEN * all))
 		return -1;
 	return worst;
@@ -382,7 +429,8 @@ void hrp_spray_learn(struct hrp_req *req, u32 psn, u32 nr)
 	s->blame[spray_path(s, psn)] += nr;
 	if (hrp_psn_diff(req->sack->end, s->end) < 0)
 		return;
-	worst = spray_worst(req, s);
+	spray_weigh(s);
+	worst = spray_worst(s);
 	if (worst >= 0)
 		spray_replace(req, s, worst);
 	spray_begin_round(req, s);

@@ -42,6 +42,7 @@ struct hrp_req;
  * @end: a round ends when a packet behind this PSN has arrived
  * @blame: packets of this round that arrived while one of that path was the
  *	oldest that was missing
+ * @weight: of each path: what is missing there counts by that
  * @sport: UDP source port of each path; the owner's
  * @path: of the last blocks, by their numbers
  */
@@ -66,6 +67,7 @@ struct hrp_spray {
 	u32 end;
 	u32 since[HRP_SPRAY_PATHS];
 	u32 blame[HRP_SPRAY_PATHS];
+	u8 weight[HRP_SPRAY_PATHS];
 	u16 sport[HRP_SPRAY_PATHS];
 	u8 path[HRP_SPRAY_BLOCKS];
 };

@@ -113,6 +113,7 @@ struct fab_opts {
 	u64 flap_down;
 	u64 flap_every;
 	u64 flap_marks;
+	u64 flap_loss_ppm;
 	u64 detect;
 	u64 mtu;
 	u64 window;
@@ -251,6 +252,7 @@ struct fab_port {
 	bool down;
 	bool paused;
 	bool marks;	/* all packets that can be */
+	u32 loss_ppm;	/* besides what all links lose */
 	/* Of the other direction, at the same switch. */
 	bool told_pause;
 	u32 in_bytes;

@@ -85,7 +85,8 @@ static bool port_loses(const struct fab_port *port)
 	struct fabric *fab = port->node->fab;
 
 	return port->down || (port_is_bad(port) &&
-			      sim_chance(&fab->rng, fab->opts.loss_ppm));
+			      sim_chance(&fab->rng, fab->opts.loss_ppm)) ||
+	       (port->loss_ppm && sim_chance(&fab->rng, port->loss_ppm));
 }
 
 static bool port_delays(const struct fab_port *port)

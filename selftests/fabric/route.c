@@ -115,7 +115,7 @@ static void rerouted(struct fab_actor *actor)
 	fab_route_all(fab_of(actor, struct fabric, reroute));
 }
 
-/* The link fails, or marks all packets, or comes back. */
+/* The link fails, loses or marks packets, or is good again. */
 static void flap(struct fab_actor *actor)
 {
 	struct fabric *fab = fab_of(actor, struct fabric, flap);
@@ -127,6 +127,9 @@ static void flap(struct fab_actor *actor)
 	if (o->flap_marks) {
 		port->marks = fab->flapped;
 		port->peer->marks = fab->flapped;
+	} else if (o->flap_loss_ppm) {
+		port->loss_ppm = fab->flapped ? o->flap_loss_ppm : 0;
+		port->peer->loss_ppm = port->loss_ppm;
 	} else {
 		port->down = fab->flapped;
 		port->peer->down = fab->flapped;

@@ -78,6 +78,7 @@ static const struct key {
 	KEY(flap_down, NUMBER, NULL),
 	KEY(flap_every, NUMBER, NULL),
 	KEY(flap_marks, NUMBER, NULL),
+	KEY(flap_loss_ppm, NUMBER, NULL),
 	KEY(detect, NUMBER, NULL),
 	KEY(mtu, NUMBER, NULL),
 	KEY(window, NUMBER, NULL),

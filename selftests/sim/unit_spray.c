@@ -243,6 +243,8 @@ static void slow_answers_are_replaced(void)
 	while (send_one() >= 0)
 		;
 	tap_eq(path_of(0), path);
+	/* It has been slow before. */
+	req->sack->spray->weight[path] = 64;
 	for (n = 64; n < 128; n++)
 		rig_read_resp(n == 64 ? HRP_OP_READ_RESP_FIRST :
 			      n == 127 ? HRP_OP_READ_RESP_LAST :
@@ -326,6 +328,65 @@ static void slow_path_gets_less(void)
 	rig_end();
 }
 
+/* A round trip ends, in which packets waited for paths; others are not counted. */
+static int end_round(u32 a, u32 b, u32 c, u32 d)
+{
+	struct hrp_spray *s = req->sack->spray;
+
+	s->blame[0] = a;
+	s->blame[1] = b;
+	s->blame[2] = c;
+	s->blame[3] = d;
+	s->begin = req->psn_una;
+	s->end = req->psn_una;
+	hrp_spray_learn(req, req->psn_una, 0);
+	return hrp_spray_evict(req);
+}
+
+/* As long as it gets less in each round trip, it is not replaced. */
+static void slow_path_gets_less_and_less(void)
+{
+	static const u8 slower[] = { 24, 36, 54 };
+	u32 pkts[HRP_SPRAY_PATHS], i;
+	const u8 *weight;
+
+	begin_sprayed(0, 8 * RUN, 4);
+	fill(pkts);
+	weight = req->sack->spray->weight;
+	for (i = 0; i < ARRAY_SIZE(slower); i++) {
+		tap_eq(end_round(9, 8, 200, 7), -1);
+		tap_eq(weight[2], slower[i]);
+		tap_eq(weight[0], 16);
+	}
+	/* With the fewest packets missing it is not the first choice. */
+	for (i = 0; i < 8 * RUN; i++)
+		req->sack->spray->path[i / BLOCK] = i < RUN ? 2 : i / BLOCK % 2;
+	req->sack->spray->path[0] = 3;
+	req->cwnd_pkts = 9 * RUN;
+	req->sack->spray->proved = 15;
+	req->sack->spray->turn = 2;
+	tap_eq(send_one(), 3);
+	/* The others get slow: it is like them again. */
+	tap_eq(end_round(80, 75, 0, 90), -1);
+	tap_eq(weight[2], 41);
+	/* Nothing waits. */
+	tap_eq(end_round(0, 0, RUN - 1, 0), -1);
+	tap_eq(weight[2], 31);
+	for (i = 0; i < 4; i++)
+		tap_eq(end_round(0, 0, 0, 0), -1);
+	tap_eq(weight[2], 16);
+	rig_end();
+
+	/* It is slow all the same, and the next one is new. */
+	begin_sprayed(0, 8 * RUN, 4);
+	fill(pkts);
+	for (i = 0; i < ARRAY_SIZE(slower); i++)
+		tap_eq(end_round(0, 200, 0, 0), -1);
+	tap_eq(end_round(0, 200, 0, 0), 1);
+	tap_eq(req->sack->spray->weight[1], 16);
+	rig_end();
+}
+
 /* In a round trip, what arrives counts for the path of what is missing. */
 static void slow_path_is_replaced(void)
 {
@@ -335,6 +396,7 @@ static void slow_path_is_replaced(void)
 	begin_sprayed(0, 4 * RUN, 4);
 	fill(pkts);
 	path = path_of(RUN);
+	req->sack->spray->weight[path] = 54;
 	rig_ack(RUN - 1, ACK);
 	arrive_but(RUN, 4 * RUN);
 	evicted = hrp_spray_evict(req);
@@ -777,7 +839,7 @@ static void hostile_answers(void)
 
 int main(void)
 {
-	tap_plan(22);
+	tap_plan(23);
 	tap_run(asked_if_it_is_worth_it);
 	tap_run(begins_once);
 	tap_run(runs_take_turns);
@@ -786,6 +848,7 @@ int main(void)
 	tap_run(question_says_so);
 	tap_run(runs_follow_the_window);
 	tap_run(slow_path_gets_less);
+	tap_run(slow_path_gets_less_and_less);
 	tap_run(slow_path_is_replaced);
 	tap_run(loss_on_all_paths_replaces_none);
 	tap_run(one_of_many_is_replaced);
