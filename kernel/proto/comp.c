@@ -291,7 +291,8 @@ static noinline bool comp_recover(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
 	req->rnr_retries = req->rnr_retry;
 	req->rnr_row = 0;
 	req->troubled = req->recovering || hrp_sack_is_active(req) ||
-			hrp_ahead_of(req) || req->ask;
+			hrp_ahead_of(req) || req->ask ||
+			hrp_spray_evicts(req);
 	if (req->lost_at && !req->recovering)
 		hrp_loss_end(qp, now_ns);
 	return alone;

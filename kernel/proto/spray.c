@@ -526,6 +526,11 @@ void hrp_spray_dropped(struct hrp_req *req)
 		req->sack->spray->paths = 0;
 }
 
+bool hrp_spray_evicts(const struct hrp_req *req)
+{
+	return hrp_spray_is_on(req) && req->sack->spray->evict;
+}
+
 int hrp_spray_evict(struct hrp_req *req)
 {
 	struct hrp_spray *s;

@@ -224,6 +224,15 @@ void hrp_spray_marked(struct hrp_req *req, u16 sport, u64 now_ns);
 void hrp_spray_dropped(struct hrp_req *req);
 
 /**
+ * hrp_spray_evicts - is there a path for hrp_spray_evict()?
+ * @req: requester
+ *
+ * Context: send lock held.
+ * Return: true if so; the owner looks for it as long as @req->troubled.
+ */
+bool hrp_spray_evicts(const struct hrp_req *req);
+
+/**
  * hrp_spray_evict - take the next path that is to be replaced
  * @req: requester
  *

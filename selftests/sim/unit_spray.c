@@ -677,13 +677,23 @@ static int mark_in_turns(u32 paths, u32 times)
 
 static void marked_path_is_replaced(void)
 {
+	u32 i;
+
 	begin_sprayed(0, 8 * RUN, 4);
 	rig_drain();
 	req->troubled = 0;
 	tap_eq(mark_path(2), -1);
-	tap_eq(mark_path(2), 2);
-	/* The owner looks for it at the next opportunity. */
+	rig.now_ns += 50000;
+	hrp_spray_marked(req, FIRST_SPORT + 2, rig.now_ns);
+	/* The owner looks for it, whatever is acknowledged meanwhile. */
+	for (i = 0; i < 2; i++) {
+		tap_eq(req->troubled, 1);
+		rig_ack(i, ACK);
+	}
 	tap_eq(req->troubled, 1);
+	tap_eq(hrp_spray_evict(req), 2);
+	rig_ack(i, ACK);
+	tap_eq(req->troubled, 0);
 	tap_eq(req->sack->spray->since[2], req->psn_max);
 	rig_end();
 
