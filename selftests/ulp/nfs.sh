@@ -54,4 +54,5 @@ nfs_names() {
 		[ "$(find "$nfs_mount/names" -type f | wc -l)" = 300 ] && rm -r "$nfs_mount/names"
 }
 
-nfs_umount() { umount "$nfs_mount" && modprobe -r rpcrdma nfsv4; }
+# The kernel goes on closing the connection when the file system is gone, and waits for the peer then.
+nfs_umount() { umount "$nfs_mount" && wait_for 20 modprobe -r rpcrdma nfsv4; }
