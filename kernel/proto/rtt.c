@@ -15,13 +15,14 @@
 #define RTO_MIN_NS	1000000ull
 
 /*
- * Until the first measurement, for a probe. Longer than most round trips; if one is
- * longer, a few single packets are resent until the doubled time exceeds it. The
- * second of RFC 6298 would be longer than most local ACK timeouts.
+ * Before the first measurement, a probe is sent after this time. It is longer than
+ * most round trips; if one is longer, a few single packets are resent until the
+ * doubled time exceeds it. The second of RFC 6298 would be longer than most local ACK
+ * timeouts.
  */
 #define PROBE_FIRST_NS	(4096ull << 10)
 
-/* Without an answer to that, all is resent: twice as long, and the doubled time. */
+/* If the probe is not answered, all is resent after this time; the probe doubles it. */
 #define RTO_FIRST_NS	(2 * PROBE_FIRST_NS)
 
 /*
@@ -110,8 +111,13 @@ void hrp_rtt_probed(struct hrp_req *req, u64 now_ns)
 
 	if (hrp_rtt_known(req) || req->timer != HRP_TIMER_ACK)
 		return;
+	/*
+	 * The second probe in a row. Only this one: after more of them, some round trips
+	 * would never be measured.
+	 */
 	if (!req->resent && req->backoff == 2)
 		req->backoff = 1;
+	/* The answer may be that to the first copy. */
 	while (PROBE_FIRST_NS << req->backoff < 2 * passed_ns &&
 	       req->backoff < BACKOFF_MAX)
 		req->backoff++;

@@ -72,9 +72,9 @@ void hrp_rtt_resent(struct hrp_qp *qp, u64 now_ns);
  * @req: requester; its timer has run since then
  * @now_ns: current time
  *
- * If no round trip is known, and this is one of the first probes, the next packet
- * waits for so long that it can be measured if the answer was late, but not for
- * longer: it may be lost like this one.
+ * If no round trip is known, the next packet waits for so long that it, or the one
+ * after it, can be measured if the answer was late. The second probe in a row does not
+ * double the time any more: packets may be lost one after the other.
  */
 void hrp_rtt_probed(struct hrp_req *req, u64 now_ns);
 
@@ -112,7 +112,7 @@ void hrp_rtt_back_off(struct hrp_req *req);
  *
  * Return: srtt + 4 * rttvar, doubled for each expiry, and at least 1 ms, which is
  * doubled likewise if one path is to be used. Without a measured time, 8 ms, doubled
- * for each expiry. Not limited by the local ACK timeout.
+ * for each expiry, that of the probe too. Not limited by the local ACK timeout.
  */
 u64 hrp_rtt_rto_ns(const struct hrp_req *req);
 

@@ -536,7 +536,7 @@ int hrp_spray_evict(struct hrp_req *req)
 	struct hrp_spray *s;
 	int path;
 
-	if (!req->sack || !req->sack->spray || !req->sack->spray->evict)
+	if (!hrp_spray_evicts(req))
 		return -1;
 	s = req->sack->spray;
 	path = __ffs(s->evict);
