@@ -31,33 +31,42 @@ WIRE_MTUS = (9000, 4200, 1500)
 IMPAIRED_MTU = 4200
 # The rate of "slow", in MB/s.
 SLOW_MBPS = 1500
-# Packets that may wait in netem.
+# Packets that may wait in netem, and for a link.
 LONGEST_QUEUE = 100000
+LINK_QUEUE = 512
 # Path MTUs, and the largest headers of an RC packet over IPv4: IP, UDP, BTH, RETH, ImmDt, ICRC (volume 1, 9.2; A17.3).
 PATH_MTUS = (4096, 2048, 1024)
 HEADERS = 20 + 8 + 12 + 16 + 4 + 4
 
 
-def netem(words):
+def netem(words, limit=LONGEST_QUEUE):
     """A qdisc that does this to packets."""
-    return f"netem limit {LONGEST_QUEUE} {words}" if words else ""
+    return f"netem limit {limit} {words}" if words else ""
+
+
+def link(words, far):
+    """The same in front of a link, for which LINK_QUEUE packets may wait; if it is far, as many as are on the way."""
+    rate = "2gbit burst 256k limit 5m" if far else f"10gbit burst 256k limit {LINK_QUEUE * IMPAIRED_MTU}"
+    rate = f"tbf rate {rate}"
+    # netem's limit counts what it delays, too; but what it reorders passes by its child.
+    return f"{netem(words)} ; {rate}" if words.startswith("delay") else f"{rate} ; {netem(words, LINK_QUEUE)}"
 
 
 def impaired():
-    """The qdiscs on the way to the server, and on the way back, by the name of the topology."""
+    """The qdiscs on the way to the server, and on the way back, by the name of the topology: children behind a ;"""
     ways = {}
     for name, delay in (("", ""), ("_1ms", "delay 500us"), ("_20ms", "delay 10ms")):
-        if delay:
-            ways["delay" + name] = (netem(delay), netem(delay))
-        else:
-            # netem costs time, too, so this is what losses are compared with.
-            ways["loss_0"] = (netem("loss 0%"), "")
-        for percent in ("0.1", "1", "5"):
-            ways[f"loss_{percent}{name}"] = (netem(f"{delay} loss {percent}%"), netem(delay))
-    # Bursts of four packets, 0.4 % of all.
-    ways["bursts"] = (netem("loss gemodel 0.1% 25%"), "")
-    # 5 % of the packets come 500 us late.
-    ways["late"] = (netem("delay 500us reorder 95% 25%"), "")
+        # netem costs time, too, so losses are compared with what loses nothing.
+        what = {"delay" + name if name else "loss_0": delay or "loss 0%"}
+        what.update({f"loss_{percent}{name}": f"{delay} loss {percent}%".strip() for percent in ("0.1", "1", "5")})
+        if not name:
+            # Bursts of four packets, 0.4 % of all.
+            what["bursts"] = "loss gemodel 0.1% 25%"
+            # 5 % of the packets come 500 us late.
+            what["late"] = "reorder 95% 25% delay 500us"
+        for topology, words in what.items():
+            ways[topology] = (netem(words), netem(delay))
+            ways[topology + "_link"] = (link(words, name == "_20ms"), netem(delay))
     # A receiver slower than any sender. Beside the queue of 256 packets, 256 KB pass at once.
     ways["slow"] = (f"tbf rate {SLOW_MBPS * 8}mbit burst 256k limit {256 * IMPAIRED_MTU}", "")
     # The same to the client, who gets the answers to READs.
@@ -225,8 +234,10 @@ class Pair:
             for (dev, netns), before, words in zip(self.exits, self.impairment, impairment):
                 if before:
                     self.host.call(["tc", "qdisc", "del", "dev", dev, "root"], netns)
-                if words:
-                    self.host.call(["tc", "qdisc", "add", "dev", dev, "root", *words.split()], netns)
+                parent = ["root", "handle", "1:"]
+                for qdisc in words.split(";") if words else ():
+                    self.host.call(["tc", "qdisc", "add", "dev", dev, *parent, *qdisc.split()], netns)
+                    parent = ["parent", "1:"]
             self.impairment = impairment
 
     def address(self, index):
