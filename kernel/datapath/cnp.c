@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Congestion notification packets, see cnp.h. */
-#include <linux/hrtimer.h>
 #include <linux/pkt_sched.h>
-#include <linux/slab.h>
 #include <linux/timekeeping.h>
 #include "../core/stats.h"
 #include "../mem/iter.h"
@@ -185,18 +183,6 @@ void hroce_cnp_choose(struct hroce_qp *qp)
 	WRITE_ONCE(qp->path.ect[1], reacts);
 }
 
-/* Without memory, the window shrinks instead, which costs nothing. */
-static void cnp_add_pace(struct hroce_qp *qp, u64 now_ns)
-{
-	struct hrp_pace *pace;
-
-	pace = kmalloc(sizeof(*pace), GFP_NOWAIT | __GFP_NOWARN |
-				      __GFP_NOMEMALLOC);
-	if (pace)
-		hrp_pace_start(&qp->proto, pace, &hqp_dev(qp)->rp, now_ns,
-			       2 * hrtimer_resolution);
-}
-
 bool hroce_cnp_obey(struct hroce_qp *qp, u16 sport)
 {
 	u64 now_ns = ktime_get_ns();
@@ -205,8 +191,9 @@ bool hroce_cnp_obey(struct hroce_qp *qp, u16 sport)
 	spin_lock(&qp->send.lock);
 	obeyed = !qp->dead && cnp_reacts(qp);
 	if (obeyed) {
+		/* Without memory, the window shrinks instead, which costs nothing. */
 		if (hrp_cc_wants_pace(&qp->proto))
-			cnp_add_pace(qp, now_ns);
+			hroce_qp_pace(qp, now_ns);
 		hrp_cc_notified(&qp->proto, now_ns);
 		hrp_spray_marked(&qp->proto.req, sport, now_ns);
 		WRITE_ONCE(qp->paced, qp->proto.req.pace);

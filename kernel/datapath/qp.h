@@ -434,6 +434,15 @@ static inline bool hroce_qp_side_again(struct hroce_side *side)
 void hroce_qp_end_flush(struct hroce_qp *qp);
 
 /**
+ * hroce_qp_pace - give a requester memory for a rate
+ * @qp: queue pair; @qp->proto.req.pace is NULL, and stays so if there is no memory
+ * @now_ns: current time
+ *
+ * Context: send lock held.
+ */
+void hroce_qp_pace(struct hroce_qp *qp, u64 now_ns);
+
+/**
  * hroce_qp_rehash - have packets take another way through the network
  * @qp: queue pair
  * @answer: answers, else requests

@@ -3,9 +3,11 @@
  * Shared by requester and responder of a queue pair: work deferred until no
  * lock is held, errors, and stopping.
  */
+#include <linux/hrtimer.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include "../core/epoch.h"
+#include "../proto/cc.h"
 #include "../proto/pace.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
@@ -81,6 +83,32 @@ static bool qp_take_pending(struct hroce_qp *qp, unsigned int bit)
 	       test_and_clear_bit(bit, &qp->proto.pending);
 }
 
+void hroce_qp_pace(struct hroce_qp *qp, u64 now_ns)
+{
+	struct hrp_pace *pace;
+
+	lockdep_assert_held(&qp->send.lock);
+	pace = kmalloc(sizeof(*pace), GFP_NOWAIT | __GFP_NOWARN |
+				      __GFP_NOMEMALLOC);
+	if (pace)
+		hrp_pace_start(&qp->proto, pace, &hqp_dev(qp)->rp, now_ns,
+			       2 * hrtimer_resolution);
+}
+
+/* Without memory, the window is sent as fast as acknowledgements come. */
+static void qp_spread(struct hroce_qp *qp)
+{
+	u64 now_ns = ktime_get_ns();
+
+	spin_lock(&qp->send.lock);
+	if (!qp->dead && hrp_cc_wants_spread(&qp->proto)) {
+		hroce_qp_pace(qp, now_ns);
+		if (qp->proto.req.pace)
+			hrp_pace_spread(&qp->proto, now_ns);
+	}
+	spin_unlock(&qp->send.lock);
+}
+
 /* The limit of the rate has ended, unless there is another one by now. */
 static void qp_unpace(struct hroce_qp *qp)
 {
@@ -98,7 +126,8 @@ static void qp_unpace(struct hroce_qp *qp)
 }
 
 #define PENDING_RARE	(BIT(HRP_PENDING_RETRANSMIT) | \
-			 BIT(HRP_PENDING_RECOVERED) | BIT(HRP_PENDING_UNPACED))
+			 BIT(HRP_PENDING_RECOVERED) | \
+			 BIT(HRP_PENDING_SPREAD) | BIT(HRP_PENDING_UNPACED))
 
 static noinline void qp_do_rare(struct hroce_qp *qp)
 {
@@ -106,6 +135,8 @@ static noinline void qp_do_rare(struct hroce_qp *qp)
 		trace_hroce_retransmit(&qp->proto);
 	if (qp_take_pending(qp, HRP_PENDING_RECOVERED))
 		trace_hroce_recovered(&qp->proto);
+	if (qp_take_pending(qp, HRP_PENDING_SPREAD))
+		qp_spread(qp);
 	if (qp_take_pending(qp, HRP_PENDING_UNPACED))
 		qp_unpace(qp);
 }

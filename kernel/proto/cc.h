@@ -19,8 +19,8 @@
  * struct hrp_cc_ops - a control
  * @name: for administrators
  * @start: sets the first window and the state of the control
- * @acked: packets were acknowledged while the window was below its maximum; not
- *	called if there is @measured
+ * @acked: packets were acknowledged while the window was below its maximum; if
+ *	there is @measured, only while hrp_req.cc_start is set. May be NULL then
  * @measured: a round trip of a single packet was measured, @rtt in units of
  *	1024 ns, at @now_ns. @first: the packet was sent once; otherwise it was
  *	resent, and the answer may be that to an earlier copy. May be NULL
@@ -28,6 +28,8 @@
  *	control does not react
  * @slow: the same, at @now_ns, if hrp_req.pace is not NULL: the control limits
  *	the rate. NULL: it only has a window
+ * @rate: at how many 1000 bits per second the window is sent; 0: as fast as
+ *	acknowledgements come. NULL: always so
  * @near_pkts: gaps that are nearer to each other than so many packets are a
  *	sign of congestion; those twice as far apart are not
  *
@@ -36,10 +38,11 @@
 struct hrp_cc_ops {
 	const char *name;
 	void (*start)(struct hrp_qp *qp);
-	void (*acked)(struct hrp_req *req, u32 nr_pkts);
+	void (*acked)(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns);
 	void (*measured)(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns);
 	void (*cnp)(struct hrp_req *req);
 	void (*slow)(struct hrp_qp *qp, u64 now_ns);
+	u32 (*rate)(const struct hrp_qp *qp);
 	u32 (*near_pkts)(const struct hrp_req *req);
 };
 
@@ -100,11 +103,15 @@ static inline u32 hrp_req_window_max(const struct hrp_req *req)
 }
 
 /* @nr_pkts were acknowledged. Context: send lock held. */
-static __always_inline void hrp_cc_acked(struct hrp_req *req, u32 nr_pkts)
+static __always_inline void hrp_cc_acked(struct hrp_qp *qp, u32 nr_pkts,
+					 u64 now_ns)
 {
-	if (!req->cc_times &&
-	    unlikely(req->cwnd_pkts < hrp_req_window_max(req)))
-		hrp_cc_of(req->cc)->acked(req, nr_pkts);
+	struct hrp_req *req = &qp->req;
+
+	if ((!req->cc_times || req->cc_start) &&
+	    unlikely(req->cwnd_pkts < hrp_req_window_max(req)) &&
+	    hrp_cc_of(req->cc)->acked)
+		hrp_cc_of(req->cc)->acked(qp, nr_pkts, now_ns);
 }
 
 /**
@@ -142,6 +149,23 @@ static inline bool hrp_cc_wants_pace(const struct hrp_qp *qp)
 {
 	return !qp->req.pace && (hrp_cc_of(qp->req.cc)->slow ||
 				 READ_ONCE(qp->resp.rd_head));
+}
+
+/* &hrp_cc_ops.rate. Context: send lock held. */
+static inline u32 hrp_cc_rate(const struct hrp_qp *qp)
+{
+	const struct hrp_cc_ops *ops = hrp_cc_of(qp->req.cc);
+
+	return ops->rate ? ops->rate(qp) : 0;
+}
+
+/*
+ * Is a bucket needed to spread the window, see HRP_PENDING_SPREAD? Context: send
+ * lock held.
+ */
+static inline bool hrp_cc_wants_spread(const struct hrp_qp *qp)
+{
+	return !qp->req.pace && hrp_cc_rate(qp);
 }
 
 /**

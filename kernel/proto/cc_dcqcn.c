@@ -219,9 +219,9 @@ static void dcqcn_start(struct hrp_qp *qp)
 	hrp_cc_none.start(qp);
 }
 
-static void dcqcn_acked(struct hrp_req *req, u32 nr_pkts)
+static void dcqcn_acked(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
 {
-	hrp_cc_none.acked(req, nr_pkts);
+	hrp_cc_none.acked(qp, nr_pkts, now_ns);
 }
 
 static u32 dcqcn_near_pkts(const struct hrp_req *req)

@@ -13,13 +13,18 @@
  * a smaller window tells whether it avoids them (damage.h). Where others keep the
  * queue full, losses alone count (rival.h).
  */
+#include <linux/limits.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include "cc.h"
 #include "damage.h"
 #include "hole.h"
+#include "mtu.h"
+#include "pace.h"
 #include "req_priv.h"
 #include "rival.h"
+#include "rtt.h"
+#include "sack.h"
 #include "spray.h"
 
 /*
@@ -52,6 +57,24 @@
  */
 #define GROW_SHIFT	4u
 #define GROW_BLIND	6u
+
+/*
+ * From this round trip on a path is long: it holds more than its queues do, and the
+ * window is sent in the course of a round trip, but a few packets leave at once.
+ */
+#define FAR		512u
+#define SPREAD_PKTS	16u
+
+/*
+ * From this one on, it would take long to find the window again that losses made
+ * small. It grows by this part after so many measurements in a row that were less
+ * than this part of the target, each of them with a larger window than the one
+ * before the losses.
+ */
+#define FARTHER		4096u
+#define GROW_FAST	2u
+#define CALM_NR		6u
+#define CALM_PART	16u
 
 /* The window shrinks by this part of it when a switch has marked packets. */
 #define CNP_SHIFT	3u
@@ -151,6 +174,65 @@ static void delay_learn(struct hrp_qp *qp, u32 rtt, u64 now_ns)
 	hrp_cc_set_base(qp, min(qp->base, qp->base_next));
 }
 
+static bool delay_is_far(const struct hrp_qp *qp)
+{
+	return qp->base >= FAR && qp->base != HRP_BASE_MAX;
+}
+
+/*
+ * On a long path the window does not double at once, but by what is acknowledged.
+ * While there are gaps, that comes late, and in clumps.
+ */
+static bool delay_counts(const struct hrp_qp *qp)
+{
+	return delay_is_far(qp) && !qp->req.troubled;
+}
+
+/*
+ * What was in flight when the packet at the mark was sent is sent in half of a
+ * round trip or less. If it is acknowledged for longer, the path cannot take more
+ * at once. Just before the mark there may be others; and a window of less than a
+ * packet in 64 us is too small to tell.
+ */
+static bool delay_is_filled(const struct hrp_qp *qp, u64 now_ns)
+{
+	u32 passed = hrp_rtt_clock(now_ns) - qp->req.mark_at;
+
+	return passed > qp->base / 8 * 5 && passed < qp->base / 8 * 7 &&
+	       qp->req.cwnd_pkts >= qp->base / 64;
+}
+
+static void delay_acked(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
+{
+	struct hrp_req *req = &qp->req;
+
+	if (!delay_counts(qp) || !req->timing || !delay_may_grow(req))
+		return;
+	if (delay_is_filled(qp, now_ns))
+		req->cc_start = 0;
+	else
+		delay_set_window(req, delay_window(req) + (nr_pkts << 8));
+}
+
+/* Count measurements with hardly any delay. */
+static void delay_note_calm(struct hrp_qp *qp, u32 delay, u32 target)
+{
+	struct hrp_sack *sack = qp->req.sack;
+
+	if (!sack)
+		return;
+	if (qp->base < FARTHER || delay > target / CALM_PART ||
+	    qp->req.cwnd_pkts <= sack->cut_pkts)
+		sack->calm = 0;
+	else if (sack->calm < CALM_NR)
+		sack->calm++;
+}
+
+static u32 delay_grow_shift(const struct hrp_req *req)
+{
+	return req->sack && req->sack->calm == CALM_NR ? GROW_FAST : GROW_SHIFT;
+}
+
 /*
  * One packet per round trip, whoever has how many: that makes windows equal in
  * the long run. If little waits, a part of the window, too.
@@ -165,7 +247,8 @@ static void delay_grow(struct hrp_qp *qp, u32 delay, u32 little)
 	else if (qp->base == HRP_BASE_MAX)
 		window += window >> GROW_BLIND;
 	else if (delay < little)
-		window += (window >> GROW_SHIFT) * (little - delay) / little;
+		window += (window >> delay_grow_shift(req)) *
+			  (little - delay) / little;
 	delay_set_window(req, window + (1u << 8));
 }
 
@@ -219,8 +302,12 @@ static bool delay_has_rivals(struct hrp_qp *qp, u32 rtt, u32 delay, u32 target)
 	return false;
 }
 
-/* The window follows what has been measured. */
-static void delay_follow(struct hrp_qp *qp, u32 delay, u32 target, u32 rtt)
+/*
+ * The window follows what has been measured. If @counted, it has followed what was
+ * acknowledged already, as long as it grows fast.
+ */
+static void delay_follow(struct hrp_qp *qp, u32 delay, u32 target, u32 rtt,
+			 bool counted)
 {
 	struct hrp_req *req = &qp->req;
 	bool over = delay > target;
@@ -232,13 +319,15 @@ static void delay_follow(struct hrp_qp *qp, u32 delay, u32 target, u32 rtt)
 		req->cc_start = 0;
 	if (over && req->cc_over)
 		delay_shrink(req, delay - target, rtt);
-	if ((!over || req->cc_over) && !tests && delay_may_grow(req))
+	if ((!over || req->cc_over) && !tests && delay_may_grow(req) &&
+	    !(counted && req->cc_start))
 		delay_grow(qp, delay, target / 2);
 }
 
 static void delay_measured(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
+	bool counted = delay_counts(qp);
 	u32 target, delay;
 	bool waits;
 
@@ -252,13 +341,16 @@ static void delay_measured(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns)
 	waits = delay > target / 2;
 	req->cc_queued = waits && req->cc_waits;
 	req->cc_waits = waits;
+	delay_note_calm(qp, delay, target);
 	if (delay_has_rivals(qp, rtt, delay, target))
 		delay_set_window(req, hrp_rival_window(req, delay_window(req),
 						       delay_may_grow(req)));
 	else
-		delay_follow(qp, delay, target, rtt);
+		delay_follow(qp, delay, target, rtt, counted);
 	req->cc_over = delay > target;
 	req->cc_told = 0;
+	if (unlikely(hrp_cc_wants_spread(qp)))
+		hrp_set_pending(qp, HRP_PENDING_SPREAD);
 }
 
 /* Once in a round trip, however many marks there were. */
@@ -273,6 +365,25 @@ static void delay_cnp(struct hrp_req *req)
 	delay_set_window(req, window - (window >> CNP_SHIFT));
 }
 
+/*
+ * On a long path, what may be sent at once leaves in the course of a round trip, be
+ * it a part of the window or, when a gap is filled, all of it: twice as fast as it
+ * is acknowledged while the window doubles, and half as fast again else.
+ */
+static u32 delay_rate(const struct hrp_qp *qp)
+{
+	const struct hrp_req *req = &qp->req;
+	u64 bits;
+
+	if (!delay_is_far(qp) || req->cwnd_pkts < SPREAD_PKTS ||
+	    !hrp_rtt_known(req))
+		return 0;
+	bits = (u64)req->cwnd_pkts * hrp_pace_max_cost(hrp_mtu_max(qp)) * 8;
+	bits = req->cc_start ? bits * 2 : bits + bits / 2;
+	/* Bits in a millisecond; srtt8 is in units of 128 ns. */
+	return min_t(u64, div_u64(bits * 7813, req->srtt8), U32_MAX);
+}
+
 static u32 delay_near_pkts(const struct hrp_req *req)
 {
 	u32 near_pkts = hrp_damage_near(req) ?: hrp_cc_none.near_pkts(req);
@@ -285,7 +396,9 @@ static u32 delay_near_pkts(const struct hrp_req *req)
 const struct hrp_cc_ops hrp_cc_delay = {
 	.name = "delay",
 	.start = delay_start,
+	.acked = delay_acked,
 	.measured = delay_measured,
 	.cnp = delay_cnp,
+	.rate = delay_rate,
 	.near_pkts = delay_near_pkts,
 };

@@ -22,8 +22,9 @@ static void none_start(struct hrp_qp *qp)
  * GROW_PKTS acknowledged: about 200 round trips from the minimum to 8 MB, while
  * the loss at the end of that costs a few per cent.
  */
-static void none_acked(struct hrp_req *req, u32 nr_pkts)
+static void none_acked(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
 {
+	struct hrp_req *req = &qp->req;
 	u32 step = req->cc_start ? 1 : min(req->cwnd_pkts, GROW_PKTS);
 
 	nr_pkts += req->cwnd_rest;

@@ -308,7 +308,7 @@ static __always_inline bool comp_progress(struct hrp_qp *qp, u32 nr_pkts,
 	struct hrp_req *req = &qp->req;
 	bool alone = false;
 
-	hrp_cc_acked(req, nr_pkts);
+	hrp_cc_acked(qp, nr_pkts, now_ns);
 	if (req->timing && hrp_psn_diff(req->psn_una, req->mark_psn) > 0)
 		hrp_rtt_end(qp, now_ns);
 	if (unlikely(req->troubled))

@@ -48,6 +48,9 @@
 #define NEAR_LEAST	5u
 #define NEAR_MOST	64u
 
+/* As if this part of those that the test has not waited for were lost, too. */
+#define UNSURE_PART	5u
+
 /* Less than TEST_LOST of so many packets are few. */
 #define FEW_PKTS	(100 * TEST_LOST)
 
@@ -115,9 +118,11 @@ static void damage_end(struct hrp_req *req, u32 pkts)
 	if (damage->before &&
 	    SAME_OF_5 * damage_pkts(pkts, lost) > 5u * damage->before)
 		return;
-	near_pkts = NEAR_PERCENT * pkts / (100 * lost);
-	if (near_pkts > NEAR_MOST)
+	if (NEAR_PERCENT * pkts > 100 * NEAR_MOST * lost)
 		return;
+	/* A few losses tell less exactly. */
+	lost += (TEST_LOST - lost) / UNSURE_PART;
+	near_pkts = NEAR_PERCENT * pkts / (100 * lost);
 	damage->near_pkts = max(near_pkts, NEAR_LEAST);
 	req->sparse = HRP_SPARSE_FIRST;
 	/* The losses before were no reason for a small window. */

@@ -49,6 +49,25 @@ enum hole_kind {
 	HOLE_DENSE,	/* gaps have just become near */
 };
 
+/* Where the newest gap was. */
+static u32 hole_newest(const struct hrp_req *req)
+{
+	return req->sack ? req->sack->gap_psn : req->rtx_psn;
+}
+
+/*
+ * Is a gap at @psn a new one? Otherwise what was resent there is lost again, which
+ * tells nothing of the distance of gaps. The newest one may be so long ago that
+ * PSNs have begun anew.
+ */
+static bool hole_is_new(const struct hrp_req *req, u32 psn)
+{
+	u32 newest = hole_newest(req);
+
+	return hrp_psn_diff(psn, newest) >= 0 ||
+	       hrp_psn_diff(newest, req->psn_max) > 0;
+}
+
 /*
  * There is a new gap at @psn. The distance to the last one counts for gaps of
  * one packet each, and in proportion if they are longer. Where delay tells of
@@ -58,9 +77,11 @@ enum hole_kind {
 static enum hole_kind hole_judge(struct hrp_req *req, u32 psn, u32 shift)
 {
 	enum hole_kind far = req->cc_times ? HOLE_FAR : HOLE_NEAR;
-	u32 pkts = (psn - req->rtx_psn) & HRP_PSN_MASK;
+	u32 pkts = (psn - hole_newest(req)) & HRP_PSN_MASK;
 	u32 near_pkts = hrp_cc_of(req->cc)->near_pkts(req);
 
+	if (req->sack)
+		req->sack->gap_psn = hrp_psn_add(psn, 1u << shift);
 	hrp_damage_lost(req, psn, 1u << shift);
 	hrp_rival_lost(req);
 	pkts >>= shift;
@@ -82,6 +103,8 @@ static void hole_recover(struct hrp_req *req, enum hole_kind kind)
 
 	if (!hrp_damage_is_tested(req) &&
 	    (kind == HOLE_DENSE || (begins && kind == HOLE_NEAR))) {
+		if (req->sack)
+			req->sack->cut_pkts = req->cwnd_pkts;
 		hrp_late_shrinks(req);
 		hrp_req_shrink(req, min(hrp_req_dist(req), req->cwnd_pkts) *
 				    3 / 4);
@@ -211,7 +234,7 @@ bool hrp_hole_fill(struct hrp_qp *qp, u64 now_ns)
 	/* What follows has just been resent. */
 	if (req->recovering && hrp_psn_diff(req->psn_una, req->rtx_psn) < 0)
 		nr_pkts = 1;
-	else if (req->psn_una != req->rtx_psn)
+	else if (req->psn_una != req->rtx_psn && hole_is_new(req, req->psn_una))
 		kind = hole_judge(req, req->psn_una, req->hole_shift);
 	nr_pkts = min(nr_pkts, hrp_req_dist(req));
 	hole_clip(req, &idx, req->psn_una, &nr_pkts, &answers);
@@ -262,7 +285,7 @@ static bool hole_resend_lost(struct hrp_qp *qp, u64 now_ns)
 	/* What is behind it waits for it. */
 	req->sack->timing = false;
 	hrp_spray_suspect(req, psn);
-	if (hrp_psn_diff(psn, req->rtx_psn) >= 0)
+	if (hole_is_new(req, psn))
 		kind = hole_judge(req, psn, 0);
 	hole_resend(qp, psn, 1, kind);
 	hole_resends(qp, psn, now_ns);
@@ -294,7 +317,7 @@ static bool hole_resend_known(struct hrp_qp *qp, u64 now_ns)
 	hrp_late_resent(req, psn, nr_pkts, now_ns);
 	hrp_spray_lost(req, psn, nr_pkts);
 	hrp_sack_tried(req, psn, nr_pkts);
-	if (hrp_psn_diff(psn, req->rtx_psn) >= 0)
+	if (hole_is_new(req, psn))
 		kind = hole_judge(req, psn, ilog2(nr_pkts));
 	hole_resend(qp, psn, nr_pkts, kind);
 	hole_resends(qp, psn, now_ns);

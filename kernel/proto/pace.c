@@ -150,6 +150,8 @@ enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 	if (pace->control_kbps)
 		hrp_pace_control(qp, now_ns,
 				 hrp_dcqcn_rate(&pace->dcqcn, now_ns));
+	if (pace->window_kbps)
+		hrp_pace_spread(qp, now_ns);
 	if (!req->gated)
 		return hrp_req_next(qp, now_ns, b);
 	pkt_credit = hrp_pace_max_cost(hrp_mtu_max(qp)) * BYTE_CREDIT;
@@ -267,7 +269,7 @@ static void bucket_apply(const struct hrp_qp *qp, struct hrp_bucket *k,
 static void pace_apply(struct hrp_qp *qp)
 {
 	struct hrp_pace *pace = qp->req.pace;
-	u32 own_kbps = pace->limit_kbps;
+	u32 own_kbps = min_not_zero(pace->limit_kbps, pace->window_kbps);
 
 	if (hrp_cc_of(qp->req.cc)->slow)
 		own_kbps = min_not_zero(own_kbps, pace->control_kbps);
@@ -305,13 +307,26 @@ void hrp_pace_control(struct hrp_qp *qp, u64 now_ns, u32 rate_kbps)
 	pace_apply(qp);
 }
 
+void hrp_pace_spread(struct hrp_qp *qp, u64 now_ns)
+{
+	struct hrp_pace *pace = qp->req.pace;
+	u32 rate_kbps = hrp_cc_rate(qp);
+
+	if (rate_kbps == pace->window_kbps)
+		return;
+	bucket_settle(pace, &pace->own, now_ns);
+	pace->window_kbps = rate_kbps;
+	pace_apply(qp);
+}
+
 void hrp_pace_release(struct hrp_qp *qp)
 {
 	struct hrp_pace *pace = qp->req.pace;
 
-	if (!pace || !pace->control_kbps)
+	if (!pace || !(pace->control_kbps || pace->window_kbps))
 		return;
 	pace->control_kbps = 0;
+	pace->window_kbps = 0;
 	pace->dcqcn.rate_kbps = 0;
 	pace_apply(qp);
 }

@@ -60,8 +60,8 @@ struct hrp_bucket {
 
 /**
  * struct hrp_pace - rate of one queue pair; guarded by the send lock
- * @own: of requests: the lower one of @limit_kbps and, if the control limits the
- *	rate of requests, @control_kbps
+ * @own: of requests: the lowest one of @limit_kbps, @window_kbps and, if the
+ *	control limits the rate of requests, @control_kbps
  * @answers: of READ responses: @control_kbps
  * @slack_ns: how late the owner's timer usually is; the default burst is longer
  *	by that time
@@ -71,6 +71,7 @@ struct hrp_bucket {
  * @limit_kbps: the lower one of @asked_kbps and the static rate; 0: none
  * @limit_bytes: longest burst; 0: the default
  * @control_kbps: rate of the control; 0: none
+ * @window_kbps: rate at which a control spreads its window; 0: it does not
  * @dcqcn: state of the control
  */
 struct hrp_pace {
@@ -83,6 +84,7 @@ struct hrp_pace {
 	u32 limit_kbps;
 	u32 limit_bytes;
 	u32 control_kbps;
+	u32 window_kbps;
 	struct hrp_dcqcn dcqcn;
 };
 
@@ -140,6 +142,17 @@ void hrp_pace_set(struct hrp_qp *qp, u64 now_ns, u32 rate_kbps,
  * Context: send lock held.
  */
 void hrp_pace_control(struct hrp_qp *qp, u64 now_ns, u32 rate_kbps);
+
+/**
+ * hrp_pace_spread - send the window in the course of a round trip
+ * @qp: queue pair with memory for a rate; its path MTU is set
+ * @now_ns: current time
+ *
+ * At the rate that its control wants (&hrp_cc_ops.rate), which follows the window.
+ * Bursts as those of hrp_pace_control(). READ responses of the peer have its rate.
+ * Context: send lock held.
+ */
+void hrp_pace_spread(struct hrp_qp *qp, u64 now_ns);
 
 /**
  * hrp_pace_release - the control ends

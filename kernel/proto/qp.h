@@ -56,6 +56,8 @@ enum hrp_pending {
 	HRP_PENDING_RETRANSMIT,
 	/* What was lost has arrived. */
 	HRP_PENDING_RECOVERED,
+	/* The control wants a rate for its window, see hrp_cc_wants_spread(). */
+	HRP_PENDING_SPREAD,
 	/* The memory given to hrp_pace_start() is not needed any more. */
 	HRP_PENDING_UNPACED,
 	/*

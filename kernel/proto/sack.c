@@ -288,6 +288,7 @@ static void sack_begin(struct hrp_req *req)
 	sack->asked = req->psn_una;
 	sack->mark_at = req->mark_at;
 	sack->lost_psn = req->psn_una;
+	sack->gap_psn = req->rtx_psn;
 	hrp_damage_start(req);
 	hrp_sack_forget(req);
 }

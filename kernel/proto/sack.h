@@ -70,7 +70,11 @@ struct hrp_sack_word {
  *	@tried
  * @mark_at: when @mark was taken, hrp_rtt_clock()
  * @came_psn: @came: the last of them
+ * @gap_psn: one past the newest gap that was judged, see hole.c
  * @nr: packets that have arrived
+ * @cut_pkts: the window before it shrank the last time because of gaps
+ * @calm: so many measurements in a row show that hardly a packet waits, with a
+ *	larger one, see cc_delay.c
  * @timed_psn: a packet that measures the round trip, see hrp_req.timing, which is
  *	for times without gaps
  * @timed_at: when it was sent
@@ -103,7 +107,10 @@ struct hrp_sack {
 	u32 mark;
 	u32 mark_at;
 	u32 came_psn;
+	u32 gap_psn;
 	u32 nr;
+	u32 cut_pkts;
+	u8 calm;
 	u32 timed_psn;
 	u32 timed_at;
 	u32 lost_psn;

@@ -64,7 +64,10 @@ static bool put_cc(struct sk_buff *msg, const struct hrp_qp *qp)
 				      hrp_rival_is_here(&qp->req)) ||
 	       (pace && pace->control_kbps &&
 		rdma_nl_put_driver_u32(msg, "cc_rate_kbps",
-				       pace->control_kbps));
+				       pace->control_kbps)) ||
+	       (pace && pace->window_kbps &&
+		rdma_nl_put_driver_u32(msg, "spread_kbps",
+				       pace->window_kbps));
 }
 
 static bool put_req(struct sk_buff *msg, const struct hroce_qp *qp)

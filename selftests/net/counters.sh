@@ -95,7 +95,7 @@ while_shown() {
 
 queue_pairs_are_shown() {
 	while_shown "delay 20ms" \
-		'drv_rtt_us [2-9][0-9]{4} .* drv_retries_left 7 drv_cc delay drv_rtt_min_us 20[0-9]{3} drv_rivals 0 drv_window_pkts [1-9][0-9]* drv_in_flight_pkts [1-9].* (answer|window)' \
+		'drv_rtt_us [2-9][0-9]{4} .* drv_retries_left 7 drv_cc delay drv_rtt_min_us 20[0-9]{3} drv_rivals 0 drv_spread_kbps [1-9][0-9]* drv_window_pkts [1-9][0-9]* drv_in_flight_pkts [1-9].* (answer|window|rate)' \
 		'drv_recovers 0 drv_waits_for nothing drv_kept_pkts 0'
 }
 

@@ -352,6 +352,12 @@ void sim_pace_check(struct sim_qp *qp, const struct hrp_burst *b);
 /* Nothing of this burst has left: it costs nothing. */
 void sim_pace_give_back(struct sim_qp *qp, const struct hrp_burst *b);
 
+/* The control wants a rate for its window. There may be no memory. */
+void sim_pace_spread(struct sim_qp *qp);
+
+/* How late timers are. */
+#define SIM_PACE_SLACK_NS	20000
+
 /* sim_work.c */
 void sim_work_init(struct sim_qp *qp);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A second bucket, of bytes: does the engine send more than its rate allows? */
+#include <stdlib.h>
 #include "proto/burst.h"
+#include "proto/cc.h"
 #include "sim.h"
 
 void sim_pace_drain(struct sim_qp *qp)
@@ -48,4 +50,15 @@ void sim_pace_give_back(struct sim_qp *qp, const struct hrp_burst *b)
 	if (qp->paced_bytes < 0)
 		qp->paced_bytes = 0;
 	hrp_pace_give_back(&qp->hrp, b, 0);
+}
+
+void sim_pace_spread(struct sim_qp *qp)
+{
+	struct sim *sim = qp->node->sim;
+
+	if (!hrp_cc_wants_spread(&qp->hrp) || !sim_below(&sim->rng, 8))
+		return;
+	hrp_pace_start(&qp->hrp, malloc(sizeof(struct hrp_pace)), &sim->rp,
+		       sim->now_ns, SIM_PACE_SLACK_NS);
+	hrp_pace_spread(&qp->hrp, sim->now_ns);
 }

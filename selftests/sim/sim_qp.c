@@ -62,6 +62,8 @@ static void take_pending(struct sim_qp *qp)
 {
 	struct sim *sim = qp->node->sim;
 
+	if (test_and_clear_bit(HRP_PENDING_SPREAD, &qp->hrp.pending))
+		sim_pace_spread(qp);
 	if (test_and_clear_bit(HRP_PENDING_UNPACED, &qp->hrp.pending))
 		unpace(qp);
 	if (test_and_clear_bit(HRP_PENDING_REHASH, &qp->hrp.pending)) {
@@ -124,8 +126,6 @@ static void plan_timer(struct sim_qp *qp)
 	sim_at(sim, at - sim->now_ns, timer_fired, qp);
 }
 
-#define PACE_SLACK_NS	20000
-
 /* Rates change at any time, as they would with congestion control. */
 static void pace_change(void *ctx)
 {
@@ -159,7 +159,7 @@ static void cnp_arrives(void *ctx)
 	/* There may be no memory. */
 	if (hrp_cc_wants_pace(&qp->hrp) && sim_below(&sim->rng, 8))
 		hrp_pace_start(&qp->hrp, malloc(sizeof(struct hrp_pace)),
-			       &sim->rp, sim->now_ns, PACE_SLACK_NS);
+			       &sim->rp, sim->now_ns, SIM_PACE_SLACK_NS);
 	hrp_cc_notified(&qp->hrp, sim->now_ns);
 	if (qp->pace)
 		sim_pace_drain(qp);
@@ -878,7 +878,7 @@ void sim_qp_connect(struct sim_qp *qp, struct sim_qp *peer, u32 psn,
 	if (sim->opts.paced && hrp_qp_sends(&qp->hrp)) {
 		qp->pace = malloc(sizeof(*qp->pace));
 		hrp_pace_start(&qp->hrp, qp->pace, &sim->rp, sim->now_ns,
-			       PACE_SLACK_NS);
+			       SIM_PACE_SLACK_NS);
 		pace_change(qp);
 	}
 }

@@ -583,7 +583,7 @@ static void window_without_memory(void)
 	hrp_cc_notified(&rig.qp, rig.now_ns);
 	tap_eq(rig.qp.req.cwnd_pkts, 2048 - 256);
 	tap_ok(!rig.qp.req.gated);
-	hrp_cc_acked(&rig.qp.req, 6400);
+	hrp_cc_acked(&rig.qp, 6400, rig.now_ns);
 	tap_eq(rig.qp.req.cwnd_pkts, 2048 - 156);
 	rig_end();
 }

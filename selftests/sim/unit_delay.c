@@ -10,6 +10,7 @@
 #include "proto/cc.h"
 #include "proto/damage.h"
 #include "proto/req_priv.h"
+#include "proto/rtt.h"
 #include "proto/sack.h"
 #include "rig.h"
 #include "tap.h"
@@ -21,6 +22,7 @@
 #define ASK_PKTS	64u
 #define TARGET		100	/* units of 1024 ns */
 #define MAX_FLOWS	16
+#define ACKS		8
 
 /**
  * struct path - a queue that all flows go through
@@ -58,6 +60,21 @@ static void flows_start(u32 nr)
 		flow_start(&flows[i]);
 }
 
+/* The window is acknowledged within @took, in units of 1024 ns. */
+static void flow_acked(struct hrp_qp *qp, u32 took)
+{
+	u32 nr_pkts = qp->req.cwnd_pkts, done = 0, i, end;
+
+	qp->req.timing = 1;
+	qp->req.mark_at = hrp_rtt_clock(now_ns);
+	for (i = 1; i <= ACKS; i++) {
+		end = nr_pkts * i / ACKS;
+		hrp_cc_acked(qp, end - done,
+			     now_ns + ((u64)took * i / ACKS << 10));
+		done = end;
+	}
+}
+
 /*
  * All flows send a window each, in quarters, and measure the first packet
  * of one. If there is more on the way than the path holds, it comes when all
@@ -72,6 +89,8 @@ static void path_round(struct path *path, u32 nr)
 	busy = total * path->pkt_us100 / 100;
 	path->idle += busy < path->base;
 	path->queue = busy - min(busy, path->base);
+	for (i = 0; i < nr; i++)
+		flow_acked(&flows[i], busy);
 	now_ns += max(busy, path->base) << 10;
 	for (i = 0; i < nr; i++) {
 		before = total - min(flows[i].req.cwnd_pkts / 4, ASK_PKTS);
@@ -311,8 +330,10 @@ static void longer_paths_hold_more(void)
 
 	for (i = 0; i < ARRAY_SIZE(paths); i++) {
 		flows_start(1);
-		for (k = 0; k < 12; k++)
+		for (k = 0; k < 12; k++) {
+			flow_acked(&flows[0], 0);
 			hrp_cc_measured(&flows[0], paths[i].us, true, now_ns);
+		}
 		tap_eq(flows[0].req.cwnd_pkts, WINDOW << paths[i].doublings);
 	}
 	/* A shorter path was found: so is the window. */
@@ -338,7 +359,7 @@ static void longer_paths_hold_more_without_control(void)
 	hrp_cc_passed(&flows[0], 60000);
 	tap_eq(req->cwnd_pkts, WINDOW);
 	for (i = 0; i < 5; i++)
-		hrp_cc_acked(req, req->cwnd_pkts);
+		hrp_cc_acked(&flows[0], req->cwnd_pkts, now_ns);
 	tap_eq(req->cwnd_pkts, 16 * WINDOW);
 	/* A shorter path was found; later ones tell nothing. */
 	hrp_cc_passed(&flows[0], 1100);
@@ -347,7 +368,7 @@ static void longer_paths_hold_more_without_control(void)
 	tap_eq(hrp_req_window_max(req), 2 * WINDOW);
 	/* After a loss it grows by a 64th. */
 	hrp_req_shrink(req, WINDOW);
-	hrp_cc_acked(req, WINDOW);
+	hrp_cc_acked(&flows[0], WINDOW, now_ns);
 	tap_eq(req->cwnd_pkts, WINDOW + WINDOW / 64);
 }
 

@@ -227,6 +227,44 @@ static void lost_again(void)
 	rig_end();
 }
 
+/*
+ * What is lost again is no new gap, and new ones are as far from each other as they
+ * were: 30 packets, which is near.
+ */
+static void gaps_are_judged_once(void)
+{
+	u32 sparse, n;
+
+	begin(0);
+	req->cc = HRP_CC_NONE;
+	ask(0, 10);
+	sparse = req->sparse;
+	keep(10, 11, 20);
+	keep(10, 32, req->psn_max - 32);
+	sack(10);
+	expect_part(31, 1, true);
+	tap_eq(req->sparse, sparse - 1);
+	for (n = 0; n < 2; n++) {
+		rig_drain();
+		keep(10, 11, 20);
+		keep(10, 32, req->psn_max - 32);
+		sack(10);
+	}
+	expect_part(10, 1, false);
+	expect_part(31, 1, true);
+	tap_eq(req->sparse, sparse - 1);
+	tap_eq(req->sack->gap_psn, 32);
+	/* After so many PSNs that the last one seems to be ahead, there is another. */
+	rig_drain();
+	rig_ack((req->psn_max - 1) & HRP_PSN_MASK, ACK);
+	rig_drain();
+	req->sack->gap_psn = (req->psn_max + 0x400000) & HRP_PSN_MASK;
+	rig_ack((req->psn_una + 10) & HRP_PSN_MASK, NAK);
+	tap_eq(req->sparse, sparse);
+	tap_eq(req->sack->gap_psn, (req->psn_una + 1) & HRP_PSN_MASK);
+	rig_end();
+}
+
 /* Nothing new is sent, but it is a round trip ago. */
 /* The peer misses the @nr packets at @gaps, and keeps all behind the first. */
 static void miss(const u32 *gaps, u32 nr)
@@ -707,12 +745,13 @@ static void random_maps(void)
 
 int main(void)
 {
-	tap_plan(22);
+	tap_plan(23);
 	tap_run(asked_where_it_makes_sense);
 	tap_run(question_that_cannot_be_sent);
 	tap_run(all_gaps_at_once);
 	tap_run(each_gap_once);
 	tap_run(lost_again);
+	tap_run(gaps_are_judged_once);
 	tap_run(lost_again_in_a_full_window);
 	tap_run(earlier_copies_tell_nothing);
 	tap_run(oldest_lost_again);
