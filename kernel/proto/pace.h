@@ -149,7 +149,7 @@ void hrp_pace_control(struct hrp_qp *qp, u64 now_ns, u32 rate_kbps);
  * @now_ns: current time
  *
  * At the rate that its control wants (&hrp_cc_ops.rate), which follows the window.
- * Bursts as those of hrp_pace_control(). READ responses of the peer have its rate.
+ * Bursts as those of hrp_pace_control(). READ responses do not wait for it.
  * Context: send lock held.
  */
 void hrp_pace_spread(struct hrp_qp *qp, u64 now_ns);

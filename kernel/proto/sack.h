@@ -73,14 +73,14 @@ struct hrp_sack_word {
  * @gap_psn: one past the newest gap that was judged, see hole.c
  * @nr: packets that have arrived
  * @cut_pkts: the window before it shrank the last time because of gaps
- * @calm: so many measurements in a row show that hardly a packet waits, with a
- *	larger one, see cc_delay.c
  * @timed_psn: a packet that measures the round trip, see hrp_req.timing, which is
  *	for times without gaps
  * @timed_at: when it was sent
  * @lost_psn: @lost: of that request
  * @lost_at: @lost: when the peer told so
- * @timing: it is in flight
+ * @calm: so many measurements in a row show that hardly a packet waits, with a
+ *	window of more than @cut_pkts, see cc_delay.c
+ * @timing: the packet at @timed_psn is in flight
  * @alone: it was sent alone, for congestion control
  * @told: the peer has told that it understands; the owner sets it when a
  *	selective acknowledgement comes, new or not
@@ -110,11 +110,11 @@ struct hrp_sack {
 	u32 gap_psn;
 	u32 nr;
 	u32 cut_pkts;
-	u8 calm;
 	u32 timed_psn;
 	u32 timed_at;
 	u32 lost_psn;
 	u32 lost_at;
+	u8 calm;
 	bool timing;
 	bool alone;
 	bool told;
