@@ -120,12 +120,17 @@ def under_loss():
     cases = [(f"loss_{percent}{delay}", lossless, bound) for delay, lossless, bounds in (
         ("", "loss_0", (0.98, 0.9, 0.7)), ("_1ms", "delay_1ms", (0.97, 0.9, 0.7)),
         ("_20ms", "delay_20ms", (0.95, 0.8, 0.5))) for percent, bound in zip(("0.1", "1", "5"), bounds)]
-    for topology, lossless, bound in [*cases, ("bursts", "loss_0", 0.9), ("late", "loss_0", 0.9)]:
+    cases += [("bursts", "loss_0", 0.9), ("late", "loss_0", 0.9)]
+    cases += [(f"{topology}_link", f"{lossless}_link", bound) for topology, lossless, bound in cases]
+    for topology, lossless, bound in cases:
         for workload in ("write", "read", "send"):
-            figure = ("uml", topology, workload, 1 << 20, "MBps")
-            what = f"1 MB {workload}s, {topology}: "
-            targets += [at_least(what + lossless, figure, bound, "hroce", topology=lossless),
-                        at_least(what + "TCP", figure, 1, "tcp", workload="write")]
+            # Of a READ's packets, those of the answer are as long.
+            back = "_back" if workload == "read" and topology.endswith("_link") else ""
+            figure = ("uml", topology + back, workload, 1 << 20, "MBps")
+            what = f"1 MB {workload}s, {topology}{back}: "
+            targets.append(at_least(what + lossless, figure, bound, "hroce", topology=lossless + back))
+            if not back:
+                targets.append(at_least(what + "TCP", figure, 1, "tcp", workload="write"))
             if topology == "loss_1":
                 targets.append(at_least(what + "rdma_rxe", figure, 25, "rxe"))
     return targets
