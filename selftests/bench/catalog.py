@@ -130,6 +130,7 @@ class Catalog:
                          Load(self.load, operation, 1 << 20, self.args.seconds, options=ONE_BUFFER,
                               metrics=("MBps",)))
         self.add("write", 1 << 20, "tcp", places, Stream(1 << 20, self.args.seconds))
+        self.add("write", 1 << 20, "bbr", places, Stream(1 << 20, self.args.seconds, ["-C", "bbr"]))
 
     def many(self, qps, size):
         """Writes on so many queue pairs at once."""

@@ -6,8 +6,9 @@ import math
 
 WIDTH, HEIGHT = 640, 400
 LEFT, RIGHT, TOP, BOTTOM = 64, 96, 44, 52
-COLOURS = {"hroce": "#c0392b", "rxe": "#2c6fbb", "tcp": "#3a8f4d", "udp": "#8e5ea2", "memcpy": "#6b6b6b"}
-NAMES = {"rxe": "rdma_rxe", "tcp": "TCP", "udp": "UDP"}
+COLOURS = {"hroce": "#c0392b", "rxe": "#2c6fbb", "tcp": "#3a8f4d", "bbr": "#b07d2b", "udp": "#8e5ea2",
+           "memcpy": "#6b6b6b"}
+NAMES = {"rxe": "rdma_rxe", "tcp": "TCP", "bbr": "TCP (BBR)", "udp": "UDP"}
 LABEL_HEIGHT = 15
 
 

@@ -37,7 +37,7 @@ def parse_arguments():
     parser.add_argument("--iterations", type=int, default=3000)
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--topologies", type=names, default=[])
-    parser.add_argument("--systems", type=names, default=["hroce", "rxe", "tcp", "udp", "memcpy"])
+    parser.add_argument("--systems", type=names, default=["hroce", "rxe", "tcp", "bbr", "udp", "memcpy"])
     parser.add_argument("--workloads", type=names, default=[])
     parser.add_argument("--sizes", type=lambda text: [int(size) for size in names(text)], default=[])
     parser.add_argument("--programs", required=True, help="directory of our own programs")

@@ -307,6 +307,12 @@ def add_hroce(host, pairs, paths):
     paths["local", "hroce"] = on_one_link(veth, elide=True)
 
 
+def has_bbr(host):
+    """Has the kernel this congestion control of TCP?"""
+    known = host.output(["sh", "-c", "modprobe -q tcp_bbr; cat /proc/sys/net/ipv4/tcp_available_congestion_control"])
+    return "bbr" in known.split()
+
+
 def in_one_guest(host, systems):
     """Set everything up. Return the Path of each (topology, system)."""
     paths = {}
@@ -332,6 +338,9 @@ def in_one_guest(host, systems):
             for pair in pairs:
                 paths.update(pair.paths(system))
             paths["local", system] = on_one_link(paths["veth", system])
+    if "bbr" in systems and has_bbr(host):
+        for pair in pairs:
+            paths.update(pair.paths("bbr"))
     return paths
 
 
