@@ -7,7 +7,6 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include "../core/epoch.h"
-#include "../proto/cc.h"
 #include "../proto/pace.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
@@ -101,10 +100,10 @@ static void qp_spread(struct hroce_qp *qp)
 	u64 now_ns = ktime_get_ns();
 
 	spin_lock(&qp->send.lock);
-	if (!qp->dead && hrp_cc_wants_spread(&qp->proto)) {
-		hroce_qp_pace(qp, now_ns);
-		if (qp->proto.req.pace)
-			hrp_pace_spread(&qp->proto, now_ns);
+	if (!qp->dead && hrp_pace_wants_spread(&qp->proto)) {
+		if (!qp->proto.req.pace)
+			hroce_qp_pace(qp, now_ns);
+		hrp_pace_spread(&qp->proto, now_ns);
 	}
 	spin_unlock(&qp->send.lock);
 }

@@ -159,15 +159,6 @@ static inline u32 hrp_cc_rate(const struct hrp_qp *qp)
 	return ops->rate ? ops->rate(qp) : 0;
 }
 
-/*
- * Is a bucket needed to spread the window, see HRP_PENDING_SPREAD? Context: send
- * lock held.
- */
-static inline bool hrp_cc_wants_spread(const struct hrp_qp *qp)
-{
-	return !qp->req.pace && hrp_cc_rate(qp);
-}
-
 /**
  * hrp_cc_notified - a CNP has come, and the control reacts to it
  * @qp: queue pair

@@ -349,7 +349,7 @@ static void delay_measured(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns)
 		delay_follow(qp, delay, target, rtt, counted);
 	req->cc_over = delay > target;
 	req->cc_told = 0;
-	if (unlikely(hrp_cc_wants_spread(qp)))
+	if (unlikely(hrp_pace_wants_spread(qp)))
 		hrp_set_pending(qp, HRP_PENDING_SPREAD);
 }
 

@@ -312,7 +312,7 @@ void hrp_pace_spread(struct hrp_qp *qp, u64 now_ns)
 	struct hrp_pace *pace = qp->req.pace;
 	u32 rate_kbps = hrp_cc_rate(qp);
 
-	if (rate_kbps == pace->window_kbps)
+	if (!pace || rate_kbps == pace->window_kbps)
 		return;
 	bucket_settle(pace, &pace->own, now_ns);
 	pace->window_kbps = rate_kbps;

@@ -19,6 +19,7 @@
 
 #include <linux/types.h>
 #include "burst.h"
+#include "cc.h"
 #include "cc_dcqcn.h"
 #include "req.h"
 
@@ -100,6 +101,15 @@ static inline bool hrp_pace_is_on(const struct hrp_req *req)
 	return hrp_pace_limits(req) || (req->pace && req->pace->control_kbps);
 }
 
+/*
+ * Is the window to be spread, and is not yet? See HRP_PENDING_SPREAD. Context: send
+ * lock held.
+ */
+static inline bool hrp_pace_wants_spread(const struct hrp_qp *qp)
+{
+	return !(qp->req.pace && qp->req.pace->window_kbps) && hrp_cc_rate(qp);
+}
+
 /**
  * hrp_pace_start - give a requester memory for a rate
  * @qp: queue pair with a requester that has none
@@ -145,7 +155,7 @@ void hrp_pace_control(struct hrp_qp *qp, u64 now_ns, u32 rate_kbps);
 
 /**
  * hrp_pace_spread - send the window in the course of a round trip
- * @qp: queue pair with memory for a rate; its path MTU is set
+ * @qp: queue pair; its path MTU is set. Without memory for a rate nothing changes
  * @now_ns: current time
  *
  * At the rate that its control wants (&hrp_cc_ops.rate), which follows the window.

@@ -56,7 +56,7 @@ enum hrp_pending {
 	HRP_PENDING_RETRANSMIT,
 	/* What was lost has arrived. */
 	HRP_PENDING_RECOVERED,
-	/* The control wants a rate for its window, see hrp_cc_wants_spread(). */
+	/* The control wants a rate for its window, see pace.h. */
 	HRP_PENDING_SPREAD,
 	/* The memory given to hrp_pace_start() is not needed any more. */
 	HRP_PENDING_UNPACED,

@@ -100,16 +100,17 @@ static void notified(struct fab_qp *qp, u16 sport)
 	hrp_spray_marked(&qp->hrp.req, sport, fab->now_ns);
 }
 
-/* As datapath/cnp.c: a control that spreads its window gets one, too. */
+/* As datapath/run.c: a control that spreads its window gets one, too. */
 static void spread(struct fab_qp *qp)
 {
 	struct fabric *fab = qp_fab(qp);
 
 	if (!test_and_clear_bit(HRP_PENDING_SPREAD, &qp->hrp.pending) ||
-	    !hrp_cc_wants_spread(&qp->hrp))
+	    !hrp_pace_wants_spread(&qp->hrp))
 		return;
-	hrp_pace_start(&qp->hrp, fab_alloc(1, sizeof(struct hrp_pace)),
-		       &fab->rp, fab->now_ns, 0);
+	if (!qp->hrp.req.pace)
+		hrp_pace_start(&qp->hrp, fab_alloc(1, sizeof(struct hrp_pace)),
+			       &fab->rp, fab->now_ns, 0);
 	hrp_pace_spread(&qp->hrp, fab->now_ns);
 }
 

@@ -128,8 +128,10 @@ static void check_state(void)
 	fuzz_demand(resp->in_msg != HRP_OI_WRITE ||
 		    resp->offset <= resp->write_len);
 	if (test_and_clear_bit(HRP_PENDING_SPREAD, &fuzz.qp.pending) &&
-	    hrp_cc_wants_spread(&fuzz.qp)) {
-		hrp_pace_start(&fuzz.qp, &fuzz.pace, &fuzz.rp, fuzz.now_ns, 0);
+	    hrp_pace_wants_spread(&fuzz.qp)) {
+		if (!req->pace)
+			hrp_pace_start(&fuzz.qp, &fuzz.pace, &fuzz.rp,
+				       fuzz.now_ns, 0);
 		hrp_pace_spread(&fuzz.qp, fuzz.now_ns);
 	}
 	if (test_and_clear_bit(HRP_PENDING_UNPACED, &fuzz.qp.pending) &&

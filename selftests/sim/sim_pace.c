@@ -2,7 +2,6 @@
 /* A second bucket, of bytes: does the engine send more than its rate allows? */
 #include <stdlib.h>
 #include "proto/burst.h"
-#include "proto/cc.h"
 #include "sim.h"
 
 void sim_pace_drain(struct sim_qp *qp)
@@ -56,9 +55,12 @@ void sim_pace_spread(struct sim_qp *qp)
 {
 	struct sim *sim = qp->node->sim;
 
-	if (!hrp_cc_wants_spread(&qp->hrp) || !sim_below(&sim->rng, 8))
+	/* The second bucket knows the rates of the simulator only. */
+	if (qp->pace || !hrp_pace_wants_spread(&qp->hrp) ||
+	    !sim_below(&sim->rng, 8))
 		return;
-	hrp_pace_start(&qp->hrp, malloc(sizeof(struct hrp_pace)), &sim->rp,
-		       sim->now_ns, SIM_PACE_SLACK_NS);
+	if (!qp->hrp.req.pace)
+		hrp_pace_start(&qp->hrp, malloc(sizeof(struct hrp_pace)),
+			       &sim->rp, sim->now_ns, SIM_PACE_SLACK_NS);
 	hrp_pace_spread(&qp->hrp, sim->now_ns);
 }

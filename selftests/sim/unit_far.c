@@ -147,7 +147,7 @@ static void windows_are_spread(void)
 	req->cwnd_pkts = 1000;
 	measure(0);
 	tap_ok(rig_pending(HRP_PENDING_SPREAD));
-	tap_ok(hrp_cc_wants_spread(&rig.qp));
+	tap_ok(hrp_pace_wants_spread(&rig.qp));
 	bits = 8ull * req->cwnd_pkts * hrp_pace_max_cost(MTU) * 3 / 2;
 	/* In a millisecond, within rounding. */
 	bits = div_u64(bits * 1000000, BASE << 10);
@@ -155,7 +155,7 @@ static void windows_are_spread(void)
 	tap_ok(hrp_cc_rate(&rig.qp) <= bits + bits / 100);
 	hrp_pace_start(&rig.qp, &pace, &rp, rig.now_ns, 0);
 	hrp_pace_spread(&rig.qp, rig.now_ns);
-	tap_ok(!hrp_cc_wants_spread(&rig.qp));
+	tap_ok(!hrp_pace_wants_spread(&rig.qp));
 	tap_eq(pace.own.rate_kbps, hrp_cc_rate(&rig.qp));
 	tap_ok(hrp_pace_is_on(req));
 	/* READ responses of the peer do not wait for that. */
@@ -211,6 +211,15 @@ static void the_lower_rate_counts(void)
 	tap_eq(pace.own.rate_kbps, rate / 2);
 	hrp_pace_set(&rig.qp, rig.now_ns, 2 * rate, 0);
 	tap_eq(pace.own.rate_kbps, rate);
+	/* A few packets leave at once, and later more are spread again. */
+	req->cwnd_pkts = 15;
+	hrp_pace_spread(&rig.qp, rig.now_ns);
+	tap_eq(pace.own.rate_kbps, 2 * rate);
+	req->cwnd_pkts = 1000;
+	measure(0);
+	tap_ok(rig_pending(HRP_PENDING_SPREAD));
+	hrp_pace_spread(&rig.qp, rig.now_ns);
+	tap_eq(pace.own.rate_kbps, hrp_cc_rate(&rig.qp));
 	/* Another control, which has none. */
 	req->cc = HRP_CC_NONE;
 	hrp_cc_start(&rig.qp);
