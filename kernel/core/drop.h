@@ -91,6 +91,7 @@
 	X(KEPT, "kept", "requests kept that came before earlier ones") \
 	X(ANSWERS_KEPT, "answers_kept", "responses kept that came before earlier ones") \
 	X(KEPT_DROPPED, "kept_dropped", "kept requests and responses dropped, as they come again") \
+	X(NAK_SAVED, "nak_seq_saved", "sequence NAKs not sent, as the missing request came") \
 	X(ACKS_SENT, "acks_sent", "acknowledge packets sent") \
 	X(ACKS_HELD, "acks_held", "requests for an acknowledgement that had to wait") \
 	X(ACKS_LATE, "acks_late", "acknowledgements held until their time ran out") \

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Acknowledgements that the engine holds (proto/hold.c): the time that they may
- * be held, and a place in the frame of a request, or in its datagram.
+ * be held, and a place in the frame of a request, or in its datagram. And NAKs
+ * (proto/nak.c), which have the time alone: one of both is held at a time.
  *
  * The timer of the queue pair bounds the time. It is not armed for each ACK:
  * once it has fired, it fires at the end of the last time that began, even if
@@ -11,6 +12,7 @@
 #include <linux/timekeeping.h>
 #include "../core/epoch.h"
 #include "../mem/iter.h"
+#include "../proto/nak.h"
 #include "../proto/resp.h"
 #include "../proto/sack.h"
 #include "../trace/trace.h"
@@ -44,17 +46,33 @@ static u32 hold_polled_us(struct hroce_qp *qp, u32 us)
 	return max(us, HOLD_POLLED_US);
 }
 
+static void hold_for(struct hroce_qp *qp, u32 us)
+{
+	u64 at_ns = ktime_get_ns() + us * NSEC_PER_USEC;
+
+	lockdep_assert_held(&qp->recv.lock);
+	qp->hold_until = at_ns >> HOLD_UNIT_SHIFT;
+	hroce_qp_send_wake(qp, at_ns);
+}
+
 void hroce_hold_begin(struct hroce_qp *qp)
 {
 	u32 us = hqp_dev(qp)->ack_delay_us;
-	u64 at_ns;
 
-	lockdep_assert_held(&qp->recv.lock);
 	if (unlikely(READ_ONCE(qp->hold_polls)))
 		us = hold_polled_us(qp, us);
-	at_ns = ktime_get_ns() + us * NSEC_PER_USEC;
-	qp->hold_until = at_ns >> HOLD_UNIT_SHIFT;
-	hroce_qp_send_wake(qp, at_ns);
+	hold_for(qp, us);
+}
+
+void hroce_hold_nak(struct hroce_qp *qp)
+{
+	u32 us;
+
+	spin_lock(&qp->recv.lock);
+	us = hrp_nak_wait_us(&qp->proto.resp);
+	if (us && !qp->dead)
+		hold_for(qp, hrtimer_resolution < NSEC_PER_USEC ? us : 0);
+	spin_unlock(&qp->recv.lock);
 }
 
 u64 hroce_hold_timeout(struct hroce_qp *qp, u64 now_ns)
@@ -64,10 +82,11 @@ u64 hroce_hold_timeout(struct hroce_qp *qp, u64 now_ns)
 	lockdep_assert_held(&qp->recv.lock);
 	if (left > 0)
 		return now_ns + ((u64)left << HOLD_UNIT_SHIFT);
-	if (hrp_resp_is_held(&qp->proto.resp)) {
+	if (hrp_resp_is_held(&qp->proto.resp))
 		hrp_resp_hold_late(&qp->proto);
-		set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
-	}
+	else if (!hrp_nak_due(&qp->proto))
+		return 0;
+	set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
 	return 0;
 }
 

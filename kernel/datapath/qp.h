@@ -105,8 +105,8 @@ enum hroce_qp_pending {
  * @access_flags: as last set, for query_qp [modify_lock]
  * @cnp_at: time of the last CNP, in units of 1024 ns, modulo 2^16; 0: there was
  *	none [recv.lock]
- * @hold_until: end of the time that an ACK may be held, in units of 1024 ns,
- *	modulo 2^32 [recv.lock]
+ * @hold_until: end of the time that an ACK or a NAK may be held, in units of
+ *	1024 ns, modulo 2^32 [recv.lock]
  * @path: route to the connected peer (RC, UC); frames are charged to it; valid
  *	if @path_ok
  * @handover: of this CPU to the peer's process
@@ -325,6 +325,14 @@ static inline bool hroce_hold_is_on(const struct hroce_qp *qp)
  * Has the timer bound the time. Context: softirq, @qp->recv.lock held.
  */
 void hroce_hold_begin(struct hroce_qp *qp);
+
+/**
+ * hroce_hold_nak - a sequence NAK is held from now on, or was a moment ago
+ * @qp: queue pair
+ *
+ * Has the timer bound the time. Context: softirq, in an epoch, no lock.
+ */
+void hroce_hold_nak(struct hroce_qp *qp);
 
 /**
  * hroce_hold_polled - the process polls the netdev for want of completions

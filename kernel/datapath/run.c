@@ -126,7 +126,8 @@ static void qp_unpace(struct hroce_qp *qp)
 
 #define PENDING_RARE	(BIT(HRP_PENDING_RETRANSMIT) | \
 			 BIT(HRP_PENDING_RECOVERED) | \
-			 BIT(HRP_PENDING_SPREAD) | BIT(HRP_PENDING_UNPACED))
+			 BIT(HRP_PENDING_SPREAD) | BIT(HRP_PENDING_UNPACED) | \
+			 BIT(HRP_PENDING_NAK_HELD))
 
 static noinline void qp_do_rare(struct hroce_qp *qp)
 {
@@ -138,6 +139,8 @@ static noinline void qp_do_rare(struct hroce_qp *qp)
 		qp_spread(qp);
 	if (qp_take_pending(qp, HRP_PENDING_UNPACED))
 		qp_unpace(qp);
+	if (qp_take_pending(qp, HRP_PENDING_NAK_HELD))
+		hroce_hold_nak(qp);
 }
 
 void hroce_qp_run_pending_bh(struct hroce_qp *qp)

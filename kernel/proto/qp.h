@@ -58,6 +58,11 @@ enum hrp_pending {
 	HRP_PENDING_RECOVERED,
 	/* The control wants a rate for its window, see pace.h. */
 	HRP_PENDING_SPREAD,
+	/*
+	 * A sequence NAK is held from now on. The owner calls hrp_nak_due() after
+	 * hrp_nak_wait_us(), see nak.h.
+	 */
+	HRP_PENDING_NAK_HELD,
 	/* The memory given to hrp_pace_start() is not needed any more. */
 	HRP_PENDING_UNPACED,
 	/*
@@ -373,13 +378,16 @@ static_assert(sizeof(struct hrp_rdres) == 64);
  * @write_rkey: WRITE in progress: remote key
  * @write_len: WRITE in progress: length announced by the RETH
  * @srqn: XRC: SRQ number of the current or last message
- * @nak_sent: NAK or RNR NAK sent for @psn; no sequence NAK until progress
+ * @srq: receive entries come from an SRQ; set by the owner
+ * @nak_step: for how long a sequence NAK is held, see nak.c
+ * @nak_trust: how many of the requests that seemed lost only came late, likewise
+ * @nak_sent: NAK or RNR NAK sent for @psn, or held; no sequence NAK until progress
+ * @nak_held: the sequence NAK for @psn is held
  * @rnr_sent: it was an RNR NAK: the peer resends all, nothing is kept
  * @again: a duplicate that wants an answer has come since @psn changed
  * @kept: @keep is not NULL
  * @ack_due: an ACK of all packets up to @ack_psn is due
  * @comm_est: a first packet has been accepted
- * @srq: receive entries come from an SRQ; set by the owner
  * @last_wqe: LAST_WQE has been raised
  * @keeps: the owner keeps requests that come too early, see keep.h; set by it
  * @sacks: the peer has asked for selective acknowledgements, see sack.h
@@ -403,7 +411,8 @@ static_assert(sizeof(struct hrp_rdres) == 64);
  * @mem_psn: PSN of the last request whose memory was not present
  * @own_mtu: the longest payload that this end agrees to, in units of
  *	HRP_MTU_UNIT; 0: it agrees to nothing. Set by the owner
- * @nak_psn: PSN of that NAK, or of a request that has come twice
+ * @nak_psn: PSN of the NAK that ends the connection, or of a request that has come
+ *	twice, or of the one whose NAK is being watched, see nak.c
  * @agreed_mtu: bytes of payload in full packets of the peer that say so, and of
  *	the answers to them, in units of HRP_MTU_UNIT; 0: nothing was agreed
  * @nak_msn: MSN of that NAK
@@ -424,7 +433,10 @@ struct hrp_resp {
 	u64 write_va;
 	u32 write_rkey;
 	u32 write_len;
-	u32 srqn;
+	u32 srqn:24;
+	u32 srq:1;
+	u32 nak_step:3;
+	u32 nak_trust:4;
 	u16 in_msg;
 	u8 acked;
 	u8 hold_wait;
@@ -434,7 +446,7 @@ struct hrp_resp {
 	u8 kept:1;
 	u8 ack_due:1;
 	u8 comm_est:1;
-	u8 srq:1;
+	u8 nak_held:1;
 	u8 again:1;
 	u8 finishing:1;
 	u8 hold_max:3;

@@ -72,6 +72,9 @@ void hrp_resp_reset(struct hrp_qp *qp)
 	resp->srqn = 0;
 	resp->have_rwqe = 0;
 	resp->nak_sent = 0;
+	resp->nak_held = 0;
+	resp->nak_step = 0;
+	resp->nak_trust = 0;
 	resp->rnr_sent = 0;
 	resp->nak_due = 0;
 	resp->comm_est = 0;
@@ -163,16 +166,20 @@ void hrp_resp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	}
 }
 
+/* Is a NAK due that ends the connection? */
+static bool resp_refuses(const struct hrp_resp *resp)
+{
+	return (resp->nak_due & HRP_SYN_TYPE_MASK) == HRP_SYN_NAK &&
+	       resp->nak_due != HRP_NAK_PSN_SEQ;
+}
+
 /*
  * Are answers due that are sent even in the error state: those up to a NAK, or
  * up to a fault without one?
  */
 static bool resp_is_finishing(const struct hrp_resp *resp)
 {
-	if (resp->finishing)
-		return true;
-	return (resp->nak_due & HRP_SYN_TYPE_MASK) == HRP_SYN_NAK &&
-	       resp->nak_due != HRP_NAK_PSN_SEQ;
+	return resp->finishing || resp_refuses(resp);
 }
 
 /*
@@ -222,7 +229,7 @@ static noinline void resp_next_nak(struct hrp_qp *qp, struct hrp_burst *b)
 	}
 	hrp_burst_begin(b, qp, sacks ? HRP_OPCODE_SACK :
 				       hrp_qp_service(qp) | HRP_OP_ACK,
-			resp->nak_psn);
+			resp_refuses(resp) ? resp->nak_psn : resp->psn);
 	b->first.msn = resp->nak_msn;
 	b->first.syndrome = resp->nak_due;
 	if (!sacks)
@@ -298,9 +305,8 @@ void hrp_resp_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
 	}
 	/* The NAK replaces the response; no later request is answered. */
 	resp->rd_reply = resp->rd_head;
-	resp->nak_due = HRP_NAK_REM_ACCESS;
-	resp->nak_psn = b->first.psn;
-	resp->nak_msn = hrp_psn_add(b->first.msn, HRP_PSN_MASK);
+	hrp_resp_refuse(resp, HRP_NAK_REM_ACCESS, b->first.psn,
+			hrp_psn_add(b->first.msn, HRP_PSN_MASK));
 	if (qp->state == HRP_ERR)
 		return;
 	hrp_count(qp, HROCE_EV_RESP_ERRORS);

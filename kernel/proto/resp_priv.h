@@ -80,12 +80,23 @@ static inline u8 hrp_resp_syndrome(const struct hrp_qp *qp, u32 msn)
 	return HRP_SYN_ACK | hrp_e2e_code(credits);
 }
 
-/* The next acknowledgement is a NAK of the expected PSN. */
+/*
+ * The next acknowledgement is a NAK of the expected PSN, which has the peer send
+ * it again.
+ */
 static inline void hrp_resp_nak(struct hrp_resp *resp, u8 syndrome)
 {
 	resp->nak_due = syndrome;
-	resp->nak_psn = resp->psn;
 	resp->nak_msn = resp->msn;
+}
+
+/* The last one is a NAK: the connection ends. */
+static inline void hrp_resp_refuse(struct hrp_resp *resp, u8 syndrome, u32 psn,
+				   u32 msn)
+{
+	resp->nak_due = syndrome;
+	resp->nak_psn = psn;
+	resp->nak_msn = msn;
 }
 
 /**

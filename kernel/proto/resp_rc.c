@@ -3,12 +3,14 @@
  * Responder of a reliable connection (IBTA 9.7.4, 9.7.5), XRC too (A14).
  *
  * A request before the expected PSN is a duplicate and is answered again. A
- * request after it shows a loss and draws one NAK. It may be kept, see keep.c.
+ * request after it shows a loss and draws one NAK, at once or later, see nak.c. It
+ * may be kept, see keep.c.
  * The expected request is checked; a fault in it ends the connection, except a
  * missing receive entry (RNR).
  */
 #include "hold.h"
 #include "mtu.h"
+#include "nak.h"
 #include "rdres.h"
 #include "resp_priv.h"
 #include "sack.h"
@@ -238,7 +240,7 @@ static void rc_fail(struct hrp_qp *qp, const struct hrp_pkt *pkt, u8 syndrome,
 	struct hrp_resp *resp = &qp->resp;
 
 	hrp_count(qp, HROCE_EV_RESP_ERRORS);
-	hrp_resp_nak(resp, syndrome);
+	hrp_resp_refuse(resp, syndrome, resp->psn, resp->msn);
 	if (resp->have_rwqe &&
 	    ((resp->in_msg | pkt->info) & HRP_OI_SEND))
 		hrp_resp_recv_done(qp, pkt, status, HROCE_WC_RECV, 0);
@@ -278,11 +280,15 @@ static void rc_retry(struct hrp_qp *qp, u8 syndrome)
 {
 	struct hrp_resp *resp = &qp->resp;
 
-	hrp_count(qp, syndrome == HRP_NAK_PSN_SEQ ?
-			  HROCE_EV_NAK_SEQ_SENT : HROCE_EV_RNR_SENT);
-	hrp_resp_nak(resp, syndrome);
 	resp->nak_sent = 1;
+	resp->nak_held = 0;
 	resp->rnr_sent = syndrome != HRP_NAK_PSN_SEQ;
+	if (resp->rnr_sent) {
+		hrp_count(qp, HROCE_EV_RNR_SENT);
+		hrp_resp_nak(resp, syndrome);
+	} else {
+		hrp_nak_gap(qp);
+	}
 }
 
 /* Advance by @nr_pkts PSNs; a NAK for the old expected PSN is void. */
@@ -290,6 +296,8 @@ static void rc_advance(struct hrp_qp *qp, u32 nr_pkts)
 {
 	struct hrp_resp *resp = &qp->resp;
 
+	if (unlikely(resp->nak_held))
+		hrp_nak_came(qp);
 	resp->psn = hrp_psn_add(resp->psn, nr_pkts);
 	resp->nak_sent = 0;
 	resp->rnr_sent = 0;
@@ -413,9 +421,9 @@ static noinline void rc_keep_commit(struct hrp_qp *qp,
 		hrp_count(qp, HROCE_EV_KEPT);
 	else if (!gap)
 		hrp_count(qp, HROCE_DROP_PSN);
-	if (gap)
+	if (gap && !(status == HROCE_WC_SUCCESS && hrp_nak_hold(qp)))
 		rc_retry(qp, HRP_NAK_PSN_SEQ);
-	else if (status == HROCE_WC_SUCCESS && rc_tells_kept(resp, pkt))
+	else if (!gap && status == HROCE_WC_SUCCESS && rc_tells_kept(resp, pkt))
 		hrp_resp_nak(resp, HRP_NAK_PSN_SEQ);
 }
 
@@ -437,7 +445,8 @@ struct hrp_kept *hrp_resp_next_kept(struct hrp_qp *qp)
 		keep->taken = true;
 	} else if (keep->taken && keep->nr && rc_is_gap(resp)) {
 		keep->taken = false;
-		rc_retry(qp, HRP_NAK_PSN_SEQ);
+		if (!hrp_nak_hold(qp))
+			rc_retry(qp, HRP_NAK_PSN_SEQ);
 	}
 	return kept;
 }
@@ -463,6 +472,7 @@ static void rc_duplicate(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 	bool kept = hrp_psn_diff(pkt->psn, qp->resp.psn) > 0;
 
 	hrp_count(qp, HROCE_EV_DUPLICATES);
+	hrp_nak_again(qp, pkt->psn);
 	if (pkt->info & HRP_OI_RESOURCE) {
 		/* The peer asks for a part of the answer, or for all of it. */
 		if (!kept)

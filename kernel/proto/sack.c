@@ -637,6 +637,7 @@ bool hrp_sack_asked(struct hrp_qp *qp, const u8 *ask, u32 len)
 	resp->follows = !!(ask[ASK_CHECKED] & ASK_FOLLOW);
 	if (ask[ASK_CHECKED] & ASK_JOINS)
 		hrp_set_pending(qp, HRP_PENDING_JOINS);
+	resp->nak_held = 0;
 	if (resp->kept && resp->nak_sent && !resp->rnr_sent)
 		hrp_resp_nak(resp, HRP_NAK_PSN_SEQ);
 	else if (!resp->nak_due)

@@ -28,6 +28,7 @@
 #include "proto/cc_dcqcn.h"
 #include "proto/env.h"
 #include "proto/flowlet.h"
+#include "proto/nak.h"
 #include "proto/req.h"
 #include "proto/resp.h"
 #include "proto/sack.h"

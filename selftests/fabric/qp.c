@@ -45,6 +45,24 @@ static void arm_timer(struct fab_qp *qp, u64 at_ns)
 	fab_at(fab, qp->timer_ns, &qp->timer);
 }
 
+/* The time for which an ACK or a NAK may be held. */
+static void hold_timer(struct fab_qp *qp, u64 now_ns)
+{
+	bool held = hrp_resp_is_held(&qp->hrp.resp);
+
+	if (!held && !hrp_nak_wait_us(&qp->hrp.resp))
+		return;
+	if (qp->hold_ns > now_ns) {
+		arm_timer(qp, qp->hold_ns);
+		return;
+	}
+	if (held)
+		hrp_resp_hold_late(&qp->hrp);
+	else
+		hrp_nak_due(&qp->hrp);
+	fab_qp_kick(qp);
+}
+
 static void qp_timer(struct fab_actor *actor)
 {
 	struct fab_qp *qp = fab_of(actor, struct fab_qp, timer);
@@ -57,12 +75,7 @@ static void qp_timer(struct fab_actor *actor)
 	if (hrp_req_deadline(req) && hrp_req_deadline(req) <= now_ns &&
 	    hrp_req_timeout(&qp->hrp, now_ns))
 		fab_qp_kick(qp);
-	if (hrp_resp_is_held(&qp->hrp.resp) && qp->hold_ns <= now_ns) {
-		hrp_resp_hold_late(&qp->hrp);
-		fab_qp_kick(qp);
-	} else if (hrp_resp_is_held(&qp->hrp.resp)) {
-		arm_timer(qp, qp->hold_ns);
-	}
+	hold_timer(qp, now_ns);
 	if (hrp_pace_answers_timeout(&qp->hrp, now_ns))
 		fab_qp_kick(qp);
 	arm_timer(qp, hrp_pace_answers_at(&qp->hrp));
@@ -131,6 +144,17 @@ static void spray_draw(struct fab_qp *qp)
 	sport[0] = qp->sport[0];
 	for (i = 1; i < HRP_SPRAY_PATHS; i++)
 		sport[i] = fab_draw_sport(qp_fab(qp));
+}
+
+/* A NAK waits for a request that may only be late. */
+static void hold_nak(struct fab_qp *qp)
+{
+	u32 us = hrp_nak_wait_us(&qp->hrp.resp);
+
+	if (!test_and_clear_bit(HRP_PENDING_NAK_HELD, &qp->hrp.pending) || !us)
+		return;
+	qp->hold_ns = qp_fab(qp)->now_ns + us * 1000;
+	arm_timer(qp, qp->hold_ns);
 }
 
 /* What was sent was not answered: it takes another way, if there is one. */
@@ -265,6 +289,7 @@ void fab_qp_run(struct fab_qp *qp)
 	qp->run_pkts = 0;
 	spread(qp);
 	unpace(qp);
+	hold_nak(qp);
 	rehash(qp, HRP_PENDING_REHASH, false);
 	rehash(qp, HRP_PENDING_REHASH_ANSWERS, true);
 	evict(qp);

@@ -99,6 +99,8 @@ static const struct sim_opts runs[] = {
 	{ .name = "rc_kept", .nr_pairs = 3, .nr_ops = 1000, .keeps = true,
 	  .drop_ppm = 30000, .dup_ppm = 50000, .reorder_ppm = 100000,
 	  .damage_ppm = 30000, .pause_us = 100 },
+	{ .name = "rc_kept_late", .nr_pairs = 2, .nr_ops = 3000, .keeps = true,
+	  .plain = true, .reorder_ppm = 100000, .waits = true },
 	{ .name = "rc_kept_away", .nr_pairs = 3, .nr_ops = 800, .keeps = true,
 	  .drop_ppm = 20000, .dup_ppm = 20000, .reorder_ppm = 50000,
 	  .away_ppm = 20000, .pause_us = 100 },
@@ -236,6 +238,8 @@ static void check_sum(const struct sim_opts *run, const struct sim_sum *sum)
 		tap_ok(sum->us <= sum->runs * run->mean_us);
 	if (run->holds)
 		tap_ok(sum->held && sum->held_well);
+	if (run->waits)
+		tap_ok(sum->naks_saved > sum->naks);
 }
 
 /* Each run several times, with other seeds and hence other sizes. */

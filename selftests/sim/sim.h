@@ -7,6 +7,7 @@
  *	sim_mem.c	memory of a node and its keys
  *	sim_net.c	frames, and what the network does to them
  *	sim_qp.c	one queue pair: drives the engine as the module does
+ *	sim_hold.c	for how long its answers are held
  *	sim_pace.c	checks its rate
  *	sim_spray.c	its requests and answers on several ways
  *	sim_work.c	posts random work, knows what has to come of it
@@ -66,6 +67,8 @@ struct sim_opts {
 	u32 pause_us;		/* mean time that a receiver posts nothing */
 	bool limited;		/* credits must limit some requests */
 	bool holds;		/* some ACKs must be held, some not in vain, with some seed */
+	bool plain;		/* nobody asks for selective acknowledgements */
+	bool waits;		/* most NAKs must be held, and not be sent */
 	bool keeps;		/* some requests must be kept, not in vain */
 	bool sacks;		/* some peers must tell what they keep */
 	bool longer;		/* some peers must agree on longer packets */
@@ -206,7 +209,7 @@ struct sim_qp {
 		u32 psn;
 		u32 from;
 	} repeated[SIM_MAX_RD];
-	u64 hold_ns;		/* end of the time of the one that is */
+	u64 hold_ns;		/* end of the time of the one, or of the NAK, that is */
 	bool req_busy;
 	bool req_again;
 	bool resp_busy;
@@ -280,6 +283,8 @@ struct sim_sum {
 	u64 us;			/* until all work was done */
 	u64 held;		/* ACKs */
 	u64 held_well;		/* ACKs, until their time ran out or a request came */
+	u64 naks;		/* for a missing request */
+	u64 naks_saved;		/* likewise, not sent, as the request came */
 };
 
 /* Run @opts to its end, and add to @sum. Return: whether all was right. */
@@ -337,6 +342,18 @@ struct sim_rq *sim_rq_new(struct sim_node *node, u32 room);
 /* The queue that receive entries come from, and go back to. */
 struct sim_rq *sim_qp_rq(const struct sim_qp *qp);
 void sim_rq_post(struct sim_rq *rq, u32 max);
+
+/* Answers are sent in a moment. */
+void sim_plan_answer(struct sim_qp *qp);
+
+/* sim_hold.c: an ACK is held from now on. */
+void sim_hold_begin(struct sim_qp *qp);
+
+/* So is a NAK. */
+void sim_hold_nak(struct sim_qp *qp);
+
+/* Neither may be held for too long. */
+void sim_hold_check(const struct sim_qp *qp);
 
 /* sim_pace.c: of queue pairs whose rates the simulator sets. */
 

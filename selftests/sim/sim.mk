@@ -10,5 +10,5 @@ all: $(OUT)/sim
 
 $(OUT)/unit_resp $(OUT)/unit_rdres $(OUT)/unit_dgram $(OUT)/unit_xrc \
 	$(OUT)/unit_hold $(OUT)/unit_keep $(OUT)/unit_mtu_resp $(OUT)/unit_e2e_resp \
-	$(OUT)/unit_resp_pace: \
+	$(OUT)/unit_resp_pace $(OUT)/unit_nak: \
 	$(OUT)/resp_rig.o

@@ -260,6 +260,8 @@ static void sim_count(const struct sim *sim, struct sim_sum *sum)
 	sum->us += sim->done_ns / SIM_US;
 	sum->held += v[HROCE_EV_ACKS_HELD];
 	sum->held_well += v[HROCE_EV_ACKS_LATE] + v[HROCE_EV_ACKS_RODE];
+	sum->naks += v[HROCE_EV_NAK_SEQ_SENT];
+	sum->naks_saved += v[HROCE_EV_NAK_SAVED];
 }
 
 bool sim_run(const struct sim_opts *opts, struct sim_sum *sum)

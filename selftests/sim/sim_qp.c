@@ -19,7 +19,6 @@
 static void run_requester(struct sim_qp *qp);
 static void drain(struct sim_qp *qp);
 static void flush(struct sim_qp *qp);
-static void plan_answer(struct sim_qp *qp);
 
 static void keep_end(struct sim_qp *qp)
 {
@@ -39,7 +38,7 @@ static void error_work(void *ctx)
 	keep_end(qp);
 	sack_end(qp);
 	if (qp->hrp.state == HRP_ERR && hrp_resp_hold_end(&qp->hrp))
-		plan_answer(qp);
+		sim_plan_answer(qp);
 	flush(qp);
 }
 
@@ -48,7 +47,7 @@ static void unpace(struct sim_qp *qp)
 {
 	if (!hrp_pace_is_on(&qp->hrp.req))
 		free(hrp_pace_stop(&qp->hrp));
-	plan_answer(qp);
+	sim_plan_answer(qp);
 }
 
 static void rehash(struct sim_qp *qp, bool answer)
@@ -66,6 +65,8 @@ static void take_pending(struct sim_qp *qp)
 		sim_pace_spread(qp);
 	if (test_and_clear_bit(HRP_PENDING_UNPACED, &qp->hrp.pending))
 		unpace(qp);
+	if (test_and_clear_bit(HRP_PENDING_NAK_HELD, &qp->hrp.pending))
+		sim_hold_nak(qp);
 	if (test_and_clear_bit(HRP_PENDING_REHASH, &qp->hrp.pending)) {
 		rehash(qp, false);
 		sim_spray_draw(qp);
@@ -99,7 +100,7 @@ static void timer_fired(void *ctx)
 	    hrp_req_timeout(&qp->hrp, sim->now_ns))
 		run_requester(qp);
 	if (hrp_pace_answers_timeout(&qp->hrp, sim->now_ns))
-		plan_answer(qp);
+		sim_plan_answer(qp);
 	take_pending(qp);
 	if (deadline(qp) && !qp->timer_ns) {
 		u64 at = max(deadline(qp), sim->now_ns + 1);
@@ -405,7 +406,7 @@ static void answer(void *ctx)
 }
 
 /* Answers wait for the end of a batch of received packets. */
-static void plan_answer(struct sim_qp *qp)
+void sim_plan_answer(struct sim_qp *qp)
 {
 	struct sim *sim = qp->node->sim;
 
@@ -415,55 +416,21 @@ static void plan_answer(struct sim_qp *qp)
 	sim_at(sim, sim_below(&sim->rng, 1000), answer, qp);
 }
 
-/* A kernel timer is late, never early; so may be what it starts. */
-#define HOLD_LATE_NS	1000
-
-static void hold_fired(void *ctx)
-{
-	struct sim_qp *qp = ctx;
-
-	if (!hrp_resp_is_held(&qp->hrp.resp) ||
-	    qp->node->sim->now_ns < qp->hold_ns)
-		return;
-	hrp_resp_hold_late(&qp->hrp);
-	plan_answer(qp);
-}
-
-static void hold_begin(struct sim_qp *qp)
-{
-	struct sim *sim = qp->node->sim;
-
-	qp->hold_ns = sim->now_ns + SIM_HOLD_NS;
-	sim_at(sim, SIM_HOLD_NS + sim_below(&sim->rng, HOLD_LATE_NS),
-	       hold_fired, qp);
-}
-
-static void check_held(const struct sim_qp *qp)
-{
-	const struct hrp_resp *resp = &qp->hrp.resp;
-	struct sim *sim = qp->node->sim;
-	bool held = hrp_resp_is_held(resp);
-
-	sim_check(sim, held == test_bit(HRP_PENDING_HELD, &qp->hrp.pending));
-	sim_check(sim, !held || resp->ack_due ||
-		       sim->now_ns <= qp->hold_ns + HOLD_LATE_NS);
-}
-
 static void receive_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
 			    struct hrp_rx *rx, u8 status)
 {
 	bool held = hrp_resp_is_held(&qp->hrp.resp);
 	struct sim *sim = qp->node->sim;
 
-	check_held(qp);
+	sim_hold_check(qp);
 	/* Not at times that the owner chooses. */
 	rx->hold = qp->may_hold && sim_below(&sim->rng, 50);
 	hrp_resp_commit(&qp->hrp, pkt, rx, status);
 	if (!held && hrp_resp_is_held(&qp->hrp.resp))
-		hold_begin(qp);
-	check_held(qp);
+		sim_hold_begin(qp);
+	sim_hold_check(qp);
 	if (hrp_resp_is_due(&qp->hrp.resp))
-		plan_answer(qp);
+		sim_plan_answer(qp);
 }
 
 static void receive_map(struct sim_qp *qp, const struct hrp_pkt *pkt,
@@ -507,7 +474,7 @@ static void agree(struct sim_qp *qp, const struct hrp_pkt *pkt,
 	}
 	sim_check(sim, hrp_mtu_asked(&qp->hrp, pkt, payload) == !!own);
 	if (hrp_resp_is_due(&qp->hrp.resp))
-		plan_answer(qp);
+		sim_plan_answer(qp);
 }
 
 /* Return: false if that is all. */
@@ -532,7 +499,7 @@ static bool receive_apart(struct sim_qp *qp, const struct hrp_pkt *pkt,
 	sim_check(qp->node->sim,
 		  hrp_sack_asked(&qp->hrp, payload, pkt->payload_len));
 	if (hrp_resp_is_due(&qp->hrp.resp))
-		plan_answer(qp);
+		sim_plan_answer(qp);
 	return false;
 }
 
@@ -637,7 +604,7 @@ static void drain(struct sim_qp *qp)
 	if (hrp_keep_is_over(resp))
 		keep_end(qp);
 	if (hrp_resp_is_due(resp))
-		plan_answer(qp);
+		sim_plan_answer(qp);
 	if (!resp->kept || qp->drain_planned)
 		return;
 	qp->drain_planned = true;
@@ -848,7 +815,8 @@ struct sim_qp *sim_qp_new(struct sim_node *node, enum hrp_type type, u32 qpn,
 		resp->own_mtu = (qp->hrp.mtu + sim_below(&sim->rng,
 				 qp->hrp.mtu)) / HRP_MTU_UNIT + 1;
 	req->mtu_asks = resp->own_mtu ? HRP_MTU_ASKS : 0;
-	req->asks = sim->opts.sacks || qpn & 3 ? HRP_SACK_ASKS : 0;
+	if (!sim->opts.plain)
+		req->asks = sim->opts.sacks || qpn & 3 ? HRP_SACK_ASKS : 0;
 	resp->rwqe = calloc(1, struct_size(resp->rwqe, sges, HROCE_MAX_SGES));
 	qp->req_bytes = malloc(128 * HRP_MTU_MAX);
 	qp->resp_bytes = malloc(128 * HRP_MTU_MAX);
