@@ -270,16 +270,19 @@ static bool qp_flush_some(struct hroce_qp *qp)
 	const u32 max = HROCE_EPOCH_WORK;
 	bool more;
 
-	spin_lock_bh(&qp->recv.lock);
+	/* XRC targets look SRQs up. */
+	hroce_epoch_enter();
+	spin_lock(&qp->recv.lock);
 	if (qp->recv.flushing)
 		qp->recv.flushing = hrp_resp_flush(&qp->proto, max) == max;
 	more = qp->recv.flushing;
-	spin_unlock_bh(&qp->recv.lock);
-	spin_lock_bh(&qp->send.lock);
+	spin_unlock(&qp->recv.lock);
+	spin_lock(&qp->send.lock);
 	if (qp->send.flushing)
 		qp->send.flushing = hrp_req_flush(&qp->proto, max) == max;
 	more |= qp->send.flushing;
-	spin_unlock_bh(&qp->send.lock);
+	spin_unlock(&qp->send.lock);
+	hroce_epoch_leave();
 	hroce_qp_run_pending(qp);
 	return more;
 }
