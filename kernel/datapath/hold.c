@@ -154,7 +154,7 @@ void hroce_hold_end(struct hroce_qp *qp)
 	bool due;
 
 	spin_lock_bh(&qp->recv.lock);
-	due = hrp_resp_hold_end(&qp->proto);
+	due = hrp_resp_hold_end(&qp->proto) || hrp_nak_due(&qp->proto);
 	spin_unlock_bh(&qp->recv.lock);
 	if (due)
 		hroce_qp_recv_run(qp);
