@@ -58,7 +58,7 @@ static int srq_check_init(const struct ib_srq_init_attr *init,
 		return -EOPNOTSUPP;
 	}
 	if (!attr->max_wr || attr->max_wr > HROCE_MAX_WR ||
-	    attr->max_sge > HROCE_MAX_SGES || attr->srq_limit > attr->max_wr)
+	    attr->max_sge > HROCE_MAX_SGES)
 		return -EINVAL;
 	return 0;
 }
@@ -113,7 +113,8 @@ int hroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init_attr,
 	spin_lock_init(&srq->lock);
 	spin_lock_init(&srq->post_lock);
 	srq->user = udata;
-	srq->limit = attr->srq_limit;
+	/* ibv_modify_srq() arms the limit, not this call (IBTA 11.2.3.1). */
+	attr->srq_limit = 0;
 	srq->max_sge = attr->max_sge;
 	srq->ring = hroce_ring_create(attr->max_wr,
 				      hroce_rq_stride(attr->max_sge));

@@ -43,6 +43,21 @@ static void shared_by_several(struct vt *t)
 	}
 }
 
+/* It is ibv_modify_srq() that arms the limit. */
+static void limit_at_creation(struct vt *t)
+{
+	struct ibv_srq_init_attr init = {
+		.attr = { .max_wr = 16, .max_sge = 1, .srq_limit = 1u << 30 },
+	};
+	struct ibv_srq *srq = ibv_create_srq(t->a.pd, &init);
+	struct ibv_srq_attr attr;
+
+	VT_OK(srq, "%s", strerror(errno));
+	VT_EQ(ibv_query_srq(srq, &attr), 0);
+	VT_EQ(attr.srq_limit, 0);
+	VT_EQ(ibv_destroy_srq(srq), 0);
+}
+
 static void limit_event_once(struct vt *t)
 {
 	struct ibv_srq *srq = vt_srq(&t->b, 64, 1, 0);
@@ -402,6 +417,7 @@ static void own_domain(struct vt *t)
 
 static const struct vt_case cases[] = {
 	VT_CASE(shared_by_several),
+	VT_CASE(limit_at_creation),
 	VT_CASE(limit_event_once),
 	VT_CASE(empty_waits_for_post),
 	VT_CASE(full_says_enomem),
