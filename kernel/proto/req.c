@@ -431,12 +431,24 @@ static enum req_step req_step(struct hrp_qp *qp, struct hrp_wqe *w,
 	return req_local(qp, w);
 }
 
-/* SQD is drained once all started entries are complete (10.3.1.5). */
+bool hrp_req_is_drained(const struct hrp_req *req)
+{
+	const struct hrp_sq *sq = &req->sq;
+	const struct hrp_wqe *w;
+
+	if (sq->tail != sq->next)
+		return false;
+	if (sq->next == sq->head)
+		return true;
+	w = hrp_sq_wqe(sq, sq->next);
+	return !w->started && !w->done;
+}
+
 static void req_check_drained(struct hrp_qp *qp)
 {
 	struct hrp_req *req = &qp->req;
 
-	if (!req->drained_event || req->sq.tail != req->sq.next)
+	if (!req->drained_event || !hrp_req_is_drained(req))
 		return;
 	req->drained_event = 0;
 	hrp_set_pending(qp, HRP_PENDING_SQ_DRAINED);

@@ -196,6 +196,15 @@ bool hrp_comp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		     const struct hrp_rx *rx, u64 now_ns, u8 status);
 
 /**
+ * hrp_req_is_drained - are all entries complete that were begun (10.3.1.5)?
+ * @req: requester
+ *
+ * Context: send lock held.
+ * Return: true if so: in SQD, the send queue is drained.
+ */
+bool hrp_req_is_drained(const struct hrp_req *req);
+
+/**
  * hrp_req_flush - complete everything with WR_FLUSH_ERR
  * @qp: queue pair in state ERR or SQE
  * @max: most entries to complete

@@ -173,7 +173,7 @@ static void attr_query_req(const struct hroce_qp *qp, struct ib_qp_attr *attr)
 	lockdep_assert_held(&qp->send.lock);
 	attr->sq_psn = req->psn;
 	attr->sq_draining = attr->qp_state == IB_QPS_SQD &&
-			    req->psn_una != req->psn_max;
+			    !hrp_req_is_drained(req);
 	attr->en_sqd_async_notify = req->drained_event;
 	attr->max_rd_atomic = req->max_rd_atomic;
 	attr->timeout = req->timeout;

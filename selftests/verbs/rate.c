@@ -3,6 +3,7 @@
  * Rates of queue pairs. That nothing is faster than its rate is exact, whatever
  * else the machine does; that it is not much slower is looked at with patience.
  */
+#include <unistd.h>
 #include "vt.h"
 
 /* The lowest rate: more than four seconds for a packet of 4 KB. */
@@ -337,6 +338,37 @@ static void states_without_rates(struct vt *t)
 	VT_EQ(try_rate(p->qp[0], MBIT, 0), EINVAL);
 }
 
+/* What waits for its rate is not drained, whether or not all sent is acknowledged. */
+static void drains_at_its_rate(struct vt *t)
+{
+	struct vt_opt o = { .type = t->arg };
+	struct vt_mem *s = vt_mem(&t->a, 500000, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 500000, VT_ALL);
+	struct vt_pair *p = vt_pair(t, &o);
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr a = {
+		.qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1,
+	};
+	unsigned int seen = 0;
+
+	set_rate(p->qp[0], 20 * MBIT);
+	write_id(p, 1, s, d);
+	/* It has to begin, and takes 200 ms; the event comes at the end. */
+	usleep(20000);
+	VT_EQ(ibv_modify_qp(p->qp[0], &a, IBV_QP_STATE |
+			    IBV_QP_EN_SQD_ASYNC_NOTIFY), 0);
+	for (;;) {
+		VT_EQ(ibv_query_qp(p->qp[0], &a, IBV_QP_STATE, &init), 0);
+		if (!a.sq_draining)
+			break;
+		seen++;
+		usleep(5000);
+	}
+	VT_OK(seen > 10, "seen %u times", seen);
+	vt_expect(p->scq[0], 1, IBV_WC_SUCCESS);
+	vt_async(&t->a, IBV_EVENT_SQ_DRAINED);
+}
+
 /* With the transition that lets it send. */
 static void from_the_beginning(struct vt *t)
 {
@@ -478,6 +510,8 @@ static const struct vt_case cases[] = {
 		    IBV_QPT_UC),
 	VT_CASE(values_out_of_range),
 	VT_CASE(states_without_rates),
+	VT_CASE_ARG("rc_drains", drains_at_its_rate, IBV_QPT_RC),
+	VT_CASE_ARG("uc_drains", drains_at_its_rate, IBV_QPT_UC),
 	VT_CASE(from_the_beginning),
 	VT_CASE_ARG("static_rate", static_rate, TO_RTR),
 	VT_CASE_ARG("static_rate_in_sqd", static_rate, IBV_QP_AV),
