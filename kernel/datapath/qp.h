@@ -95,8 +95,8 @@ enum hroce_qp_pending {
  * @send: requester side
  * @timer_ns: when @timer is to fire, 0 if it is not armed; it is later if the
  *	process polls the netdev [send.lock]
- * @owner: user context that created it; NULL: the kernel, or an XRC target, which
- *	has no owner
+ * @owner: user context that created it, or domain of an XRC target; NULL: the
+ *	kernel
  * @timer: for hrp_req_deadline() and @hold_until; armed lazily, never moved on
  *	progress
  * @recv: responder side
@@ -365,7 +365,7 @@ u64 hroce_hold_timeout(struct hroce_qp *qp, u64 now_ns);
 void hroce_hold_ride(struct hroce_qp *qp, struct hroce_out *out);
 
 /**
- * hroce_hold_end - send the ACK that is held, if any
+ * hroce_hold_end - send the ACK or NAK that is held, if any
  * @qp: queue pair, about to be stopped
  *
  * Context: as hroce_qp_run_pending().

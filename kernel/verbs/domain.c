@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Protection domains and XRC domains: users compare addresses. */
+#include <linux/memcontrol.h>
+#include "domain.h"
 #include "ops.h"
 #include "ucontext.h"
 
@@ -15,10 +17,16 @@ int hroce_pd_dealloc(struct ib_pd *ibpd, struct ib_udata *udata)
 
 int hroce_xrcd_alloc(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 {
-	return hroce_udata_check(udata, 0);
+	int err = hroce_udata_check(udata, 0);
+
+	if (!err)
+		to_hxrcd(ibxrcd)->user.memcg =
+			get_mem_cgroup_from_mm(current->mm);
+	return err;
 }
 
 int hroce_xrcd_dealloc(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 {
+	mem_cgroup_put(to_hxrcd(ibxrcd)->user.memcg);
 	return 0;
 }

@@ -15,6 +15,7 @@
 #include "../proto/resp.h"
 #include "cc_bpf.h"
 #include "device.h"
+#include "domain.h"
 #include "ops.h"
 #include "qp_attr.h"
 #include "ring.h"
@@ -103,7 +104,9 @@ static void qp_setup(struct hroce_qp *qp, const struct ib_qp_init_attr *init,
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->send_cq = init->send_cq ? to_hcq(init->send_cq) : NULL;
 	qp->recv_cq = init->recv_cq ? to_hcq(init->recv_cq) : NULL;
-	qp->srq = init->srq ? to_hsrq(init->srq) : NULL;
+	/* ib_core takes no reference to one that is given for an XRC target. */
+	if (init->srq && init->qp_type != IB_QPT_XRC_TGT)
+		qp->srq = to_hsrq(init->srq);
 	qp->proto.type = qp_proto_type(init->qp_type);
 	qp->elsewhere = qp->proto.type == HRP_TYPE_UD;
 	qp->proto.state = HRP_RESET;
@@ -123,10 +126,11 @@ static void qp_setup(struct hroce_qp *qp, const struct ib_qp_init_attr *init,
 		return;
 	}
 	/*
-	 * An XRC target has no owner: any process of the domain may open it,
+	 * An XRC target belongs to its domain: any process of that may open it,
 	 * and its creator may be gone. So ib_core treats it as a kernel QP,
 	 * but its SRQs belong to user space only.
 	 */
+	qp->owner = &to_hxrcd(init->xrcd)->user;
 	qp->user = true;
 	qp->proto.resp.srq = 1;
 }

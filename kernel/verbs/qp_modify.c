@@ -72,7 +72,7 @@ static int change_prepare_path(struct hroce_qp *qp, struct qp_change *c)
 	/* Constant for a connection, but different for each. */
 	sport = rdma_get_udp_sport(rdma_ah_read_grh(ah)->flow_label,
 				   qp->proto.qpn, dest_qpn);
-	err = hroce_ah_path_key(qp->ib.device, ah, sport, !!qp->ib.uobject,
+	err = hroce_ah_path_key(qp->ib.device, ah, sport, qp->user,
 				&c->key);
 	if (err || qp->path_ok)
 		return err;

@@ -53,12 +53,16 @@ static const struct quota_kind kinds[HROCE_QUOTA_NR] = {
 	[HROCE_QUOTA_QP] = { "qp", HROCE_MAX_QP, ATTR(max_qp) },
 	[HROCE_QUOTA_SRQ] = { "srq", HROCE_MAX_SRQ, ATTR(max_srq) },
 	[HROCE_QUOTA_XRCD] = { "xrcd", HROCE_MAX_XRCD, 0, true },
+	/* Not so many that they could use up those of any context. */
+	[HROCE_QUOTA_XRC_TGT] = { "xrc_tgt", HROCE_MAX_QP >> EACH_SHIFT, 0,
+				  true },
 };
 
 /* At their limits, contexts leave at least half of the numbers unused. */
 static_assert(2 * HROCE_MAX_AH <= HROCE_MAX_AH_ID);
 /* And as many aliases, see second.c. */
-static_assert(4 * HROCE_MAX_QP <= HROCE_MAX_QPN);
+static_assert(2 * (HROCE_MAX_QP + (HROCE_MAX_QP >> EACH_SHIFT) +
+		   HROCE_MAX_QP) <= HROCE_MAX_QPN);
 static_assert(HROCE_MAX_MR + HROCE_MAX_MW <= HROCE_MAX_KEYS / 5 * 4);
 
 void hroce_quota_init(struct hroce_quota *quota)
@@ -230,8 +234,9 @@ void hroce_quota_give_group(struct hroce_dev *dev)
 /* Context of the owner; NULL: the kernel, or an XRC target. */
 static struct hroce_ucontext *qp_ctx(const struct hroce_qp *qp)
 {
-	return qp->owner ? container_of(qp->owner, struct hroce_ucontext,
-					user) : NULL;
+	if (!qp->owner || qp->proto.type == HRP_TYPE_XRC_TGT)
+		return NULL;
+	return container_of(qp->owner, struct hroce_ucontext, user);
 }
 
 int hroce_quota_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
@@ -355,24 +360,28 @@ int hroce_quota_pd_dealloc(struct ib_pd *ibpd, struct ib_udata *udata)
 }
 
 /* ib_core creates XRC targets as kernel QPs, for all users of the domain. */
-static bool qp_is_counted(enum ib_qp_type type, bool user)
+static enum hroce_quota_kind qp_kind(enum ib_qp_type type, bool user)
 {
-	return user || type == IB_QPT_XRC_TGT;
+	if (type == IB_QPT_XRC_TGT)
+		return HROCE_QUOTA_XRC_TGT;
+	return user ? HROCE_QUOTA_QP : HROCE_QUOTA_NR;
 }
 
 int hroce_quota_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 			  struct ib_udata *udata)
 {
-	bool counted = qp_is_counted(init->qp_type, udata);
+	enum hroce_quota_kind kind = qp_kind(init->qp_type, udata);
+	struct hroce_ucontext *ctx = udata_ctx(udata);
 	int err;
 
-	err = counted ? quota_take(ibqp->device, udata_ctx(udata),
-				   HROCE_QUOTA_QP) : 0;
+	if (kind == HROCE_QUOTA_NR)
+		return hroce_qp_create(ibqp, init, udata);
+	err = quota_take(ibqp->device, ctx, kind);
 	if (err)
 		return err;
 	err = hroce_qp_create(ibqp, init, udata);
-	if (err && counted)
-		quota_give(ibqp->device, udata_ctx(udata), HROCE_QUOTA_QP);
+	if (err)
+		quota_give(ibqp->device, ctx, kind);
 	return err;
 }
 
@@ -380,10 +389,11 @@ int hroce_quota_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 int hroce_quota_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct hroce_ucontext *ctx = qp_ctx(to_hqp(ibqp));
+	enum hroce_quota_kind kind = qp_kind(ibqp->qp_type, ctx);
 	int err = hroce_qp_destroy(ibqp, udata);
 
-	if (!err && qp_is_counted(ibqp->qp_type, ctx))
-		quota_give(ibqp->device, ctx, HROCE_QUOTA_QP);
+	if (!err && kind != HROCE_QUOTA_NR)
+		quota_give(ibqp->device, ctx, kind);
 	return err;
 }
 

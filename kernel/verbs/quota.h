@@ -22,9 +22,10 @@ enum hroce_quota_kind {
 	HROCE_QUOTA_MR,
 	HROCE_QUOTA_MW,
 	HROCE_QUOTA_PD,
-	HROCE_QUOTA_QP,			/* XRC targets are shared */
+	HROCE_QUOTA_QP,			/* but XRC targets */
 	HROCE_QUOTA_SRQ,
 	HROCE_QUOTA_XRCD,		/* XRC domains are shared */
+	HROCE_QUOTA_XRC_TGT,		/* and so are their targets */
 	HROCE_QUOTA_NR,
 };
 

@@ -54,6 +54,14 @@ priorities() {
 	done
 }
 
+# An XRC target has no process of its own. It is created by one, and sends ACKs.
+xrc_target() {
+	local before
+
+	before=$(sent 7)
+	goes_as 6 ibv_xsrq_pingpong 7 "${drop[@]}" && [ "$(sent 7)" = "$before" ]
+}
+
 partition_keys() {
 	local file=/sys/class/infiniband/nla/set_pkey
 
@@ -70,6 +78,7 @@ policy() {
 
 topology || { tap_case privilege.topology false; tap_done; exit 1; }
 tap_case privilege.priorities priorities
+tap_case privilege.xrc_target xrc_target
 tap_case privilege.partition_keys partition_keys
 tap_case privilege.policy policy
 tap_done

@@ -211,7 +211,7 @@ static const struct kind {
 	{ "qp", new_qp, del_qp, ATTR(max_qp), false, 1 },
 	{ "srq", new_srq, del_srq, ATTR(max_srq), false, 0 },
 	{ "xrcd", new_xrcd, del_xrcd, 0, true, 0 },
-	{ "qp", new_target, del_qp, 0, true, 1 },
+	{ "xrc_tgt", new_target, del_qp, 0, true, 0 },
 	{ "mcast_attach", new_attachment, del_attachment,
 	  ATTR(max_total_mcast_qp_attach), false, 0 },
 	{ "mcast_grp", new_attachment, del_attachment, ATTR(max_mcast_grp),

@@ -201,6 +201,33 @@ static void rate_of_initiator(struct vt *t)
 	VT_EQ(ibv_modify_qp_rate_limit(x.tgt, &attr), EOPNOTSUPP);
 }
 
+/* An SRQ that a target is created with means nothing: packets name theirs. */
+static void srq_of_a_target(struct vt *t)
+{
+	struct vt_mem *from = vt_mem(&t->a, 64, VT_ALL);
+	struct vt_mem *to = vt_mem(&t->b, 64, VT_ALL);
+	struct ibv_qp_init_attr_ex attr = {
+		.qp_type = IBV_QPT_XRC_RECV,
+		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+	};
+	struct xrc x = make_xrc(t, -1, 0);
+	struct ibv_cq *cq = vt_cq(&t->b, 16, NULL);
+	struct xsrq s = make_xsrq(&t->b, t->b.pd, x.xrcd, NULL);
+
+	attr.srq = try_xsrq(t->b.ctx, t->b.pd, x.xrcd, cq);
+	VT_OK(attr.srq, "%s", strerror(errno));
+	attr.xrcd = x.xrcd;
+	x.ini = vt_qp(&t->a, &x.opt, x.cq, NULL, NULL, NULL);
+	x.tgt = ibv_create_qp_ex(t->b.ctx, &attr);
+	VT_OK(x.tgt, "%s", strerror(errno));
+	vt_defer(undo_qp, x.tgt, "target");
+	connect_xrc(t, &x);
+	exchange(&x, &s, from, to, 64, 1);
+	VT_EQ(ibv_destroy_srq(attr.srq), 0);
+	for (int i = 2; i < 20; i++)
+		exchange(&x, &s, from, to, 64, i);
+}
+
 /* Several targets of a domain share its SRQs, in the order of arrival. */
 static void targets_share_srqs(struct vt *t)
 {
@@ -776,6 +803,7 @@ static void srqs_come_and_go_under_traffic(struct vt *t)
 static const struct vt_case cases[] = {
 	VT_CASE(messages_go_where_they_name),
 	VT_CASE(rate_of_initiator),
+	VT_CASE(srq_of_a_target),
 	VT_CASE(targets_share_srqs),
 	VT_CASE(all_operations),
 	VT_CASE(extended_interface),
