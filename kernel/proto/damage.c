@@ -101,7 +101,20 @@ bool hrp_damage_renew(struct hrp_req *req)
 	if (!req->sack || req->sack->damage.tests)
 		return false;
 	req->sack->damage.tested = false;
+	req->sack->damage.doubted = false;
 	return req->sack->damage.near_pkts;
+}
+
+/*
+ * The share depends on the window. Or the losses before had another reason: packets
+ * that were sent too fast overflow a queue many at a time. So that is tested once
+ * more, against the share that is left.
+ */
+static void damage_doubt(struct hrp_damage *damage, u32 before)
+{
+	damage->before = before;
+	damage->tested = damage->doubted;
+	damage->doubted = true;
 }
 
 /* The test ends, for which @pkts were sent. */
@@ -116,8 +129,10 @@ static void damage_end(struct hrp_req *req, u32 pkts)
 	if (lost < SOON_LOST || lost * 100 > MAX_PERCENT * pkts)
 		return;
 	if (damage->before &&
-	    SAME_OF_5 * damage_pkts(pkts, lost) > 5u * damage->before)
+	    SAME_OF_5 * damage_pkts(pkts, lost) > 5u * damage->before) {
+		damage_doubt(damage, damage_pkts(pkts, lost));
 		return;
+	}
 	if (NEAR_PERCENT * pkts > 100 * NEAR_MOST * lost)
 		return;
 	/* A few losses tell less exactly. */

@@ -17,7 +17,8 @@ struct hrp_req;
  * @near_pkts: gaps that are nearer to each other than so many packets are
  *	congestion, see &hrp_cc_ops.near_pkts; 0: no damage is known
  * @tests: a test goes on: the window stays
- * @tested: a test has begun since hrp_damage_renew()
+ * @tested: no test begins before hrp_damage_renew()
+ * @doubted: the first one since then has ended with less losses: there is another
  */
 struct hrp_damage {
 	u32 psn;
@@ -26,6 +27,7 @@ struct hrp_damage {
 	u8 near_pkts;
 	bool tests;
 	bool tested;
+	bool doubted;
 };
 
 /**

@@ -114,6 +114,29 @@ static void congestion_is_told_from_damage(void)
 	tap_eq(near_after(160), 36);
 }
 
+/*
+ * A queue that overflowed before the test lost many at a time. What is lost with
+ * the smaller window is tested once more, by a window that is smaller still.
+ */
+static void overflow_hides_no_damage(void)
+{
+	begin();
+	deliver(100);
+	hrp_damage_lost(&req, hrp_psn_add(req.psn_max, HRP_PSN_MASK), LOST);
+	tap_eq(near_after(20), 0);
+	tap_ok(hrp_damage_test(&req));
+	lose(LOST, 20);
+	tap_eq(hrp_damage_near(&req), 6);
+	tap_ok(!hrp_damage_test(&req));
+	/* Again fewer: that is congestion, and enough tests. */
+	lose(LOST, 11);
+	tap_eq(near_after(20), 0);
+	tap_ok(hrp_damage_test(&req));
+	lose(LOST, 40);
+	tap_eq(hrp_damage_near(&req), 0);
+	tap_ok(!hrp_damage_test(&req));
+}
+
 static void few_losses_end_a_test(void)
 {
 	begin();
@@ -202,10 +225,11 @@ static void nothing_is_known_without_a_map(void)
 
 int main(void)
 {
-	tap_plan(9);
+	tap_plan(10);
 	tap_run(shares_are_learnt);
 	tap_run(more_than_a_tenth_is_congestion);
 	tap_run(congestion_is_told_from_damage);
+	tap_run(overflow_hides_no_damage);
 	tap_run(few_losses_end_a_test);
 	tap_run(small_windows_end_a_test_soon);
 	tap_run(earlier_packets_do_not_count);
