@@ -128,13 +128,13 @@ static void damage_end(struct hrp_req *req, u32 pkts)
 	damage->near_pkts = 0;
 	if (lost < SOON_LOST || lost * 100 > MAX_PERCENT * pkts)
 		return;
+	if (NEAR_PERCENT * pkts > 100 * NEAR_MOST * lost)
+		return;
 	if (damage->before &&
 	    SAME_OF_5 * damage_pkts(pkts, lost) > 5u * damage->before) {
 		damage_doubt(damage, damage_pkts(pkts, lost));
 		return;
 	}
-	if (NEAR_PERCENT * pkts > 100 * NEAR_MOST * lost)
-		return;
 	/* A few losses tell less exactly. */
 	lost += (TEST_LOST - lost) / UNSURE_PART;
 	near_pkts = NEAR_PERCENT * pkts / (100 * lost);
