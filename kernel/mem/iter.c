@@ -116,6 +116,17 @@ static void iter_look_through_window(struct hroce_mem_iter *it)
 		region_hold(it->region);
 }
 
+/*
+ * Is this the region, and may the access be by @key? A bind or a registration
+ * may have replaced the key by which it was found, until it was locked.
+ */
+static bool iter_is_meant(const struct hroce_mem_iter *it,
+			  const struct hroce_region *region, u32 key)
+{
+	return region->key == key && (region->type != HROCE_REGION_WINDOW ||
+				      it->mem->access >= HRP_ACCESS_REMOTE_READ);
+}
+
 /* Enter @sge at offset @skip. */
 static bool iter_enter(struct hroce_mem_iter *it, const struct hroce_sge *sge,
 		       u32 skip)
@@ -129,8 +140,7 @@ static bool iter_enter(struct hroce_mem_iter *it, const struct hroce_sge *sge,
 	if (hroce_region_is_revocable(region)) {
 		region_hold(region);
 		it->region = region;
-		if (region->type == HROCE_REGION_WINDOW &&
-		    it->mem->access < HRP_ACCESS_REMOTE_READ)
+		if (!iter_is_meant(it, region, sge->lkey))
 			return iter_fail(it, HROCE_CAUSE_KEY);
 	}
 	it->region = region;

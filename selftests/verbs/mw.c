@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Memory windows: what they grant, to whom, and how they are taken away. */
+#include <pthread.h>
+
 #include "vt.h"
 
 #define REMOTE_RW	(IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
@@ -124,6 +126,92 @@ static void type1_bound_again(struct vt *t)
 	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &w, 0, LEN), IBV_WC_SUCCESS);
 	vt_verify(n, 0, LEN, 9);
 	VT_EQ(peer(t, p, IBV_WR_RDMA_WRITE, &old, 0, 8), IBV_WC_REM_ACCESS_ERR);
+}
+
+/**
+ * struct writer - writes by one key of a window all the time
+ * @p: pair of service UC, which survives when the key is not valid
+ * @w: window, with that key
+ * @s: what is written
+ * @times: how often
+ * @stop: it shall end
+ */
+struct writer {
+	struct vt_pair *p;
+	struct vt_win w;
+	struct vt_mem *s;
+	unsigned int times;
+	bool stop;
+};
+
+static void *writer_thread(void *arg)
+{
+	struct writer *wr = arg;
+
+	while (!__atomic_load_n(&wr->stop, __ATOMIC_RELAXED)) {
+		vt_win_send(wr->p, IBV_WR_RDMA_WRITE, &wr->w, 0, wr->s, 8);
+		vt_expect(wr->p->scq[1], 0, IBV_WC_SUCCESS);
+		wr->times++;
+	}
+	return NULL;
+}
+
+#define BINDS	32
+
+/* Bind a window by @key to @m and by another key to @n, in turn. */
+static void bind_in_turn(struct vt_pair *p, struct ibv_mw *mw, uint32_t key,
+			 const struct vt_mem *m, const struct vt_mem *n)
+{
+	struct ibv_send_wr *bad, wr[BINDS] = {};
+
+	for (int i = 0; i < BINDS; i++) {
+		wr[i] = (struct ibv_send_wr){
+			.wr_id = VT_BIND_ID, .opcode = IBV_WR_BIND_MW,
+			.next = i + 1 < BINDS ? &wr[i + 1] : NULL,
+			.send_flags = i + 1 < BINDS ? 0 : IBV_SEND_SIGNALED,
+			.bind_mw = { mw, i & 1 ? key : key ^ 1, {
+				.mr = i & 1 ? m->mr : n->mr,
+				.addr = (uintptr_t)m->buf, .length = LEN,
+				.mw_access_flags = REMOTE_RW } },
+		};
+	}
+	VT_EQ(ibv_post_send(p->qp[0], wr, &bad), 0);
+	vt_expect(p->scq[0], VT_BIND_ID, IBV_WC_SUCCESS);
+}
+
+/*
+ * A key gives no access to what the window is bound to by another key at the
+ * same addresses, even if a packet arrives while it is bound.
+ */
+static void type1_old_key(struct vt *t)
+{
+	struct vt_opt o = { .type = IBV_QPT_UC };
+	uint64_t end = vt_now_us() + 2000000;
+	struct vt_mem *m = memory(t, BINDABLE);
+	struct vt_mem *n = memory(t, BINDABLE);
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct writer wr = {
+		.p = vt_pair(t, &o), .s = vt_mem(&t->b, 8, VT_ALL),
+	};
+	unsigned int binds = 0;
+	pthread_t thread;
+
+	VT_EQ(ibv_dereg_mr(n->mr), 0);
+	n->mr = ibv_reg_mr_iova(t->a.pd, n->buf, LEN, (uintptr_t)m->buf,
+				BINDABLE);
+	VT_OK(n->mr, "%s", strerror(errno));
+	vt_fill(m, 0, LEN, 1);
+	vt_fill(n, 0, LEN, 1);
+	vt_fill(wr.s, 0, 8, 9);
+	wr.w = vt_bound(p, IBV_MW_TYPE_1, m, 0, LEN, REMOTE_RW);
+	VT_EQ(pthread_create(&thread, NULL, writer_thread, &wr), 0);
+	for (; vt_now_us() < end; binds += BINDS)
+		bind_in_turn(p, wr.w.mw, wr.w.mr.rkey, m, n);
+	__atomic_store_n(&wr.stop, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	vt_note("%u binds, %u WRITEs", binds, wr.times);
+	vt_verify(n, 0, LEN, 1);
+	vt_verify(m, 0, 8, 9);
 }
 
 static void type1_unbound(struct vt *t)
@@ -517,6 +605,7 @@ static void order_in_the_queue(struct vt *t)
 
 static const struct vt_case cases[] = {
 	VT_CASE(is_offered),
+	VT_CASE(type1_old_key),
 	CASES("", 0),
 	CASES("_odp", ODP),
 	CASES("_implicit", IMPLICIT),
