@@ -121,7 +121,7 @@ static noinline_for_stack void cnp_add(const struct hroce_qp *qp,
 {
 	struct hroce_mem_iter it __uninitialized;
 
-	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, qp->ib.pd, &b->mem);
+	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, qp->ib.pd, 0, &b->mem);
 	hroce_tx_add(tx, b, &it);
 	hroce_mem_end(&it);
 }

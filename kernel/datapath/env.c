@@ -112,9 +112,9 @@ u8 hrp_env_atomic(struct hrp_qp *proto, u32 rkey, u64 va, bool cas, u64 compare,
 	struct hroce_extent ext;
 	u64 *p;
 
-	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, hroce_xrc_request_pd(qp), &mem);
-	if (it.region && hroce_mem_is_for(&it, proto->qpn) &&
-	    hroce_mem_next(&it, sizeof(u64), &ext) == sizeof(u64)) {
+	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, hroce_xrc_request_pd(qp),
+			proto->qpn, &mem);
+	if (hroce_mem_next(&it, sizeof(u64), &ext) == sizeof(u64)) {
 		p = hroce_extent_va(&ext);
 		if (IS_ALIGNED((uintptr_t)p, sizeof(u64))) {
 			/* Atomic for CPUs, and so for all other QPs. */

@@ -141,7 +141,7 @@ void hroce_hold_ride(struct hroce_qp *qp, struct hroce_out *out)
 	if ((!joins && !hroce_tx_has_room(&out->tx, len)) || !hold_take(qp, &b))
 		return;
 	trace_hroce_tx(qp->proto.qpn, &b);
-	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, qp->ib.pd, &b.mem);
+	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, qp->ib.pd, 0, &b.mem);
 	if (joins)
 		hroce_tx_join(&out->tx, &b, &it);
 	else

@@ -147,7 +147,7 @@ static bool recv_place(struct hroce_qp *qp, struct hroce_recv *r,
 		if (fuse)
 			d->nr_pkts += d->more;
 		d->mem.len *= d->nr_pkts;
-		hroce_mem_begin(&it, mkeys, pd, &d->mem);
+		hroce_mem_begin(&it, mkeys, pd, qp->proto.qpn, &d->mem);
 		if (info & (HRP_OI_ATOMICACKETH | HRP_OI_ATOMIC_WRITE))
 			*status = recv_place_atomic(r, &it);
 		else
@@ -159,7 +159,7 @@ static bool recv_place(struct hroce_qp *qp, struct hroce_recv *r,
 
 		mem.offset = 0;
 		mem.len = HRW_GRH_LEN;
-		hroce_mem_begin(&it, mkeys, pd, &mem);
+		hroce_mem_begin(&it, mkeys, pd, 0, &mem);
 		*status = recv_place_grh(qp, r, &it);
 		hroce_mem_end(&it);
 	}
@@ -206,7 +206,7 @@ static bool recv_fetch(const struct hroce_qp *qp, struct hroce_recv *r,
 
 	if (!mem.len)
 		return recv_is_correct(r, checked);
-	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, NULL, &mem);
+	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, NULL, 0, &mem);
 	if (r->src)
 		recv_place_local(r, &it, &nr);
 	else
@@ -317,7 +317,7 @@ static noinline_for_stack void recv_replay(struct hroce_qp *qp,
 	r.packet.pkt = *pkt;
 	r.run = 1;
 	hroce_recv_begin(&r, NULL, &src);
-	hroce_mem_begin(&src, &hqp_dev(qp)->mkeys, pd, &mem);
+	hroce_mem_begin(&src, &hqp_dev(qp)->mkeys, pd, 0, &mem);
 	if (response) {
 		hrp_comp_begin(&qp->proto, pkt, &d);
 	} else {

@@ -40,7 +40,7 @@ static noinline_for_stack u8 reply_burst(struct hroce_qp *qp,
 	spin_unlock(&qp->recv.lock);
 	trace_hroce_tx(qp->proto.qpn, b);
 	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, hroce_xrc_pd(qp, b->first.srqn),
-			&b->mem);
+			qp->proto.qpn, &b->mem);
 	status = hroce_out_add(out, path, b, &it);
 	hroce_mem_end(&it);
 	if (!b->more)

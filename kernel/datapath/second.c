@@ -157,7 +157,7 @@ static noinline_for_stack void second_transmit(struct hroce_qp *qp,
 
 	trace_hroce_tx(qp->proto.qpn, b);
 	hroce_out_begin(&out, &qp->path, qp->proto.stats, false);
-	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, qp->ib.pd, &b->mem);
+	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, qp->ib.pd, 0, &b->mem);
 	hroce_out_add(&out, path, b, &it);
 	hroce_mem_end(&it);
 	hroce_out_end(&out);

@@ -67,7 +67,7 @@ static u8 send_burst(struct hroce_qp *qp, struct hroce_out *out,
 		hroce_early_begin(qp, !out->tx.frame.skb, b->first.psn);
 	spin_unlock(&qp->send.lock);
 	trace_hroce_tx(qp->proto.qpn, b);
-	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, qp->ib.pd, &b->mem);
+	hroce_mem_begin(&it, &hqp_dev(qp)->mkeys, qp->ib.pd, 0, &b->mem);
 	status = hroce_out_add(out, path, b, &it);
 	hroce_mem_end(&it);
 	local = out->tx.path && out->tx.route.to;

@@ -123,8 +123,9 @@ static void iter_look_through_window(struct hroce_mem_iter *it)
 static bool iter_is_meant(const struct hroce_mem_iter *it,
 			  const struct hroce_region *region, u32 key)
 {
-	return region->key == key && (region->type != HROCE_REGION_WINDOW ||
-				      it->mem->access >= HRP_ACCESS_REMOTE_READ);
+	return region->key == key && hroce_region_is_for(region, it->qpn) &&
+	       (region->type != HROCE_REGION_WINDOW ||
+		it->mem->access >= HRP_ACCESS_REMOTE_READ);
 }
 
 /* Enter @sge at offset @skip. */
@@ -172,7 +173,7 @@ static __always_inline bool iter_advance(struct hroce_mem_iter *it, u32 skip)
 }
 
 void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_mkeys *mkeys,
-		     const void *pd, const struct hrp_mem *mem)
+		     const void *pd, u32 qpn, const struct hrp_mem *mem)
 {
 	u32 skip = mem->offset;
 
@@ -185,6 +186,7 @@ void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_mkeys *mkeys,
 	it->pos = 0;
 	it->sge_left = 0;
 	it->left = mem->len;
+	it->qpn = qpn;
 	it->sge = 0;
 	it->dirty_len = 0;
 	it->status = HROCE_WC_SUCCESS;

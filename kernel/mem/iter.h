@@ -24,6 +24,7 @@ struct hroce_mkeys;
  *	of the region; an address if there are no blocks
  * @sge_left: bytes left in the current SGE
  * @left: bytes left in total
+ * @qpn: queue pair whose peer asks for the access; 0: nobody's peer
  * @sge: index of the SGE after the current one
  * @status: HROCE_WC_SUCCESS; enum hroce_cause if an SGE was not accessible;
  *	HRP_MEM_FAULT if its memory was not present
@@ -43,6 +44,7 @@ struct hroce_mem_iter {
 	u64 pos;
 	u32 sge_left;
 	u32 left;
+	u32 qpn;
 	u32 sge;
 	u32 dirty_len;
 	void *dirty;
@@ -64,12 +66,13 @@ static inline bool hroce_mem_is_written(const struct hrp_mem *mem)
  * @it: iterator
  * @mkeys: table of the device
  * @pd: protection domain of the queue pair
+ * @qpn: its number, if @mem may be the peer's choice, by R_Key; else 0
  * @mem: memory to walk; must not change while @it is in use
  *
  * Context: in an epoch until hroce_mem_end().
  */
 void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_mkeys *mkeys,
-		     const void *pd, const struct hrp_mem *mem);
+		     const void *pd, u32 qpn, const struct hrp_mem *mem);
 
 /* For this header and iter.c: advance within the current SGE. */
 static inline void hroce_mem_step(struct hroce_mem_iter *it, u32 len)
@@ -130,12 +133,6 @@ void hroce_mem_skip(struct hroce_mem_iter *it, u32 len);
  * revocable.
  */
 bool hroce_mem_is_steady(const struct hroce_mem_iter *it);
-
-/* May a peer of this queue pair use the current region of @it? */
-static inline bool hroce_mem_is_for(const struct hroce_mem_iter *it, u32 qpn)
-{
-	return hroce_region_is_for(it->window ?: it->region, qpn);
-}
 
 /**
  * hroce_mem_pages - number of pages of the next bytes

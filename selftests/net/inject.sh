@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Malformed packets from a packet socket, see inject.py; good ones out of order, see kept.py; what tells of
-# those, sack.py; and marked ones, marks.py.
+# those, sack.py; marked ones, marks.py; and old ones that name a window which has another owner now, windows.py.
 #
 #	namespace A: nla and a packet socket on ea <----- veth -----> namespace B: nlb on eb
 
@@ -35,6 +35,7 @@ tap_stream '' net/inject.py "$nsA" "$nsB" 4 "$@"
 [ $# != 0 ] || tap_stream '' net/sack.py "$nsA" "$nsB" 6
 [ $# != 0 ] || tap_stream '' net/marks.py "$nsA" "$nsB" 4
 [ $# != 0 ] || tap_stream '' net/marks.py "$nsA" "$nsB" 6
+[ $# != 0 ] || tap_stream '' net/windows.py "$nsA" "$nsB" 4
 [ -z "${HROCE_XDP:-}" ] || tap_case inject.by_xdp grows nlb rx_xdp 0 500
 tap_case inject.log_is_quiet log_is_quiet
 tap_done

@@ -19,6 +19,10 @@
  *	fail N		move a into the error state, then as reuse
  *	reset_a		move a into RESET, then change the memory at once
  *	landed		has b what was in the memory before? "ok", or "not ok"
+ *	bind		b binds a window of type 2; answers where it is
+ *	pass_on		b invalidates it, and the neighbour binds it with the same
+ *			key, to other memory at the same addresses
+ *	passed		is that memory as it was? "ok", or "not ok"
  *
  * Needs HROCE_DEV and HROCE_DEV2, as all verbs tests.
  */
@@ -26,6 +30,10 @@
 
 #define TARGET_LEN	65536
 #define WRITE_LEN	(3 * 4096)
+#define WINDOW_LEN	4096
+/* Bytes of the memory that a window is bound to. */
+#define OWN		'm'
+#define OTHER		's'
 
 /**
  * struct target - the pair and its neighbour
@@ -34,6 +42,9 @@
  * @near: neighbour that must not notice
  * @s: memory on a
  * @d: memory on b
+ * @w: window on b
+ * @own: memory on b that it is bound to first
+ * @other: memory on b that it is bound to then
  * @sent: packets that a has sent to b on @p
  * @seq: messages so far
  */
@@ -43,6 +54,9 @@ struct target {
 	struct vt_pair *near;
 	struct vt_mem *s;
 	struct vt_mem *d;
+	struct vt_win w;
+	struct vt_mem *own;
+	struct vt_mem *other;
 	uint32_t sent;
 	uint32_t seq;
 };
@@ -194,6 +208,73 @@ static void landed(struct target *g)
 	       "not ok: other content has left" : "ok sent=0");
 }
 
+/* Memory for windows, with content of its own, at the addresses of @like. */
+static struct vt_mem *bindable(struct target *g, const struct vt_mem *like,
+			       int content)
+{
+	int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND;
+	struct vt_mem *m = vt_mem(&g->t.b, WINDOW_LEN, access);
+
+	memset(m->buf, content, WINDOW_LEN);
+	if (like) {
+		VT_EQ(ibv_dereg_mr(m->mr), 0);
+		m->mr = ibv_reg_mr_iova(g->t.b.pd, m->buf, WINDOW_LEN,
+					(uintptr_t)like->buf, access);
+		VT_OK(m->mr, "%s", strerror(errno));
+	}
+	return m;
+}
+
+/* Side b of @p binds the window with @key to @m, at the addresses of own. */
+static void bind_window(struct target *g, struct vt_pair *p, uint32_t key,
+			const struct vt_mem *m)
+{
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = VT_BIND_ID, .opcode = IBV_WR_BIND_MW,
+		.send_flags = IBV_SEND_SIGNALED,
+		.bind_mw = { g->w.mw, key, {
+			.mr = m->mr, .addr = (uintptr_t)g->own->buf,
+			.length = WINDOW_LEN,
+			.mw_access_flags = IBV_ACCESS_REMOTE_READ |
+					   IBV_ACCESS_REMOTE_WRITE } },
+	};
+
+	VT_EQ(ibv_post_send(p->qp[1], &wr, &bad), 0);
+	vt_expect(p->scq[1], VT_BIND_ID, IBV_WC_SUCCESS);
+	g->w.mr.rkey = key;
+}
+
+static void bind_first(struct target *g)
+{
+	g->own = bindable(g, NULL, OWN);
+	g->other = bindable(g, g->own, OTHER);
+	g->w.mw = vt_mw(g->t.b.pd, IBV_MW_TYPE_2);
+	bind_window(g, g->p, ibv_inc_rkey(g->w.mw->rkey), g->own);
+	printf("window rkey=%u addr=%llu len=%u\n", g->w.mr.rkey,
+	       (unsigned long long)(uintptr_t)g->own->buf, WINDOW_LEN);
+}
+
+static void pass_on(struct target *g)
+{
+	vt_send(g->p->qp[1], &(struct vt_wr){
+		.op = IBV_WR_LOCAL_INV, .imm = g->w.mr.rkey,
+		.flags = IBV_SEND_SIGNALED });
+	vt_expect(g->p->scq[1], 0, IBV_WC_SUCCESS);
+	bind_window(g, g->near, g->w.mr.rkey, g->other);
+	printf("done\n");
+}
+
+static void passed(struct target *g)
+{
+	for (int i = 0; i < WINDOW_LEN; i++) {
+		if (g->other->buf[i] != OTHER) {
+			printf("not ok: byte %d\n", i);
+			return;
+		}
+	}
+	printf("ok sent=%u\n", g->sent);
+}
+
 int main(void)
 {
 	int family = vt_family();
@@ -224,6 +305,12 @@ int main(void)
 			reuse(&g, 0);
 		} else if (!strncmp(line, "landed", 6))
 			landed(&g);
+		else if (!strncmp(line, "bind", 4))
+			bind_first(&g);
+		else if (!strncmp(line, "pass_on", 7))
+			pass_on(&g);
+		else if (!strncmp(line, "passed", 6))
+			passed(&g);
 		else if (!strncmp(line, "wc", 2))
 			show_wc(&g);
 		else if (!strncmp(line, "data", 4))
