@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Memory keys: a dense table of regions behind keys that cannot be guessed.
- */
+/* Memory keys: a table of regions behind keys that cannot be guessed. */
 #include <linux/random.h>
 #include "../core/epoch.h"
 #include "mkeys.h"
@@ -39,9 +37,10 @@ int hroce_mkeys_add(struct hroce_mkeys *mkeys, struct hroce_region *region,
 	if (low8 < 0)
 		low8 = get_random_u8();
 	/* Reserve first: set the key before the region can be found. */
-	err = xa_alloc(&mkeys->table, &index, NULL,
-		       XA_LIMIT(1, (1u << INDEX_BITS) - 1), GFP_KERNEL);
-	if (err)
+	err = xa_alloc_cyclic(&mkeys->table, &index, NULL,
+			      XA_LIMIT(1, (1u << INDEX_BITS) - 1),
+			      &mkeys->next, GFP_KERNEL);
+	if (err < 0)
 		return err == -EBUSY ? -ENOSPC : err;
 	region->key = hroce_hide_index(&mkeys->hide, INDEX_BITS / 2, index) << 8 |
 		      low8;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Memory keys: a dense table of regions behind keys that cannot be guessed. */
+/* Memory keys: a table of regions behind keys that cannot be guessed. */
 #ifndef HROCE_MKEYS_H
 #define HROCE_MKEYS_H
 
@@ -14,14 +14,17 @@
  * @table: regions by the 24-bit index that the key hides
  * @hide: permutation between index and upper 24 bits of the key
  * @lookup: look-up cache
+ * @next: where the search for a free index begins [lock of @table]
  *
  * Keys are unpredictable: the upper 24 bits are the index under a secret
- * permutation, the lower 8 bits are random.
+ * permutation, the lower 8 bits are random. Indices are taken in turn, so that
+ * an old key, of a region that is gone, names no other before 2^24 have come.
  */
 struct hroce_mkeys {
 	struct xarray table;
 	struct hroce_hide hide;
 	struct hroce_lookup lookup;
+	u32 next;
 };
 
 /* Prepare an empty table, with fresh secrets. Return: 0 or -ENOMEM. */

@@ -291,6 +291,31 @@ static void mr_many_unique_keys(struct vt *t)
 	VT_OK(steps < 150, "keys predictable: %d equal steps of 298", steps);
 }
 
+/* The next one behind the same upper bits would have this key now and then. */
+static void keys_not_given_again(struct vt *t)
+{
+	static char mem[4096];
+	static uint32_t key[1000];
+
+	for (size_t i = 0; i < ARRAY_SIZE(key); i += 2) {
+		struct ibv_mr *mr = ibv_reg_mr(t->a.pd, mem, sizeof(mem), 0);
+		struct ibv_mw *mw;
+
+		VT_OK(mr, "%zu: %s", i, strerror(errno));
+		key[i] = mr->rkey;
+		VT_EQ(ibv_dereg_mr(mr), 0);
+		mw = ibv_alloc_mw(t->a.pd, IBV_MW_TYPE_1);
+		VT_OK(mw, "%zu: %s", i, strerror(errno));
+		key[i + 1] = mw->rkey;
+		VT_EQ(ibv_dealloc_mw(mw), 0);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(key); i++) {
+		for (size_t j = 0; j < i; j++)
+			VT_OK((key[i] ^ key[j]) > 0xff,
+			      "0x%08x after 0x%08x", key[i], key[j]);
+	}
+}
+
 static void ah_many(struct vt *t)
 {
 	for (int i = 0; i < 64; i++)
@@ -352,6 +377,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(qp_create_destroy_loop),
 	VT_CASE(qp_numbers_unpredictable),
 	VT_CASE(mr_many_unique_keys),
+	VT_CASE(keys_not_given_again),
 	VT_CASE(ah_many),
 	VT_CASE(exit_without_destroying),
 	VT_CASE(close_with_objects_alive),
