@@ -162,15 +162,16 @@ static struct hroce_port *gro_find_port(const struct sk_buff *skb)
 static struct hroce_port *gro_port(const struct gro_packet *new)
 {
 	struct hroce_port *port = gro_find_port(new->skb);
+	const struct ipv6hdr *ip6 = new->hdr;
+	const struct iphdr *ip4 = new->hdr;
 	struct in6_addr daddr;
 
-	if (!port)
+	if (!port || (new->ipv6 && hroce_ip6_is_mapped(ip6)))
 		return NULL;
 	if (new->ipv6)
-		daddr = ((const struct ipv6hdr *)new->hdr)->daddr;
+		daddr = ip6->daddr;
 	else
-		ipv6_addr_set_v4mapped(((const struct iphdr *)new->hdr)->daddr,
-				       &daddr);
+		ipv6_addr_set_v4mapped(ip4->daddr, &daddr);
 	return hroce_port_has_addr(port, &daddr) ? port : NULL;
 }
 

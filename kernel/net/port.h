@@ -10,6 +10,7 @@
 #include <linux/cache.h>
 #include <linux/in.h>
 #include <linux/in6.h>
+#include <linux/ipv6.h>
 #include <linux/list.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter.h>
@@ -216,6 +217,21 @@ static inline bool hroce_addr_is_multicast(const struct in6_addr *addr)
 	if (ipv6_addr_v4mapped(addr))
 		return ipv4_is_multicast(addr->s6_addr32[3]);
 	return ipv6_addr_is_multicast(addr);
+}
+
+/**
+ * hroce_ip6_is_mapped - does an IPv6 header have an IPv4-mapped address?
+ * @ip: header
+ *
+ * Behind the headers, such an address is one of IPv4, but netfilter's rules for
+ * IPv4 have not seen the frame. No RoCEv2 frame has any.
+ *
+ * Return: true if it has.
+ */
+static inline bool hroce_ip6_is_mapped(const struct ipv6hdr *ip)
+{
+	return unlikely(ipv6_addr_v4mapped(&ip->saddr) ||
+			ipv6_addr_v4mapped(&ip->daddr));
 }
 
 /* Once per module: namespaces, fallback sockets. */

@@ -122,7 +122,7 @@ static bool rx_ipv6(struct hroce_rx_frame *f, u32 *udp_len)
 	const struct ipv6hdr *ip = &f->hdr.ip6;
 
 	if (!rx_load_network(f, true) || ip->version != 6 ||
-	    ip->nexthdr != IPPROTO_UDP)
+	    ip->nexthdr != IPPROTO_UDP || hroce_ip6_is_mapped(ip))
 		return false;
 	*udp_len = ntohs(ip->payload_len);
 	f->ce = INET_ECN_is_ce(ipv6_get_dsfield(ip));

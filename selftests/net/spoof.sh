@@ -50,9 +50,40 @@ sources() {
 	from 10.90.0.7 10.90.0.1 && from fd90::7 fd90::1 && traffic -n 50 && expect 1 grows nla rx_drop_source "$before" 1
 }
 
+# usage: unnoticed [SOURCE VICTIM]...: none is for nla; the frame of a stranger behind them is
+unnoticed() {
+	local before
+
+	before=$(counter nla rx_packets)
+	while [ $# != 0 ]; do
+		from "$1" "$2" || return
+		shift 2
+	done
+	from 10.90.0.7 10.90.0.1 && wait_for 5 grows nla rx_packets "$before" 1 && expect 1 grows nla rx_packets "$before" 2
+}
+
+# IPv4 addresses in IPv6 headers, which rules for IPv4 do not see.
+mapped() {
+	unnoticed ::ffff:10.90.0.2 ::ffff:10.90.0.1 ::ffff:10.90.0.2 fd90::1 fd90::2 ::ffff:10.90.0.1 \
+		::ffff:10.90.0.2 ::ffff:239.9.9.9
+}
+mapped_pass_no_rule() {
+	ip netns exec "$nsA" nft -f - <<-NFT || return
+	table ip t {
+		chain c {
+			type filter hook input priority 0; policy accept;
+			ip saddr 10.90.0.2 udp dport 4791 drop
+		}
+	}
+	NFT
+	mapped && unnoticed 10.90.0.2 10.90.0.1 && ip netns exec "$nsA" nft flush ruleset
+}
+
 two_ends || { tap_case spoof.topology false; tap_done; exit 1; }
 tap_case spoof.fragmentation_needed too_big 10.90.0.1 10.90.0.2
 HROCE_FAMILY=6 tap_case spoof.packet_too_big too_big fd90::1 fd90::2
 tap_case spoof.route_mtu route_mtu
 tap_case spoof.sources sources
+tap_case spoof.mapped mapped
+tap_case spoof.mapped_pass_no_rule mapped_pass_no_rule
 tap_done
