@@ -271,19 +271,14 @@ static bool route_hold(const struct hroce_route *route, struct sk_buff *skb)
 }
 
 /*
- * Deliver a frame as if received by @dev. Its dst marks it as locally sent.
- * Returns as hroce_route_xmit().
+ * Deliver a frame as if received by its netdev. Its dst marks it as locally
+ * sent. Returns as hroce_route_xmit().
  */
-static int route_deliver(const struct hroce_route *route,
-			 struct net_device *dev, struct sk_buff *skb)
+static __always_inline int route_receive(struct sk_buff *skb)
 {
+	struct net_device *dev = skb->dev;
 	struct ethhdr *eth;
 
-	if (!netif_running(dev) || !route_hold(route, skb)) {
-		kfree_skb(skb);
-		return -ENETDOWN;
-	}
-	skb->dev = dev;
 	if (dev->type == ARPHRD_ETHER) {
 		eth = skb_push(skb, ETH_HLEN);
 		ether_addr_copy(eth->h_dest, dev->dev_addr);
@@ -295,6 +290,17 @@ static int route_deliver(const struct hroce_route *route,
 		skb->pkt_type = PACKET_HOST;
 	}
 	return netif_rx(skb) == NET_RX_SUCCESS ? 0 : NET_XMIT_DROP;
+}
+
+static int route_deliver(const struct hroce_route *route,
+			 struct net_device *dev, struct sk_buff *skb)
+{
+	if (!netif_running(dev) || !route_hold(route, skb)) {
+		kfree_skb(skb);
+		return -ENETDOWN;
+	}
+	skb->dev = dev;
+	return route_receive(skb);
 }
 
 static __always_inline struct neighbour *route_neigh(const struct sk_buff *skb,
@@ -342,6 +348,66 @@ static __cold int route_output(struct net *net, struct sock *sk,
 	return route_send(skb);
 }
 
+/* May other queue pairs of the link be in the group that a frame is for? */
+static __always_inline bool route_is_shared(const struct hroce_path *path,
+					    const struct hroce_route *route)
+{
+	return route->mcast &&
+	       path->port->ops->wants(path->port, &path->key.daddr);
+}
+
+static bool route_in_group6(const struct net_device *dev,
+			    const struct in6_addr *group)
+{
+	const struct inet6_dev *idev = __in6_dev_get(dev);
+	const struct ifmcaddr6 *mc;
+
+	mc = idev ? rcu_dereference(idev->mc_list) : NULL;
+	while (mc && !ipv6_addr_equal(&mc->mca_addr, group))
+		mc = rcu_dereference(mc->next);
+	return mc;
+}
+
+/* Does dst_output() deliver a copy to @dev? It does for groups of the host. */
+static bool route_stack_copies(const struct sk_buff *skb,
+			       const struct net_device *dev, bool ipv6)
+{
+	const struct dst_entry *dst = skb_dst(skb);
+
+	if (dst->dev != dev)
+		return false;
+	return ipv6 ? route_in_group6(dev, &ipv6_hdr(skb)->daddr) :
+		      route_flags4(dst) & RTCF_LOCAL;
+}
+
+static __cold int route_receive_copy(struct net *net, struct sock *sk,
+				     struct sk_buff *skb)
+{
+	return route_receive(skb);
+}
+
+/*
+ * Deliver a copy of what leaves to the link itself, as the IP stack does: it
+ * passes POSTROUTING by itself.
+ */
+static noinline void route_copy(const struct hroce_path *path,
+				const struct hroce_route *route,
+				const struct sk_buff *skb)
+{
+	u8 pf = route->ipv6 ? NFPROTO_IPV6 : NFPROTO_IPV4;
+	struct net_device *dev = path->port->dev;
+	struct sk_buff *copy;
+
+	if (!netif_running(dev))
+		return;
+	copy = skb_copy(skb, GFP_ATOMIC);
+	if (!copy)
+		return;
+	copy->dev = dev;
+	NF_HOOK(pf, NF_INET_POST_ROUTING, path->port->net, NULL, copy, NULL,
+		dev, route_receive_copy);
+}
+
 /*
  * Like ip_local_out(), which however drops packets longer than a path MTU
  * learned by ICMP.
@@ -353,6 +419,7 @@ static int route_xmit_filter(const struct hroce_path *path,
 	u8 pf = route->ipv6 ? NFPROTO_IPV6 : NFPROTO_IPV4;
 	struct net_device *dev = route->dev;
 	struct net *net = path->port->net;
+	bool rerouted;
 	int verdict;
 
 	if (!route_hold(route, skb)) {
@@ -365,7 +432,12 @@ static int route_xmit_filter(const struct hroce_path *path,
 	if (verdict != 1)
 		return route_result(verdict);
 	/* Rules may have chosen another route. */
-	if (skb_dst(skb) != route->dst)
+	rerouted = skb_dst(skb) != route->dst;
+	if (route_is_shared(path, route) &&
+	    !(rerouted &&
+	      route_stack_copies(skb, path->port->dev, route->ipv6)))
+		route_copy(path, route, skb);
+	if (rerouted)
 		return route_result(dst_output(net, NULL, skb));
 	return route_result(NF_HOOK(pf, NF_INET_POST_ROUTING, net, NULL, skb,
 				    NULL, dev, route_output));
@@ -396,15 +468,13 @@ int hroce_route_xmit(const struct hroce_path *path,
 		return route_deliver(route, route->dev, skb);
 	if (route->stack || route->dev->flags & IFF_LOOPBACK)
 		return route_xmit_stack(path, route, skb);
-	/* Other queue pairs of this link may be in the group. */
-	if (route->mcast &&
-	    path->port->ops->wants(path->port, &path->key.daddr)) {
+	if (route->filter)
+		return route_xmit_filter(path, route, skb);
+	if (route_is_shared(path, route)) {
 		copy = skb_copy(skb, GFP_ATOMIC);
 		if (copy)
 			route_deliver(route, path->port->dev, copy);
 	}
-	if (route->filter)
-		return route_xmit_filter(path, route, skb);
 	skb->dev = route->dev;
 	skb_dst_set_noref(skb, route->dst);
 	return route_result(route_send(skb));

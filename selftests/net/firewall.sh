@@ -80,6 +80,71 @@ within() {
 	no_rules && rules "$nsA" "$1" drop && to=nla refused && no_rules
 }
 
+# usage: copies NUMBER: of one datagram to a group, so many reach a member on the sender's link
+copies() {
+	local answers
+
+	answers=$(printf '%s\n' 'new ud' join 'post 3' 'cast 1' wc wc |
+		HROCE_DEV=nla HROCE_DEV2=nla timeout -s KILL 60 "$build/vt_target")
+	echo "$answers"
+	[ "$(grep -c '^wc' <<<"$answers")" = 2 ] && [ "$(grep -c '^wc 0 140' <<<"$answers")" = "$1" ]
+}
+
+# usage: cast HOOK: rules decide about copies of what leaves, too
+cast() {
+	local HROCE_FAMILY
+
+	for HROCE_FAMILY in 4 6; do
+		export HROCE_FAMILY
+		rules "$nsA" "$1" drop && copies 0 && [ "$(seen "$nsA")" -gt 0 ] && no_rules && copies 1 &&
+			rules "$nsA" "$1" && copies 1 && [ "$(seen "$nsA")" -gt 0 ] && no_rules || return
+	done
+}
+
+# usage: members_while COMMAND...: meanwhile the host of nla is in the groups, so that its IP stack makes copies
+members_while() {
+	local pid status=0
+
+	ip netns exec "$nsA" python3 -c '
+import socket, struct, time
+index = socket.if_nametoindex("ea")
+v4, v6 = (socket.socket(family, socket.SOCK_DGRAM) for family in (socket.AF_INET, socket.AF_INET6))
+v4.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
+              socket.inet_aton("239.10.0.9") + struct.pack("=4si", bytes(4), index))
+v6.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP, socket.inet_pton(socket.AF_INET6, "ff15::9") +
+              struct.pack("=I", index))
+time.sleep(600)' &
+	pid=$!
+	wait_for 20 joined && "$@" || status=$?
+	kill $pid
+	wait $pid
+	return $status
+}
+joined() { ip -n "$nsA" maddress show dev ea | grep -q 239.10.0.9 && ip -n "$nsA" maddress show dev ea | grep -q ff15::9; }
+
+# A rule has chosen another route, by which the IP stack sends.
+cast_by_another_route() {
+	local HROCE_FAMILY
+
+	ip -n "$nsA" rule add fwmark 7 table 77 && ip -n "$nsA" -6 rule add fwmark 7 table 77 &&
+		ip -n "$nsA" route add 239.0.0.0/8 dev ea table 77 &&
+		ip -n "$nsA" route add multicast ff00::/8 dev ea table 77 || return
+	ip netns exec "$nsA" nft -f - <<-NFT || return
+	table inet t {
+		counter seen { }
+		chain c {
+			type route hook output priority 0; policy accept;
+			udp dport 4791 counter name seen meta mark set 7
+		}
+	}
+	NFT
+	for HROCE_FAMILY in 4 6; do
+		export HROCE_FAMILY
+		copies 1 && members_while copies 1 || return
+	done
+	[ "$(seen "$nsA")" -ge 4 ] && no_rules
+}
+
 # A link may leave the rules out.
 switched_off() {
 	rules "$nsB" input drop && knob nlb strict N && traffic -n 50 && [ "$(seen "$nsB")" = 0 ] || return
@@ -108,7 +173,9 @@ for hook in output postrouting; do
 	tap_case "firewall.${hook}_drops" drops "$nsA" $hook
 	tap_case "firewall.${hook}_accepts" accepts "$nsA" $hook
 	tap_case "firewall.${hook}_within_a_host" within $hook
+	tap_case "firewall.${hook}_of_a_group" cast $hook
 done
+tap_case firewall.group_by_another_route cast_by_another_route
 tap_case firewall.stateful stateful
 tap_case firewall.switched_off switched_off
 tap_case firewall.rules_come_under_traffic rules_come_under_traffic

@@ -8,6 +8,8 @@
  *	post N		post N receives on b
  *	wc		poll b's receives: "wc STATUS LENGTH", or "wc none"
  *	data		first bytes of b's memory, in hexadecimal
+ *	join		b into a multicast group
+ *	cast N		a sends N datagrams to that group
  *	state		states of the queue pairs of a and b, by number
  *	reset		b to RESET
  *	check		send verified messages over the pair and over a neighbour:
@@ -172,6 +174,29 @@ static void post(struct target *g, int n)
 	printf("posted\n");
 }
 
+static void join(struct target *g)
+{
+	union ibv_gid group = vt_group(&g->t, 9);
+
+	VT_EQ(ibv_attach_mcast(g->p->qp[1], &group, 0), 0);
+	printf("done\n");
+}
+
+static void cast(struct target *g, int n)
+{
+	union ibv_gid group = vt_group(&g->t, 9);
+	struct ibv_ah *ah = vt_ah(&g->t.a, &group);
+
+	while (n-- > 0) {
+		vt_send(g->p->qp[0], &(struct vt_wr){
+			.op = IBV_WR_SEND, .local = g->s, .len = 100,
+			.ah = ah, .qpn = 0xffffff,
+			.flags = IBV_SEND_SIGNALED });
+		vt_expect(g->p->scq[0], 0, IBV_WC_SUCCESS);
+	}
+	printf("done\n");
+}
+
 static void reset(struct target *g)
 {
 	vt_to(g->p->qp[1], IBV_QPS_RESET);
@@ -311,6 +336,10 @@ int main(void)
 			pass_on(&g);
 		else if (!strncmp(line, "passed", 6))
 			passed(&g);
+		else if (sscanf(line, "cast %d", &n) == 1)
+			cast(&g, n);
+		else if (!strncmp(line, "join", 4))
+			join(&g);
 		else if (!strncmp(line, "wc", 2))
 			show_wc(&g);
 		else if (!strncmp(line, "data", 4))
