@@ -86,14 +86,17 @@ static bool policy_is_own6(struct net_device *dev, const struct in6_addr *addr)
 bool hroce_policy_source_ok(struct net_device *dev,
 			    const struct in6_addr *saddr)
 {
+	__be32 saddr4 = saddr->s6_addr32[3];
 	unsigned int type;
 
 	if (!ipv6_addr_v4mapped(saddr))
 		return !(ipv6_addr_type(saddr) & IPV6_ADDR_MULTICAST) &&
 		       !ipv6_addr_any(saddr) && !ipv6_addr_loopback(saddr) &&
 		       !policy_is_own6(dev, saddr);
-	type = inet_addr_type_dev_table(dev_net(dev), dev,
-					saddr->s6_addr32[3]);
+	/* The table of a VRF has none of the loopback addresses. */
+	if (ipv4_is_loopback(saddr4))
+		return false;
+	type = inet_addr_type_dev_table(dev_net(dev), dev, saddr4);
 	return type != RTN_LOCAL && type != RTN_BROADCAST &&
 	       type != RTN_MULTICAST;
 }

@@ -45,8 +45,18 @@ itself_in_frames() {
 	knob nlva local N && knob nlvb local N && itself
 }
 
+# The loopback addresses are in no table of a VRF.
+loopback_source() {
+	local before
+
+	before=$(counter nlva rx_drop_source)
+	ip netns exec "$nsA" net/spoof.py source 127.0.0.1 10.98.0.1 pa 02:00:00:00:00:01 &&
+		wait_for 5 grows nlva rx_drop_source "$before" 1
+}
+
 topology || { tap_case vrf.topology false; tap_done; exit 1; }
 tap_case vrf.peers peers
 tap_case vrf.itself itself
 tap_case vrf.itself_in_frames itself_in_frames
+tap_case vrf.loopback_source loopback_source
 tap_done
