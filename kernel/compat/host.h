@@ -8,9 +8,12 @@
 #ifndef HROCE_COMPAT_HOST_H
 #define HROCE_COMPAT_HOST_H
 
-/* Registered memory is accessed by page_address(). */
-#ifdef CONFIG_HIGHMEM
-#error "hroce needs memory that is always mapped: use a 64-bit kernel"
+/*
+ * Words of 64 bits are read and written as a whole, and registered memory is
+ * accessed by page_address().
+ */
+#ifndef CONFIG_64BIT
+#error "hroce needs words of 64 bits, and memory that is always mapped: use a 64-bit kernel"
 #endif
 
 /* Frames are received by a hook there; it implies CONFIG_NETFILTER. */
