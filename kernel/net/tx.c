@@ -483,24 +483,25 @@ static int tx_open(struct hroce_tx *tx)
 	return err;
 }
 
-/* May a packet of @len bytes be appended to the open frame? */
-static bool tx_has_room(struct hroce_tx *tx, u32 len)
+/* Does a packet of @len bytes fit into the open frame, but for page frags? */
+static __always_inline bool tx_fits(const struct hroce_tx *tx, u32 len)
 {
 	return tx->last_len == tx->gso_size && len <= tx->gso_size &&
 	       tx->nr_pkts < tx_max_pkts(tx) &&
-	       tx->frame.skb->len + len <= TX_GSO_BYTES &&
-	       hroce_tx_frame_room(&tx->frame);
+	       tx->frame.skb->len + len <= TX_GSO_BYTES;
 }
 
-/* May the loaded packet be appended to the open frame? */
-static bool tx_may_append(struct hroce_tx *tx)
+/* Make room for the loaded packet in the open frame, which it is to go into. */
+static bool tx_make_room(struct hroce_tx *tx)
 {
-	return tx_has_room(tx, tx_packet_len(tx));
+	return tx_fits(tx, tx_packet_len(tx)) &&
+	       hroce_tx_frame_make_room(&tx->frame);
 }
 
-bool hroce_tx_has_room(struct hroce_tx *tx, u32 len)
+bool hroce_tx_has_room(const struct hroce_tx *tx, u32 len)
 {
-	return tx->frame.skb && tx_has_room(tx, len);
+	return tx->frame.skb && tx_fits(tx, len) &&
+	       hroce_tx_frame_has_room(&tx->frame);
 }
 
 /* Append packets as long as they fit, then load the next one. */
@@ -522,7 +523,7 @@ static int tx_fill(struct hroce_tx *tx, struct hroce_mem_iter *it)
 			break;
 		tx_load_packet(tx);
 		tx_append_run(tx, it);
-	} while (tx_may_append(tx));
+	} while (tx_make_room(tx));
 	if (err)
 		tx_cut(tx, len);
 	return err;
@@ -536,7 +537,7 @@ static int tx_packets(struct hroce_tx *tx, struct hroce_mem_iter *it)
 	tx->copy = !tx->route.sg || !hroce_tx_may_refer(b);
 	tx_load_packet(tx);
 	while (tx->next < b->nr_pkts) {
-		if (tx->frame.skb && !tx_may_append(tx))
+		if (tx->frame.skb && !tx_make_room(tx))
 			tx_send(tx);
 		if (unlikely(tx->refused))
 			return 0;

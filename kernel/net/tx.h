@@ -154,11 +154,12 @@ u8 hroce_tx_add(struct hroce_tx *tx, const struct hrp_burst *b,
  * @tx: run
  * @len: UDP payload of the packet
  *
+ * Changes nothing.
  * Context: as hroce_tx_aim().
  * Return: true if hroce_tx_add() would append a packet without payload to a
- * frame that is open.
+ * frame that is open, unless memory is short.
  */
-bool hroce_tx_has_room(struct hroce_tx *tx, u32 len);
+bool hroce_tx_has_room(const struct hroce_tx *tx, u32 len);
 
 /**
  * hroce_tx_may_join - may an ACK join the open frame?

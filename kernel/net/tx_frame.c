@@ -161,13 +161,23 @@ void *hroce_tx_frame_take(struct hroce_tx_frame *f, u32 len)
 	return hroce_tx_frame_put(f, len);
 }
 
-bool hroce_tx_frame_room(struct hroce_tx_frame *f)
+/* Are enough page frags left for any packet? */
+static __always_inline bool frame_fits(const struct hroce_tx_frame *f)
 {
 	u32 left = frame_frags_left(f);
 
 	return left > FRAME_COPY_FRAGS ||
-	       (left == FRAME_COPY_FRAGS && f->last) ||
-	       (f->list && frame_extend(f));
+	       (left == FRAME_COPY_FRAGS && f->last);
+}
+
+bool hroce_tx_frame_has_room(const struct hroce_tx_frame *f)
+{
+	return frame_fits(f) || f->list;
+}
+
+bool hroce_tx_frame_make_room(struct hroce_tx_frame *f)
+{
+	return frame_fits(f) || (f->list && frame_extend(f));
 }
 
 bool hroce_tx_frame_prepare(struct hroce_tx_frame *f, u32 frags)

@@ -124,12 +124,22 @@ static inline void *hroce_tx_frame_put(struct hroce_tx_frame *f, u32 len)
 }
 
 /**
- * hroce_tx_frame_room - make room for another packet
+ * hroce_tx_frame_has_room - can there be room for another packet?
  * @f: frame
  *
+ * Return: true if hroce_tx_frame_make_room() returns true, unless memory is
+ * short.
+ */
+bool hroce_tx_frame_has_room(const struct hroce_tx_frame *f);
+
+/**
+ * hroce_tx_frame_make_room - make room for another packet
+ * @f: frame
+ *
+ * The caller must then append that packet.
  * Return: true if enough page frags are left for any packet.
  */
-bool hroce_tx_frame_room(struct hroce_tx_frame *f);
+bool hroce_tx_frame_make_room(struct hroce_tx_frame *f);
 
 /**
  * hroce_tx_frame_prepare - make a frame ready for a packet of a run
