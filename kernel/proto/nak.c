@@ -68,31 +68,30 @@ static void nak_was_late(struct hrp_resp *resp)
 	resp->nak_trust = min(resp->nak_trust + TRUST_LATE, TRUST_MAX);
 }
 
-void hrp_nak_gap(struct hrp_qp *qp)
+static void nak_send(struct hrp_qp *qp)
 {
 	struct hrp_resp *resp = &qp->resp;
 
 	hrp_count(qp, HROCE_EV_NAK_SEQ_SENT);
 	hrp_resp_nak(resp, HRP_NAK_PSN_SEQ);
-	if (!resp->sacks)
-		nak_watch(resp);
+	resp->nak_held = 0;
 }
 
-bool hrp_nak_hold(struct hrp_qp *qp)
+void hrp_nak_gap(struct hrp_qp *qp, bool may_hold)
 {
 	struct hrp_resp *resp = &qp->resp;
 
-	if (!resp->nak_step || resp->sacks)
-		return false;
-	nak_watch(resp);
-	if (!resp->nak_step)
-		return false;
 	resp->nak_sent = 1;
+	if (!resp->sacks)
+		nak_watch(resp);
+	if (!may_hold || !resp->nak_step || resp->sacks) {
+		nak_send(qp);
+		return;
+	}
 	resp->nak_held = 1;
 	/* What has come before the gap is acknowledged at once. */
 	hrp_resp_hold_end(qp);
 	hrp_set_pending(qp, HRP_PENDING_NAK_HELD);
-	return true;
 }
 
 u32 hrp_nak_wait_us(const struct hrp_resp *resp)
@@ -104,8 +103,7 @@ bool hrp_nak_due(struct hrp_qp *qp)
 {
 	if (!qp->resp.nak_held || qp->state == HRP_ERR)
 		return false;
-	qp->resp.nak_held = 0;
-	hrp_nak_gap(qp);
+	nak_send(qp);
 	return true;
 }
 

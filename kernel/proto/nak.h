@@ -9,22 +9,14 @@ struct hrp_qp;
 struct hrp_resp;
 
 /**
- * hrp_nak_gap - a request is missing
+ * hrp_nak_gap - a request is missing, and nothing has told the peer so
  * @qp: queue pair
+ * @may_hold: what came behind it is kept
  *
- * Makes the NAK due. Context: receive lock held.
- */
-void hrp_nak_gap(struct hrp_qp *qp);
-
-/**
- * hrp_nak_hold - a request is missing: is its NAK held?
- * @qp: queue pair; what came behind the missing request is kept
- *
+ * Makes the NAK due, or holds it, and then sets HRP_PENDING_NAK_HELD.
  * Context: receive lock held.
- * Return: true if so, and HRP_PENDING_NAK_HELD is set; false if hrp_nak_gap() has
- * to follow.
  */
-bool hrp_nak_hold(struct hrp_qp *qp);
+void hrp_nak_gap(struct hrp_qp *qp, bool may_hold);
 
 /**
  * hrp_nak_wait_us - time for which a NAK is held

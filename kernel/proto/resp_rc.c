@@ -275,20 +275,15 @@ static void rc_fail_invalidate(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 	hrp_resp_to_error(qp);
 }
 
-/* Ask the peer to send the expected PSN again. */
-static void rc_retry(struct hrp_qp *qp, u8 syndrome)
+/* Have the peer send the expected PSN again, later. */
+static void rc_rnr(struct hrp_qp *qp)
 {
 	struct hrp_resp *resp = &qp->resp;
 
+	hrp_count(qp, HROCE_EV_RNR_SENT);
+	hrp_resp_nak(resp, HRP_SYN_RNR | resp->min_rnr_timer);
 	resp->nak_sent = 1;
-	resp->nak_held = 0;
-	resp->rnr_sent = syndrome != HRP_NAK_PSN_SEQ;
-	if (resp->rnr_sent) {
-		hrp_count(qp, HROCE_EV_RNR_SENT);
-		hrp_resp_nak(resp, syndrome);
-	} else {
-		hrp_nak_gap(qp);
-	}
+	resp->rnr_sent = 1;
 }
 
 /* Advance by @nr_pkts PSNs; a NAK for the old expected PSN is void. */
@@ -320,7 +315,7 @@ static bool rc_mem_fault(struct hrp_qp *qp)
 		return false;
 	resp->mem_bad = 0;
 	resp->mem_psn = resp->psn;
-	rc_retry(qp, HRP_SYN_RNR | resp->min_rnr_timer);
+	rc_rnr(qp);
 	return true;
 }
 
@@ -421,9 +416,9 @@ static noinline void rc_keep_commit(struct hrp_qp *qp,
 		hrp_count(qp, HROCE_EV_KEPT);
 	else if (!gap)
 		hrp_count(qp, HROCE_DROP_PSN);
-	if (gap && !(status == HROCE_WC_SUCCESS && hrp_nak_hold(qp)))
-		rc_retry(qp, HRP_NAK_PSN_SEQ);
-	else if (!gap && status == HROCE_WC_SUCCESS && rc_tells_kept(resp, pkt))
+	if (gap)
+		hrp_nak_gap(qp, status == HROCE_WC_SUCCESS);
+	else if (status == HROCE_WC_SUCCESS && rc_tells_kept(resp, pkt))
 		hrp_resp_nak(resp, HRP_NAK_PSN_SEQ);
 }
 
@@ -445,8 +440,7 @@ struct hrp_kept *hrp_resp_next_kept(struct hrp_qp *qp)
 		keep->taken = true;
 	} else if (keep->taken && keep->nr && rc_is_gap(resp)) {
 		keep->taken = false;
-		if (!hrp_nak_hold(qp))
-			rc_retry(qp, HRP_NAK_PSN_SEQ);
+		hrp_nak_gap(qp, true);
 	}
 	return kept;
 }
@@ -508,10 +502,10 @@ void hrp_resp_rc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	} else if (rx->verdict == HRP_RX_KEEP) {
 		rc_keep_commit(qp, pkt, status);
 	} else if (rx->syndrome == HRP_NAK_PSN_SEQ) {
-		rc_retry(qp, rx->syndrome);
+		hrp_nak_gap(qp, false);
 	} else if ((rx->syndrome & HRP_SYN_TYPE_MASK) == HRP_SYN_RNR) {
 		hrp_count(qp, HROCE_EV_RNR_NO_WQE);
-		rc_retry(qp, rx->syndrome);
+		rc_rnr(qp);
 	} else {
 		rc_fail(qp, pkt, rx->syndrome, rx->status);
 	}

@@ -132,7 +132,7 @@ run_late() {
 
 	sent=$(counter irb nak_seq_sent)
 	tc qdisc replace dev ia root netem limit 10000 delay 500us reorder 95% || return
-	perftest_n=2000 perftest ib_write_bw -s 65536 || status=$?
+	perftest ib_write_bw -s 65536 -n 2000 || status=$?
 	tc qdisc del dev ia root
 	sent=$(($(counter irb nak_seq_sent) - sent))
 	saved=$(counter irb nak_seq_saved)
@@ -214,7 +214,7 @@ pingpong() {
 perftest() {
 	local port=$((18800 + tap_count)) options
 
-	options="-F -n ${perftest_n:-100} -p $port ${*:2}"
+	options="-F -n 100 -p $port ${*:2}"
 	pair "$port" "$1 -d $server_dev -x $(gid_of $server_dev) $options" \
 		"$1 -d $client_dev -x $(gid_of $client_dev) $options $server_ip"
 }
