@@ -6,7 +6,9 @@
  * entry shows that it is valid, the arm word requests events.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cq.h"
 #include "hroce.h"
@@ -233,24 +235,45 @@ const struct hroce_cqe *hroce_cq_next(struct hroce_cq *cq)
 	return cqe;
 }
 
+/*
+ * Move the valid entries from @first on to the end of them, but for those of
+ * @qpn, and mark the places in front as dropped. Each place keeps its owner.
+ */
+static void cq_compact(struct hroce_cq *cq, uint32_t first, uint32_t qpn)
+{
+	const struct hroce_cqe *from;
+	uint32_t idx, to;
+
+	for (idx = first; idx - cq->ring.cons < cq->ring.nr_entries; idx++) {
+		if (!hroce_cons_at(&cq->ring, idx))
+			break;
+	}
+	for (to = idx; idx != first;) {
+		from = hroce_cons_at(&cq->ring, --idx);
+		if (from->qpn == qpn || from->qpn == QPN_FORGOTTEN)
+			continue;
+		if (--to != idx)
+			memcpy(hroce_cons_at(&cq->ring, to), from,
+			       offsetof(struct hroce_cqe, owner));
+	}
+	while (to != first)
+		hroce_cons_at(&cq->ring, --to)->qpn = QPN_FORGOTTEN;
+}
+
 void hroce_cq_forget_qp(struct ibv_cq *ibcq, uint32_t qpn)
 {
-	struct hroce_cqe *cqe;
 	struct hroce_cq *cq;
-	uint32_t idx;
 
 	if (!ibcq)
 		return;
 	cq = to_hcq(ibcq);
 
 	hroce_lock(&cq->lock);
-	for (idx = cq->ring.cons; idx - cq->ring.cons < cq->ring.nr_entries;
-	     idx++) {
-		cqe = hroce_cons_at(&cq->ring, idx);
-		if (!cqe)
-			break;
-		if (cqe->qpn == qpn)
-			cqe->qpn = QPN_FORGOTTEN;
+	cq_compact(cq, cq->ring.cons + !!cq->current, qpn);
+	/* The next completions may need the places before somebody polls. */
+	if (!cq->current) {
+		hroce_cq_next(cq);
+		hroce_cons_publish(&cq->ring);
 	}
 	hroce_unlock(&cq->lock);
 }

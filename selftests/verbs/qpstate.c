@@ -476,6 +476,29 @@ static void reset_and_reuse(struct vt *t)
 	}
 }
 
+/* Flushed completions that nobody polls take no places of those to come. */
+static void reset_returns_places(struct vt *t)
+{
+	struct vt_pair *p = vt_pair(t, &(struct vt_opt){ .rq = 16, .cqe = 40 });
+	struct vt_mem *s = vt_mem(&t->a, 64, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 64, VT_ALL);
+
+	for (int i = 0; i < 10; i++) {
+		for (int k = 0; k < 16; k++)
+			vt_recv(p->qp[1], k, d, 0, 64);
+		vt_to(p->qp[1], IBV_QPS_ERR);
+		for (int j = 0; j < 2; j++)
+			vt_to(p->qp[j], IBV_QPS_RESET);
+		vt_connect(p);
+	}
+	vt_recv(p->qp[1], 50, d, 0, 64);
+	vt_send(p->qp[0], &(struct vt_wr){
+		.op = IBV_WR_SEND, .id = 51, .local = s, .len = 64,
+		.flags = IBV_SEND_SIGNALED });
+	vt_expect(p->scq[0], 51, IBV_WC_SUCCESS);
+	vt_expect(p->rcq[1], 50, IBV_WC_SUCCESS);
+}
+
 /* RESET forgets what is queued: no completion, not even a flushed one. */
 static void reset_drops_queues(struct vt *t)
 {
@@ -541,6 +564,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(drain_finishes_what_runs),
 	VT_CASE(new_path_after_loss),
 	VT_CASE(reset_and_reuse),
+	VT_CASE(reset_returns_places),
 	VT_CASE(reset_drops_queues),
 	VT_CASE(comm_established),
 };
