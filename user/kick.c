@@ -39,12 +39,16 @@ int hroce_kick_open(int cmd_fd)
 	return (int)cmd.hdr.attrs[0].data_s64;
 }
 
-void hroce_kick(int kick_fd, uint32_t qpn)
+int hroce_kick(int kick_fd, uint32_t qpn)
 {
 	int saved_errno = errno;
+	int ret;
 
-	if (ioctl(kick_fd, HROCE_IOC_KICK, (unsigned long)qpn))
-		errno = saved_errno;
+	if (!ioctl(kick_fd, HROCE_IOC_KICK, (unsigned long)qpn))
+		return 0;
+	ret = errno;
+	errno = saved_errno;
+	return ret == EIO ? EIO : 0;
 }
 
 bool hroce_kick_poll(int kick_fd, uint32_t qpn)

@@ -19,10 +19,10 @@ int hroce_kick_open(int cmd_fd);
  * @kick_fd: from hroce_kick_open()
  * @qpn: number of the queue pair
  *
- * Returns nothing: the only possible error is removal of the device, which
- * IBV_EVENT_DEVICE_FATAL reports to the application.
+ * Return: 0, or EIO if the device has been removed: nothing completes any more.
+ * IBV_EVENT_DEVICE_FATAL reports that, too.
  */
-void hroce_kick(int kick_fd, uint32_t qpn);
+int hroce_kick(int kick_fd, uint32_t qpn);
 
 /**
  * hroce_kick_poll - make the kernel look for frames of a queue pair

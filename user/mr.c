@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Memory regions. */
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "cmd.h"
@@ -49,6 +50,7 @@ struct ibv_mr *hroce_alloc_null_mr(struct ibv_pd *pd)
 	vmr->mr_type = IBV_MR_TYPE_NULL_MR;
 	vmr->ibv_mr.context = pd->context;
 	vmr->ibv_mr.pd = pd;
+	vmr->ibv_mr.length = SIZE_MAX;
 	return &vmr->ibv_mr;
 }
 

@@ -69,6 +69,10 @@ struct ibv_qp *hroce_create_qp_ex(struct ibv_context *context,
 	if (!qp)
 		return NULL;
 
+	/* The value of an ATOMIC WRITE stands in the request. */
+	if (send_ops & IBV_QP_EX_WITH_ATOMIC_WRITE &&
+	    attr->cap.max_inline_data < sizeof(uint64_t))
+		attr->cap.max_inline_data = sizeof(uint64_t);
 	attr->comp_mask &= QP_EX_ATTRS;
 	ret = ibv_cmd_create_qp_ex(context, &qp->vqp, attr, &cmd, sizeof(cmd),
 				   &resp.core, sizeof(resp));
@@ -148,10 +152,14 @@ free_qp:
 	return NULL;
 }
 
+/* XRC: the kernel was not told of queues that are not used, and holds none. */
 static void qp_forget_completions(struct ibv_qp *ibqp)
 {
+	if (ibqp->qp_type == IBV_QPT_XRC_RECV)
+		return;
 	hroce_cq_forget_qp(ibqp->send_cq, ibqp->qp_num);
-	if (ibqp->recv_cq != ibqp->send_cq)
+	if (ibqp->qp_type != IBV_QPT_XRC_SEND &&
+	    ibqp->recv_cq != ibqp->send_cq)
 		hroce_cq_forget_qp(ibqp->recv_cq, ibqp->qp_num);
 }
 
@@ -181,7 +189,10 @@ int hroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 	if (ret)
 		return ret;
 
-	if ((attr_mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RESET) {
+	if (!(attr_mask & IBV_QP_STATE))
+		return 0;
+	__atomic_store_n(&qp->state, attr->qp_state, __ATOMIC_RELAXED);
+	if (attr->qp_state == IBV_QPS_RESET) {
 		qp_forget_completions(ibqp);
 		hroce_sq_reset(&qp->sq);
 		hroce_rq_reset(&qp->rq);

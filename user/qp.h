@@ -21,6 +21,8 @@
  * @rq: receive queue; without a ring for XRC or a shared receive queue
  * @wr: list being built by the ibv_wr_* calls
  * @pd: parent domain, or NULL
+ * @state: enum ibv_qp_state that the last call of ibv_modify_qp() asked for;
+ *	that of @vqp may be an older one, of a query at the same time
  */
 struct hroce_qp {
 	struct verbs_qp vqp;
@@ -29,11 +31,18 @@ struct hroce_qp {
 	struct hroce_rq rq;
 	struct hroce_wr_list wr;
 	struct ibv_pd *pd;
+	uint32_t state;
 };
 
 static inline struct hroce_qp *to_hqp(struct ibv_qp *ibqp)
 {
 	return container_of(ibqp, struct hroce_qp, vqp.qp);
+}
+
+/* State for posting; the kernel knows when it is an error meanwhile. */
+static inline uint32_t hroce_qp_state(const struct hroce_qp *qp)
+{
+	return __atomic_load_n(&qp->state, __ATOMIC_RELAXED);
 }
 
 struct ibv_qp *hroce_create_qp(struct ibv_pd *pd,

@@ -104,12 +104,14 @@ static bool has_rq(const struct ibv_qp *ibqp)
 int hroce_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		    struct ibv_recv_wr **bad_wr)
 {
-	struct hroce_rq *rq = &to_hqp(ibqp)->rq;
+	struct hroce_qp *qp = to_hqp(ibqp);
+	struct ibv_recv_wr *first = wr;
+	struct hroce_rq *rq = &qp->rq;
 	bool kick = false;
 	uint32_t before;
 	int ret;
 
-	if (!has_rq(ibqp) || ibqp->state == IBV_QPS_RESET) {
+	if (!has_rq(ibqp) || hroce_qp_state(qp) == IBV_QPS_RESET) {
 		*bad_wr = wr;
 		return EINVAL;
 	}
@@ -121,7 +123,9 @@ int hroce_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 		kick = hroce_prod_publish_and_look(&rq->ring, rq->need_kick);
 	hroce_unlock(&rq->lock);
 
-	if (kick)
-		hroce_kick(to_hctx(ibqp->context)->kick_fd, ibqp->qp_num);
+	if (kick && hroce_kick(to_hctx(ibqp->context)->kick_fd, ibqp->qp_num)) {
+		*bad_wr = first;
+		return EIO;
+	}
 	return ret;
 }

@@ -235,12 +235,13 @@ int hroce_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		    struct ibv_send_wr **bad_wr)
 {
 	struct hroce_qp *qp = to_hqp(ibqp);
+	struct ibv_send_wr *first = wr;
 	struct hroce_sq *sq = &qp->sq;
 	bool kick = false;
 	uint32_t before;
 	int ret = 0;
 
-	if (ibqp->state < IBV_QPS_RTS) {
+	if (hroce_qp_state(qp) < IBV_QPS_RTS) {
 		*bad_wr = wr;
 		return EINVAL;
 	}
@@ -258,7 +259,9 @@ int hroce_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		kick = hroce_prod_publish_and_look(&sq->ring, sq->need_kick);
 	hroce_unlock(&sq->lock);
 
-	if (kick)
-		hroce_kick(to_hctx(ibqp->context)->kick_fd, ibqp->qp_num);
+	if (kick && hroce_kick(to_hctx(ibqp->context)->kick_fd, ibqp->qp_num)) {
+		*bad_wr = first;
+		return EIO;
+	}
 	return ret;
 }

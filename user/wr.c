@@ -291,7 +291,7 @@ static void wr_start(struct ibv_qp_ex *qp_ex)
 	hroce_lock(&qp->sq.lock);
 	qp->wr = (struct hroce_wr_list) {
 		.start = qp->sq.ring.prod,
-		.err = qp_ex->qp_base.state < IBV_QPS_RTS ? EINVAL : 0,
+		.err = hroce_qp_state(qp) < IBV_QPS_RTS ? EINVAL : 0,
 	};
 }
 
@@ -310,7 +310,8 @@ static int wr_complete(struct ibv_qp_ex *qp_ex)
 	hroce_unlock(&sq->lock);
 
 	if (kick)
-		hroce_kick(to_hctx(ibqp->context)->kick_fd, ibqp->qp_num);
+		err = hroce_kick(to_hctx(ibqp->context)->kick_fd,
+				 ibqp->qp_num);
 	return err;
 }
 

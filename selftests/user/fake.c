@@ -115,13 +115,14 @@ int hroce_kick_open(int cmd_fd)
 	return dup(cmd_fd);
 }
 
-void hroce_kick(int kick_fd, uint32_t qpn)
+int hroce_kick(int kick_fd, uint32_t qpn)
 {
 	(void)kick_fd;
 	__atomic_add_fetch(&fake.nr_kicks, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&fake.kicked_qpn, qpn, __ATOMIC_RELAXED);
 	if (fake.kicked)
 		fake.kicked(qpn);
+	return fake.kick_err;
 }
 
 bool hroce_kick_poll(int kick_fd, uint32_t qpn)

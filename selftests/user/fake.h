@@ -66,6 +66,7 @@ struct fake_rate {
  * @skip_ops: the library's verbs table has other offsets: it copies nothing
  * @spoil: changes the answer to a creation before the provider sees it
  * @kicked: called by hroce_kick()
+ * @kick_err: what that returns
  * @polled: called by hroce_kick_poll(), which returns what it does; NULL: the
  *	link does not poll
  * @nr_contexts: of the link, initialised and not yet released
@@ -92,6 +93,7 @@ struct fake {
 	bool skip_ops;
 	void (*spoil)(struct hroce_ring_info *info);
 	void (*kicked)(uint32_t qpn);
+	int kick_err;
 	bool (*polled)(uint32_t qpn);
 	int nr_contexts;
 	int nr_objects;

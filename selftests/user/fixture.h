@@ -45,6 +45,13 @@ static inline void fixture_qp_attr(struct fixture *f,
 	};
 }
 
+static inline void qp_to(struct ibv_qp *qp, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr = { .qp_state = state };
+
+	hroce_modify_qp(qp, &attr, IBV_QP_STATE);
+}
+
 static inline struct fixture *fixture_open(struct fixture *f,
 					   enum ibv_qp_type type,
 					   uint64_t send_ops)
@@ -60,7 +67,7 @@ static inline struct fixture *fixture_open(struct fixture *f,
 		attr.send_ops_flags = send_ops;
 	}
 	f->qp = hroce_create_qp_ex(f->context, &attr);
-	f->qp->state = IBV_QPS_RTS;
+	qp_to(f->qp, IBV_QPS_RTS);
 	return f;
 }
 

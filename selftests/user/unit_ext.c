@@ -306,13 +306,30 @@ TEST_F(unit_ext, wr_errors_drop_the_list)
 	EXPECT_EQ(EINVAL, try_list(ex(f), build_bad_flags));
 	EXPECT_EQ(EINVAL, try_list(ex(f), build_bind_nothing));
 	EXPECT_EQ(ENOMEM, try_list(ex(f), build_too_many));
-	f->qp->state = IBV_QPS_RTR;
+	qp_to(f->qp, IBV_QPS_RTR);
 	EXPECT_EQ(EINVAL, try_list(ex(f), build_send));
 	EXPECT_EQ(0, sq_hdr()->prod);
 	EXPECT_EQ(0, fake.nr_kicks);
-	f->qp->state = IBV_QPS_RTS;
+	qp_to(f->qp, IBV_QPS_RTS);
 	EXPECT_EQ(0, try_list(ex(f), build_send));
 	EXPECT_EQ(3, sq_hdr()->prod);
+}
+
+/* Its value stands in the request, whatever else does. */
+TEST_F(unit_ext, atomic_write_has_room)
+{
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, 0);
+	struct ibv_qp_init_attr_ex attr;
+
+	hroce_destroy_qp(f->qp);
+	fixture_qp_attr(f, &attr, IBV_QPT_RC);
+	attr.cap.max_send_sge = 0;
+	attr.cap.max_inline_data = 0;
+	attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	attr.send_ops_flags = IBV_QP_EX_WITH_ATOMIC_WRITE;
+	f->qp = hroce_create_qp_ex(f->context, &attr);
+	ASSERT_TRUE(f->qp);
+	EXPECT_GE(attr.cap.max_inline_data, sizeof(uint64_t));
 }
 
 TEST_F(unit_ext, plain_qp_is_not_extended)
@@ -421,6 +438,38 @@ TEST_F(unit_ext, cq_ex_steps_over_forgotten)
 	ibv_end_poll(cq);
 	EXPECT_EQ(ENOENT, ibv_start_poll(cq, &attr));
 	EXPECT_EQ(3, cq_hdr(1)->cons);
+	EXPECT_EQ(0, hroce_destroy_cq(ibv_cq_ex_to_cq(cq)));
+}
+
+/* What is being read stays where it is, as nobody waits for its end. */
+TEST_F(unit_ext, cq_ex_forgets_behind_the_current_one)
+{
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, 0);
+	struct ibv_cq_ex *cq =
+		open_cq_ex(f, IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
+	struct ibv_poll_cq_attr attr = {};
+	struct hroce_cqe cqe = {};
+	uint32_t idx;
+
+	for (idx = 0; idx < RING_ENTRIES; idx++) {
+		cqe.wr_id = idx;
+		cqe.qpn = idx % 3 == 0 ? 5 : 6;
+		fake_complete(&fake.cq[1], idx, &cqe);
+	}
+	EXPECT_EQ(0, ibv_start_poll(cq, &attr));
+	hroce_cq_forget_qp(ibv_cq_ex_to_cq(cq), 5);
+	EXPECT_EQ(5, ibv_wc_read_qp_num(cq));
+	EXPECT_EQ(0, cq->wr_id);
+	for (idx = 1; idx < RING_ENTRIES; idx++) {
+		if (idx % 3 == 0)
+			continue;
+		EXPECT_EQ(0, ibv_next_poll(cq));
+		EXPECT_EQ(6, ibv_wc_read_qp_num(cq));
+		EXPECT_EQ(idx, cq->wr_id);
+	}
+	EXPECT_EQ(ENOENT, ibv_next_poll(cq));
+	ibv_end_poll(cq);
+	EXPECT_EQ(RING_ENTRIES, cq_hdr(1)->cons);
 	EXPECT_EQ(0, hroce_destroy_cq(ibv_cq_ex_to_cq(cq)));
 }
 

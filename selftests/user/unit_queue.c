@@ -313,12 +313,43 @@ TEST_F(unit_queue, post_send_minds_the_state)
 	int state;
 
 	for (state = IBV_QPS_RESET; state <= IBV_QPS_ERR; state++) {
-		f->qp->state = state;
+		qp_to(f->qp, state);
 		bad = NULL;
 		EXPECT_EQ(state < IBV_QPS_RTS ? EINVAL : 0,
 			  ibv_post_send(f->qp, &wr, &bad));
 		EXPECT_TRUE(state < IBV_QPS_RTS ? bad == &wr : !bad);
 	}
+}
+
+/* Another thread has asked for the state, and its answer is older. */
+TEST_F(unit_queue, post_knows_the_state_itself)
+{
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, 0);
+	struct ibv_send_wr *bad_send, send = { .opcode = IBV_WR_SEND };
+	struct ibv_recv_wr *bad_recv, recv = {};
+
+	f->qp->state = IBV_QPS_RTR;
+	EXPECT_EQ(0, ibv_post_send(f->qp, &send, &bad_send));
+	f->qp->state = IBV_QPS_RESET;
+	EXPECT_EQ(0, ibv_post_recv(f->qp, &recv, &bad_recv));
+}
+
+/* Nothing would ever complete. */
+TEST_F(unit_queue, post_fails_without_the_device)
+{
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, 0);
+	struct ibv_send_wr *bad_send = NULL, send[2] = {
+		{ .opcode = IBV_WR_SEND, .next = &send[1] },
+		{ .opcode = IBV_WR_SEND },
+	};
+	struct ibv_recv_wr *bad_recv = NULL, recv = {};
+
+	fake.kick_err = EIO;
+	EXPECT_EQ(EIO, ibv_post_send(f->qp, send, &bad_send));
+	EXPECT_TRUE(bad_send == &send[0]);
+	rq_hdr()->need_kick = 1;
+	EXPECT_EQ(EIO, ibv_post_recv(f->qp, &recv, &bad_recv));
+	EXPECT_TRUE(bad_recv == &recv);
 }
 
 /* A list fails in the middle: what comes before it is sent. */
@@ -406,7 +437,7 @@ TEST_F(unit_queue, post_send_signals_all)
 	fixture_qp_attr(f, &attr, IBV_QPT_RC);
 	attr.sq_sig_all = 1;
 	f->qp = hroce_create_qp_ex(f->context, &attr);
-	f->qp->state = IBV_QPS_RTS;
+	qp_to(f->qp, IBV_QPS_RTS);
 	EXPECT_EQ(0, ibv_post_send(f->qp, &wr, &bad));
 	EXPECT_EQ(HROCE_WRF_SIGNALED, sent(0)->flags);
 }
@@ -438,7 +469,7 @@ TEST_F(unit_queue, post_recv_writes_and_refuses)
 		EXPECT_EQ(0, ibv_post_recv(f->qp, &wr, &bad));
 	EXPECT_EQ(ENOMEM, ibv_post_recv(f->qp, &wr, &bad));
 	EXPECT_TRUE(bad == &wr);
-	f->qp->state = IBV_QPS_RESET;
+	qp_to(f->qp, IBV_QPS_RESET);
 	EXPECT_EQ(EINVAL, ibv_post_recv(f->qp, &wr, &bad));
 }
 
@@ -470,7 +501,7 @@ TEST_F(unit_queue, post_srq_recv_feeds_only_the_srq)
 	fixture_qp_attr(f, &attr, IBV_QPT_RC);
 	attr.srq = srq;
 	f->qp = hroce_create_qp_ex(f->context, &attr);
-	f->qp->state = IBV_QPS_RTS;
+	qp_to(f->qp, IBV_QPS_RTS);
 	EXPECT_EQ(EINVAL, ibv_post_recv(f->qp, &wr, &bad));
 
 	EXPECT_EQ(0, ibv_post_srq_recv(srq, &wr, &bad));
@@ -496,7 +527,7 @@ TEST_F(unit_queue, queues_of_size_zero_are_full)
 	fixture_qp_attr(f, &attr, IBV_QPT_RC);
 	attr.cap = (struct ibv_qp_cap) {};
 	f->qp = hroce_create_qp_ex(f->context, &attr);
-	f->qp->state = IBV_QPS_RTS;
+	qp_to(f->qp, IBV_QPS_RTS);
 	EXPECT_EQ(ENOMEM, ibv_post_send(f->qp, &send, &bad_send));
 	EXPECT_EQ(ENOMEM, ibv_post_recv(f->qp, &recv, &bad_recv));
 	EXPECT_EQ(0, hroce_modify_qp(f->qp, &reset, IBV_QP_STATE));
@@ -633,6 +664,8 @@ TEST_F(unit_queue, destroy_qp_forgets_completions)
 	}
 	EXPECT_EQ(1, ibv_poll_cq(f->cq, 1, wc));
 	hroce_destroy_qp(f->qp);
+	/* Nobody need poll before more can come. */
+	EXPECT_EQ(RING_ENTRIES - 2, cq_hdr(0)->cons);
 	EXPECT_EQ(2, ibv_poll_cq(f->cq, 4, wc));
 	EXPECT_EQ(2, wc[0].wr_id);
 	EXPECT_EQ(5, wc[1].wr_id);
@@ -645,6 +678,29 @@ TEST_F(unit_queue, destroy_qp_forgets_completions)
 
 	fixture_qp_attr(f, &attr, IBV_QPT_RC);
 	f->qp = hroce_create_qp_ex(f->context, &attr);
+}
+
+/* Reference to a queue that the kernel does not hold for this type. */
+static void destroy_without_cqs(struct __test_metadata *_metadata,
+				struct fixture *f, enum ibv_qp_type type)
+{
+	struct ibv_qp_init_attr_ex attr;
+
+	hroce_destroy_qp(f->qp);
+	fixture_qp_attr(f, &attr, type);
+	attr.recv_cq = (void *)1;
+	if (type == IBV_QPT_XRC_RECV)
+		attr.send_cq = (void *)1;
+	f->qp = hroce_create_qp_ex(f->context, &attr);
+	ASSERT_TRUE(f->qp);
+}
+
+TEST_F(unit_queue, destroy_qp_leaves_unused_cqs)
+{
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, 0);
+
+	destroy_without_cqs(_metadata, f, IBV_QPT_XRC_SEND);
+	destroy_without_cqs(_metadata, f, IBV_QPT_XRC_RECV);
 }
 
 TEST_F(unit_queue, reset_starts_anew)
@@ -664,7 +720,7 @@ TEST_F(unit_queue, reset_starts_anew)
 	EXPECT_EQ(0, ibv_poll_cq(f->cq, 1, &wc));
 	EXPECT_EQ(1, cq_hdr(0)->cons);
 
-	f->qp->state = IBV_QPS_RTS;
+	qp_to(f->qp, IBV_QPS_RTS);
 	for (nr = 0; nr < MAX_WR; nr++)
 		EXPECT_EQ(0, ibv_post_send(f->qp, &wr, &bad));
 	EXPECT_EQ(ENOMEM, ibv_post_send(f->qp, &wr, &bad));
@@ -673,7 +729,7 @@ TEST_F(unit_queue, reset_starts_anew)
 	sq_hdr()->prod = 0;
 	sq_hdr()->cons = 0;
 	EXPECT_EQ(0, hroce_modify_qp(f->qp, &reset, IBV_QP_STATE));
-	f->qp->state = IBV_QPS_RTS;
+	qp_to(f->qp, IBV_QPS_RTS);
 	EXPECT_EQ(0, ibv_post_send(f->qp, &wr, &bad));
 	EXPECT_EQ(1, sq_hdr()->prod);
 }

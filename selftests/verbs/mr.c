@@ -493,6 +493,7 @@ static struct ibv_mr *null_mr(struct vt_end *e)
 	struct ibv_mr *mr = ibv_alloc_null_mr(e->pd);
 
 	VT_OK(mr, "alloc_null_mr: %m");
+	VT_OK(mr->length == SIZE_MAX, "%zu bytes", mr->length);
 	return mr;
 }
 
