@@ -24,10 +24,10 @@
 /*
  * A process that polls the netdev looks at a message at once. If it polls so
  * often instead of answering, it has no answer; or it does something else for
- * so long, as no other timer needs to fire more often (proto/rtt.c).
+ * so long. The peer does not take the message for lost by then (proto/rtt.c).
  */
 #define HOLD_POLLS	8
-#define HOLD_POLLED_US	1000u
+#define HOLD_POLLED_US	200u
 
 /*
  * How long may an ACK be held for a process that polls? Its peer is to know that

@@ -253,8 +253,9 @@ static void comp_answered(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 
 /*
  * Progress of @nr_pkts after a loss, a probe or another delay. Return: true if
- * the peer has taken just the packets that were resent apart, and has none
- * behind them: they were lost, too.
+ * the requester has to go back: the peer has taken just the packets that were
+ * resent apart, and has none behind them, so they were lost, too. Or it has more
+ * than was sent again after silence, so it is late, and the rest may follow.
  */
 static noinline bool comp_recover(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
 {
@@ -264,6 +265,9 @@ static noinline bool comp_recover(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
 		     req->psn_una != req->psn;
 	s32 ahead = hrp_psn_diff(req->psn_una, req->psn);
 
+	if (req->went_back && !req->recovering && ahead > 0 &&
+	    req->psn_una != req->psn_max)
+		alone = true;
 	if (req->recovering) {
 		/* The peer has reported a loss: the timeout was not too short. */
 		if (req->backoff)
@@ -440,8 +444,9 @@ static void comp_nak(struct hrp_qp *qp, u8 syndrome, u64 now_ns)
 }
 
 /*
- * Packets behind those that were resent apart were lost, too. After a probe this
- * may be a peer that answers late, one by one: the window stays.
+ * Packets behind those that were resent apart were lost, too. After silence this
+ * may be a peer that answers late, one by one: the window stays, and a packet is
+ * sent each time.
  */
 static void comp_lose_more(struct hrp_qp *qp, u64 now_ns)
 {

@@ -16,19 +16,18 @@
 
 /*
  * Before the first measurement, a probe is sent after this time. It is longer than
- * most round trips; if one is longer, a few single packets are resent until the
- * doubled time exceeds it. The second of RFC 6298 would be longer than most local ACK
- * timeouts.
+ * most round trips; if one is longer, a packet is resent in vain. The second of
+ * RFC 6298 would be longer than most local ACK timeouts.
  */
-#define PROBE_FIRST_NS	(4096ull << 10)
+#define PROBE_FIRST_NS	(1024ull << 10)
 
-/* If the probe is not answered, all is resent after this time; the probe doubles it. */
+/* If probes are not answered, all is resent after this time, which each doubles. */
 #define RTO_FIRST_NS	(2 * PROBE_FIRST_NS)
 
-/*
- * An ACK that is held, interrupt moderation, and a busy softirq. While nothing is
- * lost, no timer needs to fire more often than every RTO_MIN_NS.
- */
+/* A queue that loses a probe is full for longer than that. */
+#define PROBES_FIRST	3u
+
+/* An ACK that is held, interrupt moderation, and a busy softirq. */
 #define PROBE_SLACK_NS	250000ull
 
 /* Times are not doubled more often. */
@@ -167,6 +166,21 @@ u64 hrp_rtt_rto_ns(const struct hrp_req *req)
 	return max(rtt_bound_ns(req) << req->backoff, rtt_min_ns(req));
 }
 
+bool hrp_rtt_probes(const struct hrp_req *req)
+{
+	return !req->probed ||
+	       (!hrp_rtt_known(req) && req->backoff < PROBES_FIRST);
+}
+
+/*
+ * What follows tells of losses, too, so no timer needs to fire more often. And long
+ * answers wait in queues, and are not drawn twice for that.
+ */
+static bool rtt_is_tail(const struct hrp_req *req)
+{
+	return req->sq.next == req->sq.head && req->rd_pkts <= 1;
+}
+
 u64 hrp_rtt_probe_ns(const struct hrp_req *req)
 {
 	u64 probe_ns = PROBE_FIRST_NS;
@@ -174,7 +188,8 @@ u64 hrp_rtt_probe_ns(const struct hrp_req *req)
 	if (hrp_rtt_known(req)) {
 		probe_ns = max(((u64)req->srtt8 << 8) + PROBE_SLACK_NS,
 			       rtt_bound_ns(req));
-		if (!req->troubled && !hrp_spray_is_wished(req))
+		if (!req->troubled && !hrp_spray_is_wished(req) &&
+		    !rtt_is_tail(req))
 			probe_ns = max(probe_ns, RTO_MIN_NS);
 	}
 	/* Gaps come first. */

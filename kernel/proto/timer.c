@@ -12,6 +12,7 @@
 #include "env.h"
 #include "late.h"
 #include "pace.h"
+#include "psn.h"
 #include "req.h"
 #include "req_priv.h"
 #include "rtt.h"
@@ -69,7 +70,8 @@ static u64 req_deadline(const struct hrp_req *req)
 
 	if (req->timer != HRP_TIMER_ACK)
 		return req->timer_ns;
-	wait_ns = req->probed ? hrp_rtt_rto_ns(req) : hrp_rtt_probe_ns(req);
+	wait_ns = hrp_rtt_probes(req) ? hrp_rtt_probe_ns(req) :
+					hrp_rtt_rto_ns(req);
 	if (unlikely(req->troubled))
 		wait_ns = min_not_zero(hrp_late_gap_ns(req), wait_ns);
 	return req->timer_ns + min(wait_ns, req_left_ns(req));
@@ -115,13 +117,18 @@ static bool req_probe(struct hrp_qp *qp, u64 now_ns)
 
 	req->probed = 1;
 	req->troubled = 1;
-	req->timing = 0;
 	/* The next packet is not measured, either, if this time is too short. */
 	if (req->backoff || !hrp_rtt_known(req))
 		hrp_rtt_back_off(req);
 	hrp_req_rearm(req, now_ns);
-	if (!hrp_hole_probe(req))
+	if (!hrp_hole_probe(req)) {
+		req->timing = 0;
 		return false;
+	}
+	/* The first flight: what is behind the probe tells of a long path. */
+	if (hrp_rtt_known(req) ||
+	    hrp_psn_diff(req->mark_psn, req->rtx_psn) < req->rtx_pkts)
+		req->timing = 0;
 	hrp_count(qp, HROCE_EV_PROBES);
 	/* The question may have been lost, or the answer. */
 	if (hrp_spray_is_near(req)) {
@@ -155,7 +162,7 @@ static bool req_expired(struct hrp_qp *qp, u64 now_ns)
 		if (!req->probed && hrp_hole_more(qp, now_ns))
 			return true;
 		hrp_count(qp, HROCE_EV_RTO_EXPIRED);
-		if (!req->probed)
+		if (hrp_rtt_probes(req))
 			return req_probe(qp, now_ns);
 	}
 	hrp_rtt_back_off(req);
