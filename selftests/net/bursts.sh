@@ -27,10 +27,10 @@ writes() {
 	local options=(-x 1 -p $((++port)) -o write -s "$1" -t "$2" -D 100 -e) before
 
 	before=$(qpns | wc -l)
-	ip netns exec "$nsB" "$load" -d nlb "${options[@]}" >/dev/null 2>&1 &
-	wait_for 20 listens || return
-	ip netns exec "$nsA" "$load" -d nla "${options[@]}" 10.90.0.2 >/dev/null 2>&1 &
-	wait_for 20 more_qpns "$before"
+	ip netns exec "$nsB" "$load" -d nlb "${options[@]}" >"/tmp/writes-$id" 2>&1 &
+	wait_for 60 listens || { cat "/tmp/writes-$id"; stop_all; return 1; }
+	ip netns exec "$nsA" "$load" -d nla "${options[@]}" 10.90.0.2 >>"/tmp/writes-$id" 2>&1 &
+	wait_for 60 more_qpns "$before" || { cat "/tmp/writes-$id"; stop_all; return 1; }
 }
 
 stop_all() {
