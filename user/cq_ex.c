@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Extended completion queues: the application reads entries in place, one after
- * the other; end_poll returns them to the kernel together.
+ * the other; they return to the kernel together, at end_poll or if they are many.
  */
 #include <errno.h>
 
@@ -68,6 +68,7 @@ static int cq_next_poll(struct ibv_cq_ex *cq_ex)
 	if (cq->current)
 		hroce_cons_advance(&cq->ring);
 	cq->current = NULL;
+	hroce_cons_publish_many(&cq->ring);
 	return cq_take(cq);
 }
 

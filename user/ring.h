@@ -100,6 +100,7 @@ struct hroce_prod_ring {
  * @nr_entries: power of two
  * @stride: bytes from one entry to the next
  * @cons: next entry to consume, free-running
+ * @published: *@shared_cons as last written
  */
 struct hroce_cons_ring {
 	const uint8_t *entries;
@@ -107,6 +108,7 @@ struct hroce_cons_ring {
 	uint32_t nr_entries;
 	uint32_t stride;
 	uint32_t cons;
+	uint32_t published;
 };
 
 /* Orders a store of one side's word before the load of the other's. */
@@ -222,7 +224,15 @@ static inline void hroce_cons_advance(struct hroce_cons_ring *ring)
 /* Return all entries before @cons to the kernel. */
 static inline void hroce_cons_publish(struct hroce_cons_ring *ring)
 {
+	ring->published = ring->cons;
 	hroce_store_release(ring->shared_cons, ring->cons);
+}
+
+/* The same, if they are a quarter of the ring: for who consumes without an end. */
+static inline void hroce_cons_publish_many(struct hroce_cons_ring *ring)
+{
+	if (ring->cons - ring->published >= ring->nr_entries / 4)
+		hroce_cons_publish(ring);
 }
 
 #endif /* HROCE_RING_H */

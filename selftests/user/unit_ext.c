@@ -420,6 +420,29 @@ TEST_F(unit_ext, cq_ex_polls_to_the_end)
 	EXPECT_EQ(0, hroce_destroy_cq(ibv_cq_ex_to_cq(cq)));
 }
 
+/* Who answers each completion by a request may find more without an end. */
+TEST_F(unit_ext, cq_ex_returns_places_meanwhile)
+{
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, 0);
+	struct ibv_cq_ex *cq = open_cq_ex(f, 0);
+	struct ibv_poll_cq_attr attr = {};
+	struct hroce_cqe cqe = {};
+	uint32_t idx;
+
+	for (idx = 0; idx < RING_ENTRIES; idx++)
+		fake_complete(&fake.cq[1], idx, &cqe);
+	EXPECT_EQ(0, ibv_start_poll(cq, &attr));
+	for (idx = 1; idx < RING_ENTRIES; idx++) {
+		EXPECT_EQ(0, ibv_next_poll(cq));
+		/* What is being read has not returned. */
+		EXPECT_LE(cq_hdr(1)->cons, idx);
+		EXPECT_GT(cq_hdr(1)->cons + RING_ENTRIES / 4, idx);
+	}
+	ibv_end_poll(cq);
+	EXPECT_EQ(RING_ENTRIES, cq_hdr(1)->cons);
+	EXPECT_EQ(0, hroce_destroy_cq(ibv_cq_ex_to_cq(cq)));
+}
+
 TEST_F(unit_ext, cq_ex_steps_over_forgotten)
 {
 	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, 0);
