@@ -1,0 +1,95 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+What the command hroce does with names and answers that somebody has made to harm, on the host: no guest, no link. The
+system is a directory, and commands are scripts that come first in the PATH.
+"""
+import os
+import pty
+import select
+import shlex
+import subprocess
+import tempfile
+import time
+
+from lib import HERE, PATIENCE, Cases, require, wait_for
+
+COMPLETION = os.path.realpath(f"{HERE}/../../user/tool/completion")
+EVIL = "$(touch PWN)"
+LISTS = f"""
+find() {{
+	case $1 in
+	*infiniband*) printf '/sys/class/infiniband/%s/offload\\n' {shlex.quote(EVIL)} 'hroce0' ;;
+	*) printf '%s\\n' {shlex.quote(EVIL)} '`touch PWN`' 'eth0' ;;
+	esac
+}}
+"""
+
+
+def completed(directory, *words):
+    """What is offered for the last of WORDS, in a directory."""
+    script = (f"source {COMPLETION}; {LISTS}\nCOMP_WORDS=(hroce \"$@\"); COMP_CWORD=$#; _hroce; "
+              "printf '%s\\n' \"${COMPREPLY[@]}\"")
+    done = subprocess.run(["bash", "-c", script, "bash", *words], cwd=directory, capture_output=True, text=True,
+                          check=False)
+    require(not os.path.exists(f"{directory}/PWN"), f"a name was run: hroce {' '.join(words)}")
+    require(not done.stderr, done.stderr)
+    return done.stdout.splitlines()
+
+
+def completion_names():
+    with tempfile.TemporaryDirectory() as directory:
+        for name in (EVIL, "`touch PWN`", "control.o"):
+            with open(f"{directory}/{name}", "wb"):
+                pass
+        quoted = EVIL.replace("$", "\\$").replace("(", "\\(").replace(")", "\\)").replace(" ", "\\ ")
+        require(set(completed(directory, "cc", "")) == {EVIL, "`touch PWN`", "control.o", "off", "--json"}, "cc")
+        require(completed(directory, "cc", "con") == ["control.o"], "cc con")
+        for words, offered in ((("doctor", "--link", ""), [quoted, "hroce0"]),
+                               (("xdp", ""), [quoted, "hroce0"]),
+                               (("link", "del", ""), ["--json", quoted, "hroce0"]),
+                               (("link", "del", "$"), [quoted]),
+                               (("link", "del", "\\$"), [quoted]),
+                               (("link", "add", "x", "e"), ["eth0"]),
+                               (("link", "add", "x", ""), [quoted, r"\`touch\ PWN\`", "eth0"]),
+                               (("d",), ["doctor"])):
+            require(completed(directory, *words) == offered, (words, completed(directory, *words)))
+
+
+def completion_typed():
+    """On a terminal: TAB completes the name of a file, and the command gets it as it is."""
+    with tempfile.TemporaryDirectory() as directory:
+        with open(f"{directory}/{EVIL}", "wb"):
+            pass
+        child, screen = pty.fork()
+        if child == 0:
+            os.chdir(directory)
+            os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+        try:
+            os.write(screen, f"hroce() {{ printf '%s\\n' \"$2\" >args.new; mv args.new args; }}; source {COMPLETION}; "
+                             "echo re''ady\n".encode())
+            seen = b""
+            end = time.monotonic() + PATIENCE
+            while b"ready" not in seen and time.monotonic() < end:
+                if select.select([screen], [], [], 0.1)[0]:
+                    seen += os.read(screen, 65536)
+            os.write(screen, b"hroce cc $\t\n")
+            wait_for(lambda: os.path.exists(f"{directory}/args"), "the command")
+        finally:
+            os.close(screen)
+            os.waitpid(child, 0)
+        require(not os.path.exists(f"{directory}/PWN"), "a name was run")
+        with open(f"{directory}/args", encoding="utf-8") as file:
+            got = file.read()
+        require(got == EVIL + "\n", got)
+
+
+def main():
+    cases = Cases()
+    for case in (completion_names, completion_typed):
+        cases.run(f"host.{case.__name__}", case)
+    return cases.done()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
