@@ -5,6 +5,8 @@
  */
 #include <linux/capability.h>
 #include <linux/device.h>
+#include <linux/nsproxy.h>
+#include <linux/sched.h>
 #include "link.h"
 #include "link_sysfs.h"
 #include "offload/choice.h"
@@ -47,6 +49,20 @@ static ssize_t reason_show(struct device *device,
 	return sysfs_emit(buf, "%s\n", reason);
 }
 
+/*
+ * The netdev that the link was made on: of a VLAN, `rdma link` has the one
+ * below. Names mean nothing in other namespaces, where the line is empty.
+ */
+static ssize_t netdev_show(struct device *device, struct device_attribute *attr,
+			   char *buf)
+{
+	struct net_device *ndev = show_link(device)->owner.ndev;
+
+	if (!net_eq(dev_net(ndev), current->nsproxy->net_ns))
+		return sysfs_emit(buf, "\n");
+	return sysfs_emit(buf, "%s\n", ndev->name);
+}
+
 static ssize_t policy_show(struct device *device,
 			   struct device_attribute *attr, char *buf)
 {
@@ -83,6 +99,7 @@ static ssize_t flips_show(struct device *device, struct device_attribute *attr,
 static DEVICE_ATTR_RO(mode);
 static DEVICE_ATTR_RO(lower);
 static DEVICE_ATTR_RO(reason);
+static DEVICE_ATTR_RO(netdev);
 static DEVICE_ATTR_RW(policy);
 static DEVICE_ATTR_RO(flips);
 
@@ -90,6 +107,7 @@ static struct attribute *show_attrs[] = {
 	&dev_attr_mode.attr,
 	&dev_attr_lower.attr,
 	&dev_attr_reason.attr,
+	&dev_attr_netdev.attr,
 	&dev_attr_policy.attr,
 	&dev_attr_flips.attr,
 	NULL,

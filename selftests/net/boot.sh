@@ -76,6 +76,18 @@ stops() {
 		link_of hroce0 eth0
 }
 
+on_vlan() { [ "$(cat /sys/class/infiniband/hroce7/offload/netdev)" = eth0.7 ]; }
+
+# rdma shows the netdev below for a link on a VLAN.
+vlan() {
+	local unit=hroce-link@eth0.7.service
+
+	ip link add eth0.7 link eth0 type vlan id 7 && ip link set eth0.7 up && echo NAME=hroce7 >/etc/hroce/eth0.7.conf &&
+		systemctl start "$unit" && on_vlan && systemctl stop "$unit" && [ ! -e /sys/class/infiniband/hroce7 ] &&
+		systemctl start "$unit" && on_vlan && systemctl restart "$unit" && on_vlan && systemctl stop "$unit" &&
+		ip link del eth0.7 && rm /etc/hroce/eth0.7.conf
+}
+
 # No other unit than that of the link may have asked for it.
 by_the_unit() {
 	systemctl is-active hroce-link@eth0.service && systemctl is-active hroce-link@lan0.service &&
@@ -105,6 +117,7 @@ configure)
 	tap_case boot.policy policy
 	tap_case boot.netdev_returns netdev_returns
 	tap_case boot.stops stops
+	tap_case boot.vlan vlan
 	tap_case boot.saves saves
 	tap_case boot.roce_modules roce_modules
 	tap_case boot.members_lock_memory members_lock_memory

@@ -10,6 +10,8 @@ import os
 from lib import (HERE, TOOL, Cases, as_json, attempt, checks_of, command, find, findings, healthy, repaired, reported, require,
                  sh, wait_for)
 
+from hroce_tool import device
+
 # Made by selftests/tool/prepare.
 OTHER_LIBRARY = f"{HERE}/../../build/selftests-tool/libhroce-other.so"
 
@@ -78,6 +80,47 @@ def link_save():
         require(sh("cat /etc/hroce/eth0.conf") == "NAME=hroce0\n", sh("cat /etc/hroce/eth0.conf"))
     finally:
         attempt(f"systemctl disable hroce-link@eth0.service; rm -rf {unit} /etc/hroce")
+
+
+VLAN = ("ip link add eth0.5 link eth0 type vlan id 5 && ip link set eth0.5 up && ip address add 10.75.0.1/24 dev eth0.5 && "
+        "rdma link add hroce5 type hroce netdev eth0.5")
+NO_VLAN = "rdma link del hroce5; ip link del eth0.5"
+
+
+def vlan():
+    """rdma shows the netdev below: its addresses are none of the link, and the link is not saved as one on that."""
+    unit = "/etc/systemd/system/hroce-link@.service"
+    sh(f"rdma link del hroce0; {VLAN}; cp {HERE}/../../user/systemd/hroce-link@.service {unit}")
+    try:
+        require("netdev eth0 " in sh("rdma link show hroce5/1"), "rdma shows another netdev")
+        wait_for(lambda: any(str(it.ip) == "10.75.0.1" for it in device.Device("hroce5").read_gids()), "its GID")
+        healthy()
+        _status, about = as_json("link", "show", "hroce5", "--json")
+        require(about[0]["netdevs"] == ["eth0.5"], about)
+        status, answer = as_json("link", "save", "--json")
+        require(status == 0 and answer == {"saved": ["/etc/hroce/eth0.5.conf"]}, answer)
+        sh("test -L /etc/systemd/system/sys-subsystem-net-devices-eth0.5.device.wants/hroce-link@eth0.5.service")
+        sh("ip address flush dev eth0.5")
+        require(find("no-address").subject == "eth0.5", "of another netdev")
+    finally:
+        attempt(f"systemctl disable hroce-link@eth0.5.service; rm -rf {unit} /etc/hroce; {NO_VLAN}; "
+                "rdma link add hroce0 type hroce netdev eth0")
+
+
+def vlan_in_namespace():
+    """The VLAN is in another namespace, the netdev below is here: the link is one of that namespace."""
+    sh("ip netns add far && ip link add eth0.5 link eth0 netns far type vlan id 5 && ip -n far link set eth0.5 up && "
+       "ip netns exec far rdma link add hroce5 type hroce netdev eth0.5")
+    there = f"nsenter --net=/run/netns/far {TOOL}"
+    try:
+        require([it.name for it in device.links() if it.netdev()] == ["hroce0"], "listed here")
+        about = json.loads(sh(f"{there} link show hroce5 --json"))
+        require(about[0]["netdevs"] == ["eth0.5"], about)
+        report = json.loads(sh(f"{there} doctor --json || [ $? = 1 ]"))
+        require([it["name"] for it in report["links"]] == ["hroce5"], report)
+        require(find("no-address", reported(report)).subject == "eth0.5", report)
+    finally:
+        attempt("rdma link del hroce5; ip netns del far")
 
 
 def modules():
@@ -261,10 +304,7 @@ def netdevs(cases):
                  "ip link set mv0 up && rdma link add hroce1 type hroce netdev mv0",
                  "rdma link del hroce1; ip link del mv0; rm -f /etc/sysctl.d/30-hroce.conf")
     cases.broken("vlan_priority", "vlan-priority",
-                 "ip link add eth0.5 link eth0 type vlan id 5 && ip link set eth0.5 up && "
-                 "ip address add 10.75.0.1/24 dev eth0.5 && rdma link add hroce5 type hroce netdev eth0.5 && "
-                 f"mkdir {TOS.format('hroce5', 104)}",
-                 "rmdir /sys/kernel/config/rdma_cm/hroce5; rdma link del hroce5; ip link del eth0.5")
+                 f"{VLAN} && mkdir {TOS.format('hroce5', 104)}", f"rmdir /sys/kernel/config/rdma_cm/hroce5; {NO_VLAN}")
     cases.broken("scatter_gather", "offloads", "ethtool -K eth0 sg off")
     cases.broken("checksums", "offloads", "ethtool -K eth0 tx off")
     cases.broken("switch_off", "switch-off",
@@ -335,6 +375,8 @@ def main():
     cases.run("doctor.usage", usage_is_2)
     cases.run("link.verbs", link_verbs)
     cases.run("link.save", link_save)
+    cases.run("link.vlan", vlan)
+    cases.run("link.vlan_in_namespace", vlan_in_namespace)
     cases.run("doctor.module", modules)
     cases.run("doctor.headers", headers)
     cases.run("doctor.other_library", other_library)

@@ -4,6 +4,7 @@
 What the command hroce does with names and answers that somebody has made to harm, on the host: no guest, no link. The
 system is a directory, and commands are scripts that come first in the PATH.
 """
+import json
 import os
 import pty
 import select
@@ -13,6 +14,8 @@ import tempfile
 import time
 
 from lib import HERE, PATIENCE, Cases, require, wait_for
+
+from hroce_tool import device, system
 
 COMPLETION = os.path.realpath(f"{HERE}/../../user/tool/completion")
 EVIL = "$(touch PWN)"
@@ -84,9 +87,63 @@ def completion_typed():
         require(got == EVIL + "\n", got)
 
 
+class System:
+    """A node with these links, {name: files below its directory}, and commands, {name: what its script does}."""
+
+    def __init__(self, links, **commands):
+        self.links, self.commands = links, commands
+        self.before = system.INFINIBAND, dict(os.environ)
+        self.directory = tempfile.TemporaryDirectory()
+
+    def write(self, path, text):
+        path = f"{self.directory.name}/{path}"
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, 0o755)
+
+    def __enter__(self):
+        system.INFINIBAND = f"{self.directory.name}/links"
+        os.environ.update(PATH=f"{self.directory.name}/bin:{self.before[1]['PATH']}")
+        for name, files in self.links.items():
+            for path, text in {"offload/mode": "software", "ports/1/state": "4: ACTIVE", **files}.items():
+                self.write(f"links/{name}/{path}", f"{text}\n")
+        for name, script in self.commands.items():
+            self.write(f"bin/{name}", f"#!/bin/bash\n{script}\n")
+        system.forget()
+        return self
+
+    def __exit__(self, *_):
+        system.INFINIBAND = self.before[0]
+        os.environ.update(PATH=self.before[1]["PATH"])
+        self.directory.cleanup()
+        system.forget()
+
+
+def prints(what):
+    """A script that prints WHAT as iproute2 does: control characters as they are."""
+    return f"printf %s {shlex.quote(json.dumps(what, ensure_ascii=False))}"
+
+
+def shown(**links):
+    """What rdma prints of links, {name: netdev}."""
+    return prints([{"ifindex": 0, "ifname": name, "port": 1, "netdev": netdev} for name, netdev in links.items()])
+
+
+def own_netdev():
+    """The module tells the netdev of a link; of older modules, rdma does."""
+    links = {"own": {"offload/netdev": "eth0.5"}, "far": {"offload/netdev": ""}, "old": {}}
+    with System(links, rdma=shown(own="eth0", far="eth0", old="eth1")):
+        netdevs = {link.name: link.netdev() and link.netdev().name for link in device.links()}
+        require(netdevs == {"own": "eth0.5", "far": None, "old": "eth1"}, netdevs)
+        own = device.Device("own")
+        require([it.name for it in own.netdevs()] == ["eth0.5"], own.netdevs())
+        require([it.name for it in own.netdevs_below()] == ["eth0.5", "eth0"], own.netdevs_below())
+
+
 def main():
     cases = Cases()
-    for case in (completion_names, completion_typed):
+    for case in (completion_names, completion_typed, own_netdev):
         cases.run(f"host.{case.__name__}", case)
     return cases.done()
 

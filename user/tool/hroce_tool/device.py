@@ -60,20 +60,29 @@ class Device:
         return len(system.names(f"{self.port}/gids"))
 
     def netdev(self):
-        """The netdev that rdma shows for the port, or None."""
+        """The netdev that the link was made on, or None if it is in another network namespace."""
+        own = system.read(f"{self.path}/offload/netdev")
+        if own is None:
+            # A module that does not tell.
+            return self.port_netdev()
+        return Netdev(own) if own else None
+
+    def port_netdev(self):
+        """The netdev that rdma shows for the port, or None: of a link on a VLAN, the one below."""
         for port in system.once_json("rdma", "-j", "link", "show") or []:
             if port.get("ifname") == self.name and port.get("netdev"):
                 return Netdev(port["netdev"])
         return None
 
     def netdevs(self):
-        """The netdevs of the port and of its GIDs: they differ if the link is on a VLAN."""
-        below = self.netdev()
-        found = [below.name] if below else []
-        for gid in self.gids():
-            if gid.netdev not in found:
-                found.append(gid.netdev)
-        return [Netdev(name) for name in found]
+        """Its own netdev and those of its GIDs: they differ only where the module does not tell the own one of a VLAN."""
+        own = self.netdev()
+        return unique(([own.name] if own else []) + [gid.netdev for gid in self.gids()])
+
+    def netdevs_below(self):
+        """With the netdev below a VLAN, whose queues and rings the frames of the link go through."""
+        port = self.port_netdev()
+        return unique([netdev.name for netdev in self.netdevs()] + ([port.name] if port else []))
 
     def counters(self):
         """By netlink: sysfs has them in the first network namespace only."""
@@ -91,6 +100,10 @@ class Device:
             if system.read(f"/sys/class/infiniband_verbs/{name}/ibdev") == self.name:
                 return name
         return None
+
+
+def unique(names):
+    return [Netdev(name) for name in dict.fromkeys(names)]
 
 
 def devices():

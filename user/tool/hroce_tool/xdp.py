@@ -213,7 +213,7 @@ def switch(change, netdev):
 
 def set_on(link, on):
     """What went wrong, a list. Of a bridge, ports that can have no program are left out."""
-    netdev = link.netdev()
+    netdev = link.port_netdev()
     if not netdev:
         return [f"{link.name} has no netdev in this network namespace"]
     above = [other.name for other in link.netdevs() if other.name != netdev.name]
@@ -233,7 +233,7 @@ def set_on(link, on):
 
 def programs(link):
     """The names of the netdevs that have the program."""
-    netdev = link.netdev()
+    netdev = link.port_netdev()
     return [place.name for place in (places(netdev) if netdev else [])
             if Libbpf().attached(place.ifindex)[1] == PROGRAM.decode()]
 

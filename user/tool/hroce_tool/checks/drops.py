@@ -31,7 +31,7 @@ def qdisc_findings(netdev):
 
 
 def check(links):
-    netdevs = {netdev.name: netdev for link in links for netdev in link.netdevs()}
+    netdevs = {netdev.name: netdev for link in links for netdev in link.netdevs_below()}
     if not netdevs:
         return []
 

@@ -28,7 +28,7 @@ def check(links):
     for link in links:
         if link.mode != "software":
             continue
-        for netdev in link.netdevs():
+        for netdev in link.netdevs_below():
             found += check_netdev(link, netdev)
         for name in SWITCHES:
             path = f"{DEBUGFS}/{link.name}/{name}"

@@ -6,7 +6,7 @@ from ..finding import warning
 def check(links):
     found = []
     for link in links:
-        for netdev in link.netdevs():
+        for netdev in link.netdevs_below():
             pause = netdev.pause()
             if not pause or pause["rx"] == pause["tx"]:
                 continue

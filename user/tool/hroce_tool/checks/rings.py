@@ -8,7 +8,7 @@ ENOUGH = 1024
 def check(links):
     found = []
     for link in links:
-        for netdev in link.netdevs():
+        for netdev in link.netdevs_below():
             rings = netdev.rings()
             if not rings:
                 continue
