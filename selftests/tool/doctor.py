@@ -281,7 +281,9 @@ def links_and_library(cases):
     cases.broken("port_of_rxe", "port-busy",
                  "rdma link del hroce0 && modprobe rdma_rxe && rdma link add hroce0 type hroce netdev eth0")
     cases.broken("port_of_process", "port-busy",
-                 "rdma link del hroce0; setsid python3 -c 'import socket, time; s = socket.socket(socket.AF_INET, "
+                 "rdma link del hroce0; setsid python3 -c 'import ctypes, socket, time; "
+                 # A name that looks like the first process in the output of ss.
+                 "ctypes.CDLL(None).prctl(15, b\"x\\\",pid=1,fd=3),(\"); s = socket.socket(socket.AF_INET, "
                  "socket.SOCK_DGRAM); s.bind((\"\", 4791)); time.sleep(600)' >&- 2>&- & "
                  "until ss -Hlnu 'sport = :4791' | grep .; do sleep 0.1; done; "
                  "rdma link add hroce0 type hroce netdev eth0")

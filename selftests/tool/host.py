@@ -13,9 +13,10 @@ import subprocess
 import tempfile
 import time
 
-from lib import HERE, PATIENCE, Cases, require, wait_for
+from lib import HERE, PATIENCE, Cases, listed, require, wait_for
 
 from hroce_tool import device, system
+from hroce_tool.checks import port
 
 COMPLETION = os.path.realpath(f"{HERE}/../../user/tool/completion")
 EVIL = "$(touch PWN)"
@@ -141,9 +142,26 @@ def own_netdev():
         require([it.name for it in own.netdevs_below()] == ["eth0.5", "eth0"], own.netdevs_below())
 
 
+def forged_process():
+    """The name of the process that has the port looks like another process, or like the end of a line about one."""
+    for name, printed in (('a",pid=1', 'a",pid=1'), ('",pid=1,fd=2\n\x1b', '",pid=1,fd=2\\x0a\\x1b')):
+        child = subprocess.Popen(["python3", "-c", f"import ctypes, time; ctypes.CDLL(None).prctl(15, {name.encode()!r}); "
+                                  "print(flush=True); time.sleep(600)"], stdout=subprocess.PIPE)
+        child.stdout.readline()
+        said = f'UNCONN 0 0 *:4791 *:* users:(("{name}",pid={child.pid},fd=3))\n'
+        try:
+            with System({"it": {"offload/netdev": "eth0"}}, ss=f"printf %s {shlex.quote(said)}"):
+                found = port.check(device.links())
+                require(found and found[0].repair.startswith(f"kill {child.pid} && "), listed(found))
+                require(found[0].subject == printed, found)
+        finally:
+            child.kill()
+            child.wait()
+
+
 def main():
     cases = Cases()
-    for case in (completion_names, completion_typed, own_netdev):
+    for case in (completion_names, completion_typed, own_netdev, forged_process):
         cases.run(f"host.{case.__name__}", case)
     return cases.done()
 

@@ -31,6 +31,11 @@ def read_int(path, default=None):
         return default
 
 
+def printable(text):
+    """Without what a terminal would obey."""
+    return "".join(it if it.isprintable() else f"\\x{ord(it):02x}" for it in text)
+
+
 def names(directory):
     try:
         return sorted(os.listdir(directory))

@@ -17,16 +17,24 @@ def again(links):
     return commands
 
 
+def holder():
+    """(number, name) of the process that has the port, or None. Its name may look like what ss prints around it."""
+    found = re.findall(r",pid=(\d+),fd=", system.run("ss", "-H", "-l", "-n", "-u", "-p", "sport = :4791").out)
+    if not found:
+        return None
+    return found[-1], system.printable(system.read(f"/proc/{found[-1]}/comm", "")) or "of this number"
+
+
 def check(links):
     software = [link for link in links if link.mode == "software"]
     if not software:
         return []
     # A socket of the kernel has no process, whether it is that of hroce or of rdma_rxe.
-    holders = system.run("ss", "-H", "-l", "-n", "-u", "-p", "sport = :4791").out
-    process = re.search(r'users:\(\("([^"]+)",pid=(\d+)', holders)
+    process = holder()
     if process:
-        return [warning("port-busy", process[1], f"The process {process[1]} ({process[2]}) has UDP port 4791.", WHY,
-                        " && ".join([f"kill {process[2]}"] + again(software)))]
+        number, name = process
+        return [warning("port-busy", name, f"The process {name} ({number}) has UDP port 4791.", WHY,
+                        " && ".join([f"kill {number}"] + again(software)))]
     if not system.module_loaded("rdma_rxe"):
         return []
     # rdma_rxe takes the port when it is loaded, and does not load without.
