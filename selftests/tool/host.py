@@ -4,6 +4,8 @@
 What the command hroce does with names and answers that somebody has made to harm, on the host: no guest, no link. The
 system is a directory, and commands are scripts that come first in the PATH.
 """
+import contextlib
+import io
 import json
 import os
 import pty
@@ -13,12 +15,13 @@ import subprocess
 import tempfile
 import time
 
-from lib import HERE, PATIENCE, Cases, listed, require, wait_for
+from lib import HERE, PATIENCE, Cases, find, listed, reported, require, wait_for
 
-from hroce_tool import device, system
-from hroce_tool.checks import port
+from hroce_tool import cli, device, doctor, system
+from hroce_tool.checks import addresses, commands, port
 
 COMPLETION = os.path.realpath(f"{HERE}/../../user/tool/completion")
+ESCAPED, ESCAPE = "\\u001b", "\x1b"
 EVIL = "$(touch PWN)"
 LISTS = f"""
 find() {{
@@ -123,7 +126,7 @@ class System:
 
 def prints(what):
     """A script that prints WHAT as iproute2 does: control characters as they are."""
-    return f"printf %s {shlex.quote(json.dumps(what, ensure_ascii=False))}"
+    return f"printf %s {shlex.quote(json.dumps(what).replace(ESCAPED, ESCAPE))}"
 
 
 def shown(**links):
@@ -159,9 +162,67 @@ def forged_process():
             child.wait()
 
 
+def run_here(*words, checks=(commands, addresses)):
+    """(exit status, what is printed, JSON or text) of the command, with these checks alone."""
+    before, doctor.CHECKS = doctor.CHECKS, checks
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = cli.main(list(words))
+    finally:
+        doctor.CHECKS = before
+    return status, json.loads(out.getvalue()) if "--json" in words and out.getvalue() else out.getvalue() + err.getvalue()
+
+
+def ip_shows(links):
+    up = prints([{"ifname": name, "flags": ["UP", "LOWER_UP"]} for name in links])
+    with_address = prints([{"ifname": name, "addr_info": [{"local": "10.0.0.1", "prefixlen": 24, "scope": "global"}]}
+                           for name in links])
+    return f'case "$*" in *link*) {up} ;; *address*) {with_address} ;; esac'
+
+
+def control_characters():
+    """iproute2 prints names as they are; what hroce prints does not reach a terminal like that."""
+    evil = "e\x1b[2J"
+    links = {"hroce0": {"offload/netdev": evil, "ports/1/gids/0": "fe80::1", "ports/1/gid_attrs/ndevs/0": evil,
+                        "ports/1/gid_attrs/types/0": "RoCE v2"}}
+    with System(links, rdma=shown(hroce0=evil), ip=ip_shows([evil])):
+        require(device.Device("hroce0").port_netdev().name == evil, "rdma is not understood")
+        status, out = run_here("doctor")
+        require(status == 0 and "\x1b" not in out and "netdev e\\x1b[2J" in out, out)
+        status, out = run_here("link", "show", "hroce0")
+        require(status == 0 and "\x1b" not in out, out)
+    with System(links, rdma=shown(hroce0=evil), ip=prints([{"ifname": evil, "flags": []}])):
+        status, out = run_here("doctor")
+        require(status == 1 and "[netdev-down]" in out and "\x1b" not in out, out)
+
+
+def commands_fail():
+    """What cannot be read is no finding about a netdev, and not the same as nothing."""
+    links = {"hroce0": {"offload/netdev": "eth0"}}
+    good = {"rdma": shown(hroce0="eth0"), "ip": ip_shows(["eth0"])}
+    with System(links, **good):
+        require(run_here("doctor", "--json")[0] == 0, run_here("doctor"))
+    for bad in ({"rdma": "echo no; exit 1"}, {"rdma": "echo no JSON"}, {"rdma": "echo '[ ]'"}, {"rdma": shown(other="eth0")},
+                {"ip": "exit 1"}, {"ip": "echo '[{'"}):
+        # Of older modules, rdma tells the netdev.
+        for it in (links, {"hroce0": {}}):
+            with System(it, **good | bad):
+                status, report = run_here("doctor", "--json")
+                finding = find("command-fails", reported(report))
+                require(status == 1 and all(it["id"] == "command-fails" for it in report["findings"]), report)
+                require(finding.subject in bad, finding)
+                if "rdma" in bad:
+                    for words in ("link show", "top --once"):
+                        status, out = run_here(*words.split())
+                        require(status == 1 and "hroce: rdma -j link show: " in out, out)
+    with System({"far": {"offload/netdev": ""}}, rdma="exit 1"):
+        require(run_here("doctor", "--json")[0] == 0, "links of other namespaces alone")
+
+
 def main():
     cases = Cases()
-    for case in (completion_names, completion_typed, own_netdev, forged_process):
+    for case in (completion_names, completion_typed, own_netdev, forged_process, control_characters, commands_fail):
         cases.run(f"host.{case.__name__}", case)
     return cases.done()
 

@@ -114,6 +114,23 @@ def links():
     return [device for device in devices() if device.is_link]
 
 
+# What the links are looked at with.
+ASKED = (("rdma", "-j", "link", "show"), ("ip", "-j", "-d", "link", "show"), ("ip", "-j", "address", "show"))
+
+
+def failing():
+    """The commands that tell nothing although there are links: their words, and why."""
+    here = [link.name for link in links() if system.read(f"{link.path}/offload/netdev") != ""]
+    if not here:
+        return []
+    found = [(words, (system.once(*words).err or "it prints no JSON").splitlines()[-1])
+             for words in ASKED if system.once_json(*words) is None]
+    listed = system.once_json(*ASKED[0])
+    if listed is not None and not any(port.get("ifname") in here for port in listed):
+        found.append((ASKED[0], f"it does not list {', '.join(here)}"))
+    return found
+
+
 def valid_name(name):
     """What ib_core accepts as the name of a device, and a shell leaves alone."""
     return re.fullmatch(r"[A-Za-z0-9_.-]{1,63}", name) is not None

@@ -4,12 +4,12 @@ import json
 import sys
 
 from . import device, peer, system
-from .checks import (addresses, arp, clock, drops, firewall, gids, library, memlock, module, mtu, naming, offloads,
+from .checks import (addresses, arp, clock, commands, drops, firewall, gids, library, memlock, module, mtu, naming, offloads,
                      pause, port, priority, rings)
 from .finding import ordered
 
 # Each has check(links), which returns findings.
-CHECKS = (module, library, port, naming, addresses, gids, mtu, memlock, firewall, arp, priority, pause, rings, offloads,
+CHECKS = (module, commands, library, port, naming, addresses, gids, mtu, memlock, firewall, arp, priority, pause, rings, offloads,
           drops, clock)
 
 
@@ -37,11 +37,15 @@ def describe(link):
     }
 
 
+def say(text):
+    print(system.printable(text))
+
+
 def print_link(about):
-    print(f"{about['name']}: {about['mode']}, {'active' if about['active'] else 'down'}, "
-          f"netdev {', '.join(about['netdevs']) or 'none'}")
+    say(f"{about['name']}: {about['mode']}, {'active' if about['active'] else 'down'}, "
+        f"netdev {', '.join(about['netdevs']) or 'none'}")
     for gid in about["gids"]:
-        print(f"    GID {gid['index']}: {gid['address']} ({gid['type']}, {gid['netdev']})")
+        say(f"    GID {gid['index']}: {gid['address']} ({gid['type']}, {gid['netdev']})")
 
 
 def show(links, found, as_json, measured=None):
@@ -57,11 +61,11 @@ def show(links, found, as_json, measured=None):
         print_link(describe(link))
     for it in measured or []:
         if "mb_per_s" in it:
-            print(f"{it['direction']:7} {it['mb_per_s']:.1f} MB/s")
+            say(f"{it['direction']:7} {it['mb_per_s']:.1f} MB/s")
         elif "dscp_sent" in it:
-            print(f"{it['direction']:7} DSCP {it['dscp_sent']} arrives as {it['dscp_seen']}")
+            say(f"{it['direction']:7} DSCP {it['dscp_sent']} arrives as {it['dscp_seen']}")
         else:
-            print(f"{it['direction']:7} {it['size']:>8} bytes: {it['status']}, {it['messages']} messages")
+            say(f"{it['direction']:7} {it['size']:>8} bytes: {it['status']}, {it['messages']} messages")
     for finding in found:
         print(finding)
     print(f"{len(found)} finding{'' if len(found) == 1 else 's'}")

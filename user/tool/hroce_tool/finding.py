@@ -2,13 +2,15 @@
 """What a check of `hroce doctor` found."""
 from dataclasses import asdict, dataclass
 
+from .system import printable
+
 # In the order in which they are shown.
 SEVERITIES = ("error", "warning", "advice")
 # All that there are, in the order of hroce(8).
 IDS = (
     "headers-missing", "module-missing", "module-not-loaded", "no-link", "secure-boot",
-    "libibverbs-missing", "library-missing", "abi-mismatch", "library-mismatch", "open-fails",
-    "port-busy", "renamed", "netdev-down", "no-carrier", "no-address", "duplicate-address",
+    "command-fails", "libibverbs-missing", "library-missing", "abi-mismatch", "library-mismatch",
+    "open-fails", "port-busy", "renamed", "netdev-down", "no-carrier", "no-address", "duplicate-address",
     "gid-missing", "gid-table-full", "mtu-small", "route-mtu", "memlock", "firewall", "arp-ignore",
     "vlan-priority", "pause-one-way", "ring-small", "offloads", "switch-off",
     "qdisc-drops", "card-drops", "backlog-drops", "clock-slow",
@@ -38,7 +40,8 @@ class Finding:
         return asdict(self)
 
     def __str__(self):
-        return f"{self.severity}: {self.what} [{self.id}]\n    {self.why}\n    repair: {self.repair}"
+        what, why, repair = map(printable, (self.what, self.why, self.repair))
+        return f"{self.severity}: {what} [{self.id}]\n    {why}\n    repair: {repair}"
 
 
 def error(*words):

@@ -12,8 +12,14 @@ CONFIG = "/etc/hroce"
 
 
 def fail(text, status=1):
-    print(f"hroce: {text}", file=sys.stderr)
+    for line in text.splitlines():
+        print(f"hroce: {system.printable(line)}", file=sys.stderr)
     return status
+
+
+def rdma_fails():
+    """Why rdma tells nothing about the links that there are, or ""."""
+    return next((f"{' '.join(words)}: {why}" for words, why in device.failing() if words[0] == "rdma"), "")
 
 
 def reason(netdev):
@@ -31,7 +37,7 @@ def add(options):
         return report(options, "added", options.name)
     new = system.run("dmesg").out.count("hroce: no link on") != before[1]
     why = reason(options.netdev) if new else ""
-    return fail(f"rdma link add {options.name}: {done.err or 'failed'}" + (f"\nhroce: {why}" if why else ""))
+    return fail(f"rdma link add {options.name}: {done.err or 'failed'}" + (f"\n{why}" if why else ""))
 
 
 def delete(options):
@@ -88,10 +94,13 @@ def show(options):
     links = [link for link in device.links() if options.name in (None, link.name)]
     if options.name and not links:
         return fail(f"no link {options.name}")
+    wrong = rdma_fails()
+    if wrong:
+        fail(wrong)
     about = [doctor.describe(link) for link in links]
     if options.json:
         print(json.dumps(about, indent=2))
-        return 0
+        return 1 if wrong else 0
     for link in about:
         doctor.print_link(link)
-    return 0
+    return 1 if wrong else 0

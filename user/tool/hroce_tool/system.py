@@ -85,12 +85,15 @@ def once(*words):
 
 
 def once_json(*words):
-    """What the command printed as JSON; None if it failed or printed something else."""
+    """
+    What the command printed as JSON; None if it failed or printed something else. iproute2 prints control characters in
+    names as they are.
+    """
     done = once(*words)
     if not done.ok:
         return None
     try:
-        return json.loads(done.out or "[]")
+        return json.loads(done.out or "[]", strict=False)
     except ValueError:
         return None
 

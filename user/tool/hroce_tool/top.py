@@ -4,7 +4,8 @@ import json
 import sys
 import time
 
-from . import rates
+from . import rates, system
+from .link import fail, rdma_fails
 
 # Column, counters of which the sum is shown.
 COLUMNS = (
@@ -43,6 +44,10 @@ def table(rows):
             for row in rows]
 
 
+def printable(shown):
+    return [system.printable(line) for line in shown]
+
+
 def lines(report):
     titles = [title for title, _ in COLUMNS] + ["DROPS"]
     rows = [["LINK"] + titles] + [[link["name"]] + cells(link["rates"]) for link in report["links"]]
@@ -51,7 +56,7 @@ def lines(report):
         shown += [f"    {link['name']} {text}" if not text.startswith("peers") else f"    {link['name']}: {text}"
                   for text in link["waits"]]
     if not report["queue_pairs"]:
-        return shown + ["", "no queue pairs"]
+        return printable(shown + ["", "no queue pairs"])
     titles = ["QUEUE PAIR", "TYPE", "STATE", "PEER", "PID", "RETRANS", "RNR", "RTT us", "WINDOW", "WAITS FOR",
               "PROGRAM"]
     rows = [titles]
@@ -66,7 +71,7 @@ def lines(report):
     shown += [""] + table(rows)
     for pair in report["queue_pairs"]:
         shown += [f"    {pair['link']}/{pair['number']}: {text}" for text in pair["waits"]]
-    return shown
+    return printable(shown)
 
 
 def reports(interval):
@@ -101,8 +106,10 @@ def on_screen(interval):
 
 def main(options):
     if not options.interval > 0:
-        print("hroce: the interval is a number of seconds above 0", file=sys.stderr)
-        return 2
+        return fail("the interval is a number of seconds above 0", 2)
+    wrong = rdma_fails()
+    if wrong:
+        return fail(wrong)
     if sys.stdout.isatty() and not options.json and not options.once:
         on_screen(options.interval)
         return 0

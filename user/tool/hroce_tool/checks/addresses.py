@@ -5,6 +5,9 @@ from ..finding import error
 
 def check_netdev(link, netdev):
     details = netdev.details()
+    if not details:
+        # The command fails: see commands.py.
+        return []
     flags = details.get("flags", [])
     name = netdev.name
     if "UP" not in flags:
