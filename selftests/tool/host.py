@@ -6,6 +6,7 @@ system is a directory, and commands are scripts that come first in the PATH.
 """
 import contextlib
 import io
+import ipaddress
 import json
 import os
 import pty
@@ -17,8 +18,10 @@ import time
 
 from lib import HERE, PATIENCE, Cases, find, listed, reported, require, wait_for
 
-from hroce_tool import cli, device, doctor, system
-from hroce_tool.checks import addresses, commands, port
+from hroce_tool import cli, device, doctor, peer, system
+from hroce_tool.checks import addresses, commands, firewall, gids, mtu, offloads, pause, port, priority, rings
+from hroce_tool.finding import command, error
+from hroce_tool.netdev import Netdev
 
 COMPLETION = os.path.realpath(f"{HERE}/../../user/tool/completion")
 ESCAPED, ESCAPE = "\\u001b", "\x1b"
@@ -220,9 +223,110 @@ def commands_fail():
         require(run_here("doctor", "--json")[0] == 0, "links of other namespaces alone")
 
 
+LINK, NETDEV, CHAIN = "l$(a);|&'b", "n`c`;d&e\"f", "c$(g)|h"
+
+
+class EvilNetdev(Netdev):
+    """Its name is made to harm, and everything about it is wrong."""
+    mtu = 1000
+    state = ["UP", "LOWER_UP"]
+    local = [{"local": "10.0.0.1", "scope": "global", "interface": ipaddress.ip_interface("10.0.0.1/24")}]
+
+    def __init__(self):
+        super().__init__(NETDEV)
+
+    def details(self):
+        return {"flags": self.state, "linkinfo": {"info_kind": "vlan"}}
+
+    def addresses(self):
+        return self.local
+
+    def features(self):
+        return {"tx-scatter-gather": False}
+
+    def rings(self):
+        return 64, 4096
+
+    def pause(self):
+        return {"rx": True, "tx": False}
+
+    def routes(self):
+        return [("-4", {"dst": "10.9.0.0/24", "metrics": [{"mtu": 400}]})]
+
+
+class EvilLink(device.Device):
+    mode = "software"
+    entries = 9
+
+    def __init__(self):
+        super().__init__(LINK)
+
+    def gids(self):
+        return []
+
+    def gid_entries(self):
+        return self.entries
+
+    def netdev(self):
+        return EvilNetdev()
+
+    def netdevs(self):
+        return [EvilNetdev()]
+
+    netdevs_below = netdevs
+
+
+def evil_findings():
+    link = EvilLink()
+    netdevs = [EvilNetdev() for _ in range(4)]
+    netdevs[0].state, netdevs[1].state, netdevs[2].local = [], ["UP"], []
+    netdevs[3].local = [dict(EvilNetdev.local[0], dadfailed=True)]
+    for netdev in netdevs:
+        yield from addresses.check_netdev(link, netdev)
+    for check in (gids, mtu, offloads, pause, rings, port, firewall):
+        yield from check.check([link])
+    link.entries = 0
+    yield from gids.check([link])
+    yield from priority.check_vlan(link, 104, EvilNetdev())
+    ends = [peer.End(name, prefix, {"mtu": mtu, "netdev": NETDEV, "queue": queue})
+            for name, prefix, mtu, queue in (("here", "", 1500, "tbf"), ("there", "ssh there", 9000, "fq"))]
+    yield from peer.find_mtu(ends)
+    yield from peer.find_dscp(ends, 104, 0, 0)
+    for end in ends:
+        yield error("loss", NETDEV, "a", "b", end.without_shaper())
+
+
+def words_of(line):
+    """As the shell splits it, operators by themselves."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    return list(lexer)
+
+
+def repairs_are_quoted():
+    """Whatever is in a name, it is a word of a repair as a whole, and does not reach the shell."""
+    rules = [{"chain": {"family": "inet", "table": "t", "name": CHAIN, "hook": "input", "policy": "drop"}}]
+    said = 'UNCONN 0 0 *:4791 *:* users:(("a",pid=1,fd=3))'
+    with System({}, ss=f"echo {shlex.quote(said)}", nft=prints({"nftables": rules}), ip="exit 1"):
+        found = list(evil_findings())
+    require(len({it.id for it in found}) >= 15, listed(found))
+    for finding in found:
+        words = words_of(finding.repair)
+        if words[0] == "ssh":
+            words = words_of(words[2])
+        require(any(name in words for name in (LINK, NETDEV, CHAIN)), finding)
+        require(not [word for word in words if word not in (LINK, NETDEV, CHAIN) and set("$`'\"") & set(word)], finding)
+    evil = "a'\\\n\x1b\u202eb"
+    line = command("printf", "%s", evil)
+    require(line.isprintable(), line)
+    done = subprocess.run(["bash", "-c", line], capture_output=True, encoding="utf-8", check=True)
+    require(done.stdout == evil, done.stdout)
+
+
 def main():
     cases = Cases()
-    for case in (completion_names, completion_typed, own_netdev, forged_process, control_characters, commands_fail):
+    for case in (completion_names, completion_typed, own_netdev, forged_process, control_characters, commands_fail,
+                 repairs_are_quoted):
         cases.run(f"host.{case.__name__}", case)
     return cases.done()
 

@@ -4,13 +4,13 @@ import json
 import sys
 
 from . import device, peer, system
-from .checks import (addresses, arp, clock, commands, drops, firewall, gids, library, memlock, module, mtu, naming, offloads,
-                     pause, port, priority, rings)
+from .checks import (addresses, arp, clock, commands, drops, firewall, gids, library, memlock, module, mtu, naming,
+                     offloads, pause, port, priority, rings)
 from .finding import ordered
 
 # Each has check(links), which returns findings.
-CHECKS = (module, commands, library, port, naming, addresses, gids, mtu, memlock, firewall, arp, priority, pause, rings, offloads,
-          drops, clock)
+CHECKS = (module, commands, library, port, naming, addresses, gids, mtu, memlock, firewall, arp, priority, pause, rings,
+          offloads, drops, clock)
 
 
 def local(chosen):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """What a check of `hroce doctor` found."""
+import shlex
 from dataclasses import asdict, dataclass
 
 from .system import printable
@@ -19,11 +20,24 @@ IDS = (
 )
 
 
+def quoted(word):
+    """A word for bash. Names of links, netdevs and chains may hold anything."""
+    if word.isprintable():
+        return shlex.quote(word)
+    return "$'" + "".join(f"\\{it}" if it in "\\'" else it if it.isprintable() else
+                          "".join(f"\\x{byte:02x}" for byte in it.encode(errors="replace")) for it in word) + "'"
+
+
+def command(*words):
+    """Part of a repair: the only way for names to get into one."""
+    return " ".join(quoted(str(word)) for word in words)
+
+
 @dataclass(frozen=True)
 class Finding:
     """
-    ID is one of IDS, and stable, for scripts. SUBJECT is the link, netdev, chain or peer concerned. REPAIR is a line for the shell of
-    root; words in capital letters are to be replaced.
+    ID is one of IDS, and stable, for scripts. SUBJECT is the link, netdev, chain or peer concerned. REPAIR is a line
+    for the shell of root, made by command(); words in capital letters are to be replaced.
     """
     severity: str
     id: str

@@ -3,6 +3,7 @@
 import shlex
 
 from . import nftables, system
+from .finding import command
 from .ruleset import ACCEPT, CONTINUE, DROP, GOTO, JUMP, RETURN, ROCE_PORT, UDP, Chain, Rule, Ruleset, all_of
 
 HOOKS = {"PREROUTING": "prerouting", "INPUT": "input", "OUTPUT": "output", "POSTROUTING": "postrouting"}
@@ -92,7 +93,7 @@ def rule(words, chains):
     return Rule(lambda packet: all_of(it(packet) for it in conditions), verdict, target)
 
 
-def parse_save(text, command, version):
+def parse_save(text, tool, version):
     found, table, chains = Ruleset(), None, {}
     for line in text.splitlines():
         if line.startswith("*"):
@@ -101,8 +102,8 @@ def parse_save(text, command, version):
             name, policy = line[1:].split()[:2]
             chains[name] = (table, name)
             found.chains[chains[name]] = Chain(
-                title=f"{command} -t {table} {name}",
-                repair=f"{command} -t {table} -I {name} -p udp --dport {ROCE_PORT} -j ACCEPT",
+                title=f"{tool} -t {table} {name}",
+                repair=command(tool, "-t", table, "-I", name, "-p", "udp", "--dport", ROCE_PORT, "-j", "ACCEPT"),
                 hook=HOOKS.get(name), policy=VERDICTS.get(policy, ACCEPT), versions=(version,))
         elif line.startswith("-A ") and table:
             words = shlex.split(line)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """The rules of nftables, from `nft -j list ruleset`."""
 from . import system
+from .finding import command
 from .ruleset import ACCEPT, CONTINUE, DROP, GOTO, JUMP, RETURN, ROCE_PORT, UDP, Chain, Rule, Ruleset, all_of
 
 FAMILIES = {"ip": (4,), "ip6": (6,), "inet": (4, 6), "netdev": (4, 6), "bridge": ()}
@@ -172,9 +173,10 @@ def load():
     for entry in objects:
         words = entry.get("chain")
         if words and (words["family"], words["table"]) not in others:
-            path = f"{words['family']} {words['table']} {words['name']}"
-            found.chains[(words["family"], words["table"], words["name"])] = Chain(
-                title=f"nft chain {path}", repair=f"nft insert rule {path} udp dport {ROCE_PORT} accept",
+            path = (words["family"], words["table"], words["name"])
+            found.chains[path] = Chain(
+                title=f"nft chain {' '.join(path)}",
+                repair=command("nft", "insert", "rule", *path, "udp", "dport", ROCE_PORT, "accept"),
                 hook=words.get("hook"), policy=VERDICTS.get(words.get("policy"), ACCEPT),
                 versions=FAMILIES.get(words["family"], ()), netdevs=netdevs(words))
     for entry in objects:

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import select
-import shlex
 import signal
 import socket
 import subprocess
@@ -18,7 +17,7 @@ import time
 
 from . import device, system
 from .checks import priority
-from .finding import error, warning
+from .finding import command, error, quoted, warning
 from .netdev import Netdev, roce_mtu
 
 PORT = 18540
@@ -267,6 +266,9 @@ def measure_tos(peer, port, tos):
     return tuple(map(int, lines[0][1:4]))
 
 
+TIMESYNCD = "systemctl enable --now systemd-timesyncd"
+
+
 class Direction:
     """One of the two: its ends, and what became of its packets."""
 
@@ -315,17 +317,20 @@ class End:
         return self.after["counters"].get(counter, 0) - self.before["counters"].get(counter, 0)
 
     def command(self, text):
-        return f"{self.prefix} {shlex.quote(text)}" if self.prefix else text
+        return f"{self.prefix} {quoted(text)}" if self.prefix else text
 
     @property
     def netdev(self):
         return self.before["netdev"]
 
+    def with_mtu(self, mtu):
+        return self.command(command("ip", "link", "set", "dev", self.netdev, "mtu", mtu))
+
     def without_shaper(self):
         """A command that takes a queue away which someone made, or one that shows where packets are lost."""
         if self.before["queue"] in SHAPERS:
-            return self.command(f"tc qdisc del dev {self.netdev} root")
-        return self.command(f"ethtool -S {self.netdev} | grep -iE 'drop|err|disc|crc|miss'")
+            return self.command(command("tc", "qdisc", "del", "dev", self.netdev, "root"))
+        return self.command(command("ethtool", "-S", self.netdev) + " | grep -iE 'drop|err|disc|crc|miss'")
 
 
 def find_mtu(ends):
@@ -336,7 +341,7 @@ def find_mtu(ends):
     smaller = min(here.before["mtu"], there.before["mtu"])
     words = ("peer-mtu", larger.netdev,
              f"{here.title} has MTU {here.before['mtu']}, {there.title} {there.before['mtu']}.")
-    repair = larger.command(f"ip link set dev {larger.netdev} mtu {smaller}")
+    repair = larger.with_mtu(smaller)
     if roce_mtu(here.before["mtu"]) != roce_mtu(there.before["mtu"]):
         return [error(*words, "The end with the smaller one refuses connections whose packets it cannot take.", repair)]
     return [warning(*words, "TCP and RoCEv2 are right, datagrams of the larger size are dropped.", repair)]
@@ -348,8 +353,7 @@ def find_clock(ends, seconds):
         return []
     return [warning("peer-clock", there.title, f"The clocks of {here.title} and {there.title} differ by "
                     f"{abs(seconds):.0f} s.", "Logs of both cannot be compared, and leases of storage may expire.",
-                    f"systemctl enable --now systemd-timesyncd && {there.prefix} systemctl enable --now "
-                    "systemd-timesyncd")]
+                    f"{TIMESYNCD} && {there.prefix} {TIMESYNCD}")]
 
 
 def find_black_hole(direction):
@@ -365,7 +369,7 @@ def find_black_hole(direction):
                       direction.sender.without_shaper())]
     fits = next((size for size in NETDEV_MTU if size <= max(passed)), 256)
     mtu = NETDEV_MTU[fits]
-    both = " && ".join(end.command(f"ip link set dev {end.netdev} mtu {mtu}")
+    both = " && ".join(end.with_mtu(mtu)
                        for end in (direction.sender, direction.receiver))
     return [error("black-hole", direction.receiver.title,
                   f"Messages of up to {max(passed)} bytes pass {way}, those of {min(failed)} and more do not.",
@@ -407,7 +411,8 @@ def find_dscp(ends, sent, there, back):
             "dscp", receiver.title, f"DSCP {sent >> 2} arrives as {seen >> 2} from {sender.title} to {receiver.title}.",
             "Beyond the place that changes it, queues for RoCE, with PFC or ECN, do not get the packets; let the ports of "
             "switches trust DSCP.",
-            sender.command(f"nft list ruleset | grep dscp; tc filter show dev {sender.netdev} egress")))
+            sender.command("nft list ruleset | grep dscp; " +
+                           command("tc", "filter", "show", "dev", sender.netdev, "egress"))))
     return found
 
 
@@ -450,7 +455,7 @@ def examine(peer, host, port):
     asked = time.time()
     remote = peer.state()
     local = state(peer.own)
-    ends = [End("this node", "", local), End(host, f"ssh {host}", remote)]
+    ends = [End("this node", "", local), End(host, command("ssh", host), remote)]
     for end in ends:
         if not end.before["link"]:
             return [error("peer-no-link", end.title,
@@ -484,6 +489,10 @@ def examine(peer, host, port):
         {"direction": it.name, "mb_per_s": round(it.speed, 3)} for it in directions]
 
 
+def serve_there(host, port):
+    return command("ssh", "-f", host, "hroce", "doctor", "--serve", "--port", port)
+
+
 def check(host, port):
     need_program()
     try:
@@ -491,16 +500,16 @@ def check(host, port):
     except OSError as why:
         return [error("peer-unreachable", host, f"{host} does not answer on TCP port {port}: {why.strerror or why}.",
                       "The other node has to run the service of the doctor.",
-                      f"ssh -f {host} hroce doctor --serve --port {port}")], []
+                      serve_there(host, port))], []
     try:
         return examine(peer, host, port)
     except Busy:
         return [warning("peer-busy", host, f"{host} is busy with the doctor of another node.",
                         "It measures with one at a time, so that the numbers are right.",
-                        f"sleep 60; hroce doctor {host} --port {port}")], []
+                        "sleep 60; " + command("hroce", "doctor", host, "--port", port))], []
     except (OSError, ValueError) as why:
         return [error("peer-unreachable", host, f"{host} stopped to answer: {why}.", "Nothing can be said about it.",
-                      f"ssh -f {host} hroce doctor --serve --port {port}")], []
+                      serve_there(host, port))], []
     finally:
         peer.close()
 

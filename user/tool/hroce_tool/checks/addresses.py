@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """The netdev below is up, has a carrier and an address."""
-from ..finding import error
+from ..finding import command, error
 
 
 def check_netdev(link, netdev):
@@ -12,22 +12,24 @@ def check_netdev(link, netdev):
     name = netdev.name
     if "UP" not in flags:
         return [error("netdev-down", name, f"{name}, the netdev of {link.name}, is down.",
-                      "The port is down, and connections fail.", f"ip link set dev {name} up")]
+                      "The port is down, and connections fail.", command("ip", "link", "set", "dev", name, "up"))]
     if "LOWER_UP" not in flags:
         return [error("no-carrier", name, f"{name}, the netdev of {link.name}, has no carrier.",
-                      "The port is down, and connections fail.", f"ethtool {name} # then check cable and switch")]
+                      "The port is down, and connections fail.",
+                      f"{command('ethtool', name)} # then check cable and switch")]
     found = []
+    add = command("ip", "address", "add", "ADDRESS/PREFIX", "dev", name)
     usable = [it for it in netdev.addresses() if it.get("scope") == "global"]
     if not usable:
         found.append(error("no-address", name, f"{name}, the netdev of {link.name}, has no address.",
                            "Without one the link has no GID but the link-local one, and rdma_cm does not find it.",
-                           f"ip address add ADDRESS/PREFIX dev {name}"))
+                           add))
     for address in usable:
         if address.get("dadfailed"):
             text = address["interface"]
             found.append(error("duplicate-address", name, f"Another node has the address {text.ip} of {name}.",
                                "Packets reach the other node.",
-                               f"ip address del {text} dev {name} && ip address add ADDRESS/PREFIX dev {name}"))
+                               f"{command('ip', 'address', 'del', text, 'dev', name)} && {add}"))
     return found
 
 

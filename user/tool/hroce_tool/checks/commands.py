@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """The commands that other checks ask: where they fail, nothing is found."""
 from .. import device, system
-from ..finding import error
+from ..finding import command, error
 
 
 def check(_links):
@@ -10,5 +10,5 @@ def check(_links):
         missing = system.once(*words).status is None
         found.append(error("command-fails", words[0], f"{' '.join(words)} fails: {why}.",
                            "What is wrong with the links cannot be found without it.",
-                           "apt install iproute2" if missing else " ".join(words)))
+                           "apt install iproute2" if missing else command(*words)))
     return found

@@ -3,7 +3,7 @@
 import time
 
 from .. import system
-from ..finding import warning
+from ..finding import command, warning
 
 # Counters since boot tell nothing about now, and cannot be reset: what grows in this time counts.
 SECONDS = 0.5
@@ -26,7 +26,7 @@ def qdisc_findings(netdev):
                              f"The queue {qdisc['kind']} of {netdev.name} has dropped {drops} packets of "
                              f"{drops + packets}.",
                              "RoCEv2 repeats what is lost, and UC and UD lose messages.",
-                             f"tc qdisc replace dev {netdev.name} root pfifo limit 10000"))
+                             command("tc", "qdisc", "replace", "dev", netdev.name, "root", "pfifo", "limit", 10000)))
     return found
 
 
@@ -50,7 +50,7 @@ def check(links):
             found.append(warning("card-drops", name,
                                  f"{name} has dropped {new} packets in {SECONDS} s: its ring is full.",
                                  "RoCEv2 repeats what is lost, and UC and UD lose messages.",
-                                 f"ethtool -G {name} rx {rings[1] if rings else 'ENTRIES'}"))
+                                 command("ethtool", "-G", name, "rx", rings[1] if rings else "ENTRIES")))
     if backlog:
         path = "/proc/sys/net/core/netdev_max_backlog"
         found.append(warning("backlog-drops", "netdev_max_backlog",

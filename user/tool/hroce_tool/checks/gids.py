@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Each address has a GID of RoCEv2, the only type that links have."""
-from ..finding import error
+from ..finding import command, error
 
 
 def check(links):
@@ -13,15 +13,16 @@ def check(links):
                 interface = address["interface"]
                 if (netdev.name, interface.ip) in present or address.get("dadfailed") or address.get("tentative"):
                     continue
-                where = f"{interface} dev {netdev.name}"
+                where = (interface, "dev", netdev.name)
+                delete = command("ip", "address", "del", *where)
                 if len(gids) == link.gid_entries():
                     found.append(error("gid-table-full", link.name,
                                        f"The GID table of {link.name} is full, and {interface.ip} has no entry.",
-                                       "Connections from and to this address fail.", f"ip address del {where}"))
+                                       "Connections from and to this address fail.", delete))
                     continue
-                flags = " nodad" if interface.version == 6 else ""
+                flags = ["nodad"] if interface.version == 6 else []
                 found.append(error("gid-missing", link.name,
                                    f"{link.name} has no GID of RoCEv2 for {interface.ip} of {netdev.name}.",
                                    "Connections from and to this address fail.",
-                                   f"ip address del {where} && ip address add {where}{flags}"))
+                                   f"{delete} && {command('ip', 'address', 'add', *where, *flags)}"))
     return found

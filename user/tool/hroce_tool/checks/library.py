@@ -5,7 +5,7 @@ import re
 import sys
 
 from .. import system
-from ..finding import error
+from ..finding import command, error
 
 # In a process of its own: libibverbs and its providers print to standard error.
 OPEN = """
@@ -74,5 +74,5 @@ def check(links):
         elif opened[link.name]:
             found.append(error("open-fails", link.name, f"Opening the link fails: {opened[link.name]}.",
                                said.splitlines()[-1] if said else "Programs cannot use it.",
-                               f"chmod 666 /dev/infiniband/{link.uverbs()} /dev/infiniband/rdma_cm"))
+                               command("chmod", 666, f"/dev/infiniband/{link.uverbs()}", "/dev/infiniband/rdma_cm")))
     return found

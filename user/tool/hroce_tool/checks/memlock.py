@@ -5,7 +5,7 @@ import pwd
 import resource
 
 from .. import system
-from ..finding import warning
+from ..finding import command, warning
 
 ENOUGH = 64 << 20
 # Gives the group rdma no limit; installed with the library.
@@ -26,4 +26,4 @@ def check(links):
     return [warning("memlock", "RLIMIT_MEMLOCK", f"Processes may lock {soft >> 10} KB of memory (ulimit -l).",
                     "Registering memory and creating queues fails with ENOMEM beyond that, but for root; at the next "
                     f"login the limits in {LIMITS} hold.",
-                    f"{install}usermod -aG rdma {user()}")]
+                    install + command("usermod", "-aG", "rdma", user()))]

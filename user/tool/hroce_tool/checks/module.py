@@ -3,10 +3,9 @@
 import glob
 import os
 import re
-import shlex
 
 from .. import device, system
-from ..finding import error, warning
+from ..finding import command, error, warning
 
 
 def headers():
@@ -20,7 +19,7 @@ def headers():
     else:
         return []
     return [severity("headers-missing", release, f"The headers of the kernel {release} are not installed.",
-                     f"The module cannot be built {when}.", f"apt install linux-headers-{release}")]
+                     f"The module cannot be built {when}.", command("apt", "install", f"linux-headers-{release}"))]
 
 
 def installed():
@@ -77,5 +76,5 @@ def check(links):
                                "There are no links without it.", "modprobe hroce"))
     elif not device.links():
         found.append(error("no-link", "hroce", "No netdev has a link.", "Programs find no RDMA device of hroce.",
-                           f"rdma link add {free_name()} type hroce netdev {shlex.quote(candidate())}"))
+                           command("rdma", "link", "add", free_name(), "type", "hroce", "netdev", candidate())))
     return found

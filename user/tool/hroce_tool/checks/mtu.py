@@ -3,7 +3,7 @@
 import re
 
 from .. import system
-from ..finding import error, warning
+from ..finding import command, error, warning
 from ..netdev import HEADERS, roce_mtu
 
 
@@ -16,10 +16,10 @@ def routes(netdev):
 
 
 def without_mtu(family, dst, netdev):
-    """The route in the words of `ip route`, without its MTU."""
+    """A list: the route in the words of `ip route`, without its MTU."""
     shown = system.run("ip", family, "route", "show", dst, "dev", netdev.name).out.split("\n", 1)[0]
     shown = re.sub(r" mtu (lock )?\d+| linkdown| dead| pref \w+", "", shown).strip()
-    return f"{shown} dev {netdev.name}"
+    return [*shown.split(), "dev", netdev.name]
 
 
 def check(links):
@@ -31,12 +31,12 @@ def check(links):
                 found.append((warning if size else error)(
                     "mtu-small", netdev.name, f"The MTU of {netdev.name} is {netdev.mtu}.",
                     f"Packets of {link.name} carry {size} bytes." if size else f"The port of {link.name} is down.",
-                    f"ip link set dev {netdev.name} mtu 1500"))
+                    command("ip", "link", "set", "dev", netdev.name, "mtu", 1500)))
             for family, dst, mtu in routes(netdev):
                 if mtu >= size + HEADERS or mtu >= netdev.mtu:
                     continue
                 found.append(error("route-mtu", netdev.name,
                                    f"The route to {dst} has MTU {mtu}, and packets of {link.name} carry {size} bytes.",
                                    "RoCEv2 does not fragment: packets of full size are not sent.",
-                                   f"ip {family} route replace {without_mtu(family, dst, netdev)}"))
+                                   command("ip", family, "route", "replace", *without_mtu(family, dst, netdev))))
     return found

@@ -4,7 +4,7 @@ import os
 import re
 
 from .. import device
-from ..finding import warning
+from ..finding import command, warning
 
 # What rdma_rename of rdma-core makes: ro, ce or ib, and a place (p1s2f0, o1, x and a MAC address).
 GENERATED = re.compile(r"(roce|ib|iw|opa|efa)(p\d+|P\d+p\d+|o\d+|x[0-9a-f]{12})(s\d+)?(f\d+)?")
@@ -28,5 +28,5 @@ def check(links):
         found.append(warning("renamed", link.name, f"The link is called {link.name}: udev has renamed it.",
                              "60-rdma-persistent-naming.rules of rdma-core renames links as they are made; programs "
                              "that name the old device fail.",
-                             f"rdma dev set {link.name} name {name}" + keep()))
+                             command("rdma", "dev", "set", link.name, "name", name) + keep()))
     return found

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Offloads that hroce sends super-packets with."""
 from .. import system
-from ..finding import warning
+from ..finding import command, quoted, warning
 
 DEBUGFS = "/sys/kernel/debug/hroce"
 CHECKSUMS = ("tx-checksum-ip-generic", "tx-checksum-ipv4", "tx-checksum-ipv6")
@@ -20,7 +20,7 @@ def check_netdev(link, netdev):
         return []
     return [warning("offloads", netdev.name, f"{netdev.name} has {' and '.join(missing)} off.",
                     f"{link.name} copies what it sends, and sends each packet as a frame of its own.",
-                    f"ethtool -K {netdev.name} {' '.join(missing.values())}")]
+                    command("ethtool", "-K", netdev.name, *" ".join(missing.values()).split()))]
 
 
 def check(links):
@@ -34,5 +34,5 @@ def check(links):
             path = f"{DEBUGFS}/{link.name}/{name}"
             if system.read(path) == "N":
                 found.append(warning("switch-off", link.name, f"The switch {name} of {link.name} is off.",
-                                     "It serves tests; sending takes longer.", f"echo Y >{path}"))
+                                     "It serves tests; sending takes longer.", f"echo Y >{quoted(path)}"))
     return found

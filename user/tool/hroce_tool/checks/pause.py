@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Flow control of the card."""
-from ..finding import warning
+from ..finding import command, warning
 
 
 def check(links):
@@ -14,5 +14,5 @@ def check(links):
             found.append(warning("pause-one-way", netdev.name,
                                  f"{netdev.name} {on} pause frames and {off} none.",
                                  "One end of the cable overruns the other, and RoCEv2 repeats what is lost.",
-                                 f"ethtool -A {netdev.name} autoneg off rx on tx on"))
+                                 command("ethtool", "-A", netdev.name, *"autoneg off rx on tx on".split())))
     return found

@@ -3,17 +3,18 @@
 import re
 
 from .. import device, system
-from ..finding import warning
+from ..finding import command, warning
 
 WHY = "hroce drops fragmented packets, and all packets while netfilter has rules or IPsec has policies."
 
 
 def again(links):
     """Commands that make the links anew: a link takes the port when it is added."""
-    commands = [f"rdma link del {link.name}" for link in links]
+    commands = [command("rdma", "link", "del", link.name) for link in links]
     for link in links:
         netdev = link.netdev()
-        commands.append(f"rdma link add {link.name} type hroce netdev {netdev.name if netdev else 'DEVICE'}")
+        commands.append(command("rdma", "link", "add", link.name, "type", "hroce", "netdev",
+                                netdev.name if netdev else "DEVICE"))
     return commands
 
 
@@ -34,10 +35,10 @@ def check(links):
     if process:
         number, name = process
         return [warning("port-busy", name, f"The process {name} ({number}) has UDP port 4791.", WHY,
-                        " && ".join([f"kill {number}"] + again(software)))]
+                        " && ".join([command("kill", number)] + again(software)))]
     if not system.module_loaded("rdma_rxe"):
         return []
     # rdma_rxe takes the port when it is loaded, and does not load without.
     others = [it.name for it in device.devices() if system.read(f"{it.path}/parent")]
-    commands = [f"rdma link del {name}" for name in others] + ["modprobe -r rdma_rxe"] + again(software)
+    commands = [command("rdma", "link", "del", name) for name in others] + ["modprobe -r rdma_rxe"] + again(software)
     return [warning("port-busy", "rdma_rxe", "rdma_rxe is loaded and has UDP port 4791.", WHY, " && ".join(commands))]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Traffic class (DSCP) of rdma_cm, and the VLAN priority that belongs to it."""
 from .. import system
-from ..finding import warning
+from ..finding import command, warning
 
 CONFIG = "/sys/kernel/config/rdma_cm"
 # rt_tos2priority() of the kernel, by bits 1 to 4 of the traffic class
@@ -25,7 +25,8 @@ def check_vlan(link, tos, netdev):
                     f"Connections of {link.name} have traffic class {tos}, which is priority {priority}, and "
                     f"{netdev.name} sends that with VLAN priority 0.",
                     "Switches that sort by VLAN priority treat the packets as best effort, without PFC.",
-                    f"ip link set dev {netdev.name} type vlan egress-qos-map {priority}:{priority}")]
+                    command("ip", "link", "set", "dev", netdev.name, "type", "vlan", "egress-qos-map",
+                            f"{priority}:{priority}"))]
 
 
 def check(links):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Receive rings of the card."""
-from ..finding import advice
+from ..finding import advice, command
 
 ENOUGH = 1024
 
@@ -17,5 +17,5 @@ def check(links):
                 found.append(advice("ring-small", netdev.name,
                                     f"The receive ring of {netdev.name} has {now} entries of {largest} possible.",
                                     "A burst of packets overruns it, and RoCEv2 repeats what is lost.",
-                                    f"ethtool -G {netdev.name} rx {min(largest, 4 * ENOUGH)}"))
+                                    command("ethtool", "-G", netdev.name, "rx", min(largest, 4 * ENOUGH))))
     return found
