@@ -18,7 +18,7 @@ import time
 
 from lib import HERE, PATIENCE, Cases, find, listed, reported, require, wait_for
 
-from hroce_tool import cli, device, doctor, peer, system
+from hroce_tool import cli, device, doctor, link, peer, system
 from hroce_tool.checks import addresses, commands, firewall, gids, mtu, offloads, pause, port, priority, rings
 from hroce_tool.finding import command, error
 from hroce_tool.netdev import Netdev
@@ -141,7 +141,7 @@ def own_netdev():
     """The module tells the netdev of a link; of older modules, rdma does."""
     links = {"own": {"offload/netdev": "eth0.5"}, "far": {"offload/netdev": ""}, "old": {}}
     with System(links, rdma=shown(own="eth0", far="eth0", old="eth1")):
-        netdevs = {link.name: link.netdev() and link.netdev().name for link in device.links()}
+        netdevs = {it.name: it.netdev() and it.netdev().name for it in device.links()}
         require(netdevs == {"own": "eth0.5", "far": None, "old": "eth1"}, netdevs)
         own = device.Device("own")
         require([it.name for it in own.netdevs()] == ["eth0.5"], own.netdevs())
@@ -277,17 +277,17 @@ class EvilLink(device.Device):
 
 
 def evil_findings():
-    link = EvilLink()
+    evil = EvilLink()
     netdevs = [EvilNetdev() for _ in range(4)]
     netdevs[0].state, netdevs[1].state, netdevs[2].local = [], ["UP"], []
     netdevs[3].local = [dict(EvilNetdev.local[0], dadfailed=True)]
     for netdev in netdevs:
-        yield from addresses.check_netdev(link, netdev)
+        yield from addresses.check_netdev(evil, netdev)
     for check in (gids, mtu, offloads, pause, rings, port, firewall):
-        yield from check.check([link])
-    link.entries = 0
-    yield from gids.check([link])
-    yield from priority.check_vlan(link, 104, EvilNetdev())
+        yield from check.check([evil])
+    evil.entries = 0
+    yield from gids.check([evil])
+    yield from priority.check_vlan(evil, 104, EvilNetdev())
     ends = [peer.End(name, prefix, {"mtu": mtu, "netdev": NETDEV, "queue": queue})
             for name, prefix, mtu, queue in (("here", "", 1500, "tbf"), ("there", "ssh there", 9000, "fq"))]
     yield from peer.find_mtu(ends)
@@ -323,10 +323,37 @@ def repairs_are_quoted():
     require(done.stdout == evil, done.stdout)
 
 
+def names():
+    for name in ("hroce0", "a", "0", "A.b_c-d", "a" * 63):
+        require(device.valid_name(name), name)
+    for name in ("", ".", "..", ".a", "-a", "_a", "a/b", "a b", "a\n", "a" * 64, "\u00e9"):
+        require(not device.valid_name(name), repr(name))
+
+
+# systemctl as that of a node with the unit.
+UNIT = {"systemctl": 'echo "$*" >>"$(dirname "$0")/../enabled"', "systemd-escape": 'echo "hroce-link@$3.service"'}
+
+
+def saved_names():
+    """A name that would be more than a name in the file that systemd reads, or for its shell."""
+    for name in ("a b", "$(a)", "a\nPOLICY=hardware", "-a"):
+        with System({name: {"offload/netdev": "eth0"}}, rdma=prints([{"ifname": name}]), **UNIT) as node:
+            link.CONFIG = f"{node.directory.name}/config"
+            status, out = run_here("link", "save")
+            require(status == 1 and "is no name for the unit" in out, out)
+            require(not os.path.exists(link.CONFIG) and not os.path.exists(f"{node.directory.name}/enabled"), name)
+    with System({"a-1": {"offload/netdev": "-e0"}}, rdma=shown(**{"a-1": "-e0"}), **UNIT) as node:
+        link.CONFIG = f"{node.directory.name}/config"
+        status, out = run_here("link", "save")
+        require(status == 0 and out == f"{link.CONFIG}/-e0.conf\n", out)
+        with open(f"{node.directory.name}/enabled", encoding="utf-8") as file:
+            require(file.read() == "enable -- hroce-link@-e0.service\n", "enabled otherwise")
+
+
 def main():
     cases = Cases()
     for case in (completion_names, completion_typed, own_netdev, forged_process, control_characters, commands_fail,
-                 repairs_are_quoted):
+                 repairs_are_quoted, names, saved_names):
         cases.run(f"host.{case.__name__}", case)
     return cases.done()
 

@@ -75,7 +75,7 @@ class Device:
         return None
 
     def netdevs(self):
-        """Its own netdev and those of its GIDs: they differ only where the module does not tell the own one of a VLAN."""
+        """Its own netdev and those of its GIDs, which differ where the module does not tell the own one of a VLAN."""
         own = self.netdev()
         return unique(([own.name] if own else []) + [gid.netdev for gid in self.gids()])
 
@@ -132,5 +132,5 @@ def failing():
 
 
 def valid_name(name):
-    """What ib_core accepts as the name of a device, and a shell leaves alone."""
-    return re.fullmatch(r"[A-Za-z0-9_.-]{1,63}", name) is not None
+    """What ib_core accepts as the name of a device, and shells, paths and options leave alone."""
+    return re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}", name) is not None

@@ -9,6 +9,7 @@ from . import device, doctor, system
 
 # Read by hroce-link@.service, a file for each netdev.
 CONFIG = "/etc/hroce"
+NAMES = "use letters and digits, and behind the first one '_', '-' and '.'"
 
 
 def fail(text, status=1):
@@ -30,7 +31,7 @@ def reason(netdev):
 
 def add(options):
     if not device.valid_name(options.name):
-        return fail(f"{options.name} is no name for a link: use letters, digits, '_', '-' and '.'", 2)
+        return fail(f"{options.name} is no name for a link: {NAMES}", 2)
     before = reason(options.netdev), system.run("dmesg").out.count("hroce: no link on")
     done = system.run("rdma", "link", "add", options.name, "type", "hroce", "netdev", options.netdev)
     if done.ok:
@@ -55,12 +56,14 @@ def report(options, what, name):
 
 
 def unit(netdev):
-    escaped = system.run("systemd-escape", "--template=hroce-link@.service", netdev)
+    escaped = system.run("systemd-escape", "--template=hroce-link@.service", "--", netdev)
     return escaped.out.strip() if escaped.ok else f"hroce-link@{netdev}.service"
 
 
 def save_one(link):
     """The file and the unit that make the link again as the netdev appears. Returns the path, or raises OSError."""
+    if not device.valid_name(link.name):
+        raise OSError(f"{link.name} is no name for the unit: {NAMES}")
     netdev = link.netdev()
     if not netdev:
         raise OSError(f"{link.name} has no netdev in this network namespace")
@@ -70,7 +73,7 @@ def save_one(link):
     with open(f"{path}.new", "w", encoding="utf-8") as file:
         file.write(f"NAME={link.name}\n" + (f"POLICY={policy}\n" if policy != "auto" else ""))
     os.replace(f"{path}.new", path)
-    done = system.run("systemctl", "enable", unit(netdev.name))
+    done = system.run("systemctl", "enable", "--", unit(netdev.name))
     if not done.ok:
         raise OSError(f"{path} is written, and systemctl enable {unit(netdev.name)} fails: {done.err}")
     return path
