@@ -350,10 +350,26 @@ def saved_names():
             require(file.read() == "enable -- hroce-link@-e0.service\n", "enabled otherwise")
 
 
+def saved_others():
+    """Neither a link of another network namespace nor one that cannot be saved keeps the rest from being saved."""
+    links = {"a": {"offload/netdev": ""}, "b c": {"offload/netdev": "eth1"}, "d": {"offload/netdev": "eth2"}}
+    with System(links, rdma=shown(d="eth2"), **UNIT) as node:
+        link.CONFIG = f"{node.directory.name}/config"
+        status, out = run_here("link", "save")
+        require(status == 1 and out.startswith(f"{link.CONFIG}/eth2.conf\nhroce: b c is no name"), out)
+        status, out = run_here("link", "save", "a")
+        require(status == 1 and "no netdev in this network namespace" in out, out)
+        del links["b c"]
+    with System(links, rdma=shown(d="eth2"), **UNIT) as node:
+        link.CONFIG = f"{node.directory.name}/config"
+        status, answer = run_here("link", "save", "--json")
+        require(status == 0 and answer == {"saved": [f"{link.CONFIG}/eth2.conf"]}, answer)
+
+
 def main():
     cases = Cases()
     for case in (completion_names, completion_typed, own_netdev, forged_process, control_characters, commands_fail,
-                 repairs_are_quoted, names, saved_names):
+                 repairs_are_quoted, names, saved_names, saved_others):
         cases.run(f"host.{case.__name__}", case)
     return cases.done()
 

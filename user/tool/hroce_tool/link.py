@@ -83,14 +83,22 @@ def save(options):
     links = [link for link in device.links() if options.name in (None, link.name)]
     if options.name and not links:
         return fail(f"no link {options.name}")
-    saved = []
+    saved, wrong = [], [text for text in [rdma_fails()] if text]
     for link in links:
+        # One of another network namespace is saved there.
+        if not options.name and not link.netdev():
+            continue
         try:
             saved.append(save_one(link))
         except OSError as why:
-            return fail(str(why))
-    print(json.dumps({"saved": saved}) if options.json else "\n".join(saved))
-    return 0
+            wrong.append(str(why))
+    if options.json:
+        print(json.dumps({"saved": saved}))
+    elif saved:
+        print("\n".join(saved))
+    for text in wrong:
+        fail(text)
+    return 1 if wrong else 0
 
 
 def show(options):
