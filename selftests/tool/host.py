@@ -23,6 +23,7 @@ from hroce_tool.checks import addresses, commands, firewall, gids, mtu, offloads
 from hroce_tool.finding import command, error
 from hroce_tool.netdev import Netdev
 
+SCRIPT = os.path.realpath(f"{HERE}/../../user/systemd/hroce-link")
 COMPLETION = os.path.realpath(f"{HERE}/../../user/tool/completion")
 ESCAPED, ESCAPE = "\\u001b", "\x1b"
 EVIL = "$(touch PWN)"
@@ -366,10 +367,21 @@ def saved_others():
         require(status == 0 and answer == {"saved": [f"{link.CONFIG}/eth2.conf"]}, answer)
 
 
+def unit_of_older_modules():
+    """The script of the unit, and a module that does not tell the netdev: the name of one is no pattern."""
+    for netdev, calls in (("eth0-100", ["show", "add"]), ("eth0.1000", ["show", "add"]), ("eth0.100", ["show"])):
+        log = 'echo "$2" >>"$(dirname "$0")/../calls"'
+        rdma = f"{log}; [ $2 != show ] || echo 'link x/1 state ACTIVE physical_state LINK_UP netdev {netdev} '"
+        with System({}, rdma=rdma, modprobe="true") as node:
+            subprocess.run(["sh", SCRIPT, "add", "eth0.100"], check=True)
+            with open(f"{node.directory.name}/calls", encoding="utf-8") as file:
+                require(file.read().split() == calls, netdev)
+
+
 def main():
     cases = Cases()
     for case in (completion_names, completion_typed, own_netdev, forged_process, control_characters, commands_fail,
-                 repairs_are_quoted, names, saved_names, saved_others):
+                 repairs_are_quoted, names, saved_names, saved_others, unit_of_older_modules):
         cases.run(f"host.{case.__name__}", case)
     return cases.done()
 
