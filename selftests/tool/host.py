@@ -5,6 +5,7 @@ What the command hroce does with names and answers that somebody has made to har
 system is a directory, and commands are scripts that come first in the PATH.
 """
 import contextlib
+import errno
 import io
 import ipaddress
 import json
@@ -19,7 +20,8 @@ import time
 from lib import HERE, PATIENCE, Cases, find, listed, reported, require, wait_for
 
 from hroce_tool import cli, device, doctor, link, peer, system
-from hroce_tool.checks import addresses, commands, firewall, gids, mtu, offloads, pause, port, priority, rings
+from hroce_tool.checks import (addresses, commands, drops, firewall, gids, library, mtu, offloads, pause, port,
+                               priority, rings)
 from hroce_tool.finding import command, error
 from hroce_tool.netdev import Netdev
 
@@ -152,8 +154,8 @@ def own_netdev():
 def forged_process():
     """The name of the process that has the port looks like another process, or like the end of a line about one."""
     for name, printed in (('a",pid=1', 'a",pid=1'), ('",pid=1,fd=2\n\x1b', '",pid=1,fd=2\\x0a\\x1b')):
-        child = subprocess.Popen(["python3", "-c", f"import ctypes, time; ctypes.CDLL(None).prctl(15, {name.encode()!r}); "
-                                  "print(flush=True); time.sleep(600)"], stdout=subprocess.PIPE)
+        code = f"ctypes.CDLL(None).prctl(15, {name.encode()!r}); print(flush=True); time.sleep(600)"
+        child = subprocess.Popen(["python3", "-c", f"import ctypes, time; {code}"], stdout=subprocess.PIPE)
         child.stdout.readline()
         said = f'UNCONN 0 0 *:4791 *:* users:(("{name}",pid={child.pid},fd=3))\n'
         try:
@@ -175,7 +177,8 @@ def run_here(*words, checks=(commands, addresses)):
             status = cli.main(list(words))
     finally:
         doctor.CHECKS = before
-    return status, json.loads(out.getvalue()) if "--json" in words and out.getvalue() else out.getvalue() + err.getvalue()
+    said = out.getvalue()
+    return status, json.loads(said) if "--json" in words and said else said + err.getvalue()
 
 
 def ip_shows(links):
@@ -207,8 +210,8 @@ def commands_fail():
     good = {"rdma": shown(hroce0="eth0"), "ip": ip_shows(["eth0"])}
     with System(links, **good):
         require(run_here("doctor", "--json")[0] == 0, run_here("doctor"))
-    for bad in ({"rdma": "echo no; exit 1"}, {"rdma": "echo no JSON"}, {"rdma": "echo '[ ]'"}, {"rdma": shown(other="eth0")},
-                {"ip": "exit 1"}, {"ip": "echo '[{'"}):
+    for bad in ({"rdma": "echo no; exit 1"}, {"rdma": "echo no JSON"}, {"rdma": "echo '[ ]'"},
+                {"rdma": shown(other="eth0")}, {"ip": "exit 1"}, {"ip": "echo '[{'"}):
         # Of older modules, rdma tells the netdev.
         for it in (links, {"hroce0": {}}):
             with System(it, **good | bad):
@@ -378,10 +381,96 @@ def unit_of_older_modules():
                 require(file.read().split() == calls, netdev)
 
 
+class Opened:
+    """libibverbs that opens the link with this errno, and a node that may be opened, or not, or is not there."""
+
+    def __init__(self, number, node):
+        self.number, self.node = number, node
+
+    def finding(self):
+        class Link:
+            name = "hroce0"
+            uverbs = staticmethod(lambda: None if self.node is None else "uverbs7")
+
+        before = library.open_all, os
+        library.open_all = lambda: ({"hroce0": self.number}, "")
+        library.os = self
+        try:
+            return library.check([Link])[0]
+        finally:
+            library.open_all, library.os = before
+
+    R_OK, W_OK = os.R_OK, os.W_OK
+    strerror = staticmethod(os.strerror)
+
+    @property
+    def path(self):
+        return self
+
+    def exists(self, _path):
+        return self.node is not None
+
+    def access(self, path, _how):
+        return self.node if "uverbs" in path else True
+
+
+def open_fails():
+    """The repair is for what is wrong: rights of the node, if it has others, and that alone."""
+    for number in (errno.EACCES, errno.ENOENT):
+        repair = Opened(number, False).finding().repair
+        require(repair == "chmod 666 /dev/infiniband/uverbs7", repair)
+    require("udevadm" in Opened(errno.ENOENT, None).finding().repair, "a node that is not there")
+    for number in (errno.ENOMEM, errno.EACCES, errno.ENODEV):
+        repair = Opened(number, True).finding().repair
+        require("chmod" not in repair, f"{number}: {repair}")
+
+
+def qdisc_drops():
+    """Of a queue that drops now; not what it has dropped before, nor by another queue in place of one that was made."""
+    def queue(kind, packets, dropped):
+        return prints([{"dev": "eth0", "kind": kind, "root": True, "packets": packets, "drops": dropped}])
+
+    class Link:
+        netdevs_below = staticmethod(lambda: [Netdev("eth0")])
+
+    def found(before, after):
+        """The second call is told from the first by a file."""
+        script = (f'seen=$(dirname "$0")/../seen; if [ -e $seen ]; then {queue(*after)}; '
+                  f'else : >$seen; {queue(*before)}; fi')
+        with System({}, tc=script):
+            return [it for it in drops.check([Link]) if it.id == "qdisc-drops"]
+
+    drops.SECONDS = 0.01
+    for before, after in ((("fq", 1000, 500), ("fq", 2000, 500)), (("fq", 1000, 500), ("fq", 90000, 501)),
+                          (("fq", 1000, 500), ("fq", 10, 0)), (("fq", 1000, 1), ("fq_codel", 1000, 500))):
+        require(not found(before, after), (before, after))
+    for kind in ("fq", "tbf", "mq", "htb"):
+        one, = found((kind, 1000, 5), (kind, 1000, 6))
+        require(("root pfifo" in one.repair) == (kind == "fq"), one)
+        require("1 packets of 1 " in one.what, one)
+
+
+def counters_shrink():
+    """A driver that begins anew has not dropped a negative number of packets."""
+    values = [5, 0]
+
+    class Shrunk(Netdev):
+        def statistic(self, _name):
+            return values.pop(0) if values else 0
+
+    class Link:
+        netdevs_below = staticmethod(lambda: [Shrunk("eth0")])
+
+    drops.MISSED = ("rx_missed_errors",)
+    with System({}, tc="echo '[]'"):
+        require(not [it for it in drops.check([Link]) if it.id == "card-drops"], "found")
+
+
 def main():
     cases = Cases()
     for case in (completion_names, completion_typed, own_netdev, forged_process, control_characters, commands_fail,
-                 repairs_are_quoted, names, saved_names, saved_others, unit_of_older_modules):
+                 repairs_are_quoted, names, saved_names, saved_others, unit_of_older_modules,
+                 open_fails, qdisc_drops, counters_shrink):
         cases.run(f"host.{case.__name__}", case)
     return cases.done()
 

@@ -8,6 +8,8 @@ from . import system
 # What iboe_get_mtu() of the kernel takes off for headers, and the sizes that remain.
 HEADERS = 40 + 8 + 12 + 4 + 28 + 4
 ROCE_MTUS = (4096, 2048, 1024, 512, 256)
+# Queues that someone has made to slow down or damage what is sent.
+SHAPERS = ("netem", "tbf", "htb", "hfsc", "cbq", "cake")
 
 
 def roce_mtu(mtu):
@@ -80,9 +82,10 @@ class Netdev:
     def statistic(self, name):
         return system.read_int(f"{self.path}/statistics/{name}", 0)
 
-    def qdiscs(self):
-        shown = system.once_json("tc", "-j", "-s", "qdisc", "show") or []
-        return [entry for entry in shown if entry.get("dev") == self.name]
+    def root_qdisc(self):
+        """The kind of queue that it sends through, "" if that is not known."""
+        shown = system.once_json("tc", "-j", "qdisc", "show") or []
+        return next((entry["kind"] for entry in shown if entry.get("dev") == self.name and entry.get("root")), "")
 
     def routes(self):
         """Pairs of "-4" or "-6" and a route of the main table, as `ip -j route` shows it."""

@@ -18,7 +18,7 @@ import time
 from . import device, system
 from .checks import priority
 from .finding import command, error, quoted, warning
-from .netdev import Netdev, roce_mtu
+from .netdev import SHAPERS, Netdev, roce_mtu
 
 PORT = 18540
 VERSION = 1
@@ -42,8 +42,6 @@ NETDEV_MTU = {4096: 4200, 2048: 2300, 1024: 1500, 512: 1000, 256: 600}
 # What state() tells of a link, and names in it, which become parts of commands.
 FIELDS = {"link": str, "netdev": str, "queue": str, "address": str, "mtu": int, "time": (int, float), "counters": dict}
 NAME = re.compile(r"[\w.:@-]{0,64}", re.ASCII)
-# Queues that someone has made to slow down or damage what is sent.
-SHAPERS = ("netem", "tbf", "htb", "hfsc", "cbq", "cake")
 
 
 def program():
@@ -75,7 +73,7 @@ def state(address):
                 netdev = Netdev(gid.netdev)
                 return {"version": VERSION, "link": link.name, "netdev": netdev.name, "mtu": netdev.mtu,
                         "address": address, "time": time.time(), "counters": link.counters(),
-                        "queue": next((it["kind"] for it in netdev.qdiscs() if it.get("root")), "")}
+                        "queue": netdev.root_qdisc()}
     return {"version": VERSION, "link": None, "address": address}
 
 

@@ -84,18 +84,21 @@ def once(*words):
     return remembered(words, lambda: run(*words))
 
 
-def once_json(*words):
+def parsed(done):
     """
     What the command printed as JSON; None if it failed or printed something else. iproute2 prints control characters in
     names as they are.
     """
-    done = once(*words)
     if not done.ok:
         return None
     try:
         return json.loads(done.out or "[]", strict=False)
     except ValueError:
         return None
+
+
+def once_json(*words):
+    return parsed(once(*words))
 
 
 def release():

@@ -4,9 +4,12 @@ import time
 
 from .. import system
 from ..finding import command, warning
+from ..netdev import SHAPERS
 
 # Counters since boot tell nothing about now, and cannot be reset: what grows in this time counts.
 SECONDS = 0.5
+# Queues made of others.
+MANY = ("mq", "mqprio", "taprio", "multiq", "prio", "ets", "drr", "qfq")
 MISSED = ("rx_missed_errors", "rx_fifo_errors")
 
 
@@ -15,19 +18,26 @@ def backlog_drops():
     return sum(int(line.split()[1], 16) for line in system.read("/proc/net/softnet_stat", "").splitlines())
 
 
-def qdisc_findings(netdev):
-    """A queue of the network stack that has refused more than one packet in ten thousand."""
-    found = []
-    for qdisc in netdev.qdiscs():
-        drops, packets = qdisc.get("drops", 0), qdisc.get("packets", 0)
-        if not qdisc.get("root") or drops <= (drops + packets) / 10000:
-            continue
-        found.append(warning("qdisc-drops", netdev.name,
-                             f"The queue {qdisc['kind']} of {netdev.name} has dropped {drops} packets of "
-                             f"{drops + packets}.",
-                             "RoCEv2 repeats what is lost, and UC and UD lose messages.",
-                             command("tc", "qdisc", "replace", "dev", netdev.name, "root", "pfifo", "limit", 10000)))
-    return found
+def queues():
+    """{netdev: (kind, packets, drops)} of the queues that netdevs send through, now."""
+    shown = system.parsed(system.run("tc", "-j", "-s", "qdisc", "show")) or []
+    return {entry["dev"]: (entry["kind"], entry.get("packets", 0), entry.get("drops", 0))
+            for entry in shown if entry.get("root") and "dev" in entry}
+
+
+def qdisc_findings(name, before, after):
+    """A queue of the network stack that refuses more than one packet in ten thousand."""
+    if not before or not after or before[0] != after[0]:
+        return []
+    kind, sent, drops = after[0], after[1] - before[1], after[2] - before[2]
+    if drops <= 0 or drops <= (sent + drops) / 10000:
+        return []
+    # Another queue in its place would undo what someone has made, or what spreads packets over the queues of the card.
+    repair = (command("tc", "-s", "-d", "qdisc", "show", "dev", name) if kind in SHAPERS + MANY else
+              command("tc", "qdisc", "replace", "dev", name, "root", "pfifo", "limit", 10000))
+    return [warning("qdisc-drops", name,
+                    f"The queue {kind} of {name} has dropped {drops} packets of {sent + drops} in {SECONDS} s.",
+                    "RoCEv2 repeats what is lost, and UC and UD lose messages.", repair)]
 
 
 def check(links):
@@ -38,20 +48,21 @@ def check(links):
     def missed():
         return {name: sum(map(it.statistic, MISSED)) for name, it in netdevs.items()}
 
-    missed_before, backlog_before = missed(), backlog_drops()
+    missed_before, backlog_before, queues_before = missed(), backlog_drops(), queues()
     time.sleep(SECONDS)
-    missed_after, backlog = missed(), backlog_drops() - backlog_before
+    missed_after, backlog, queues_after = missed(), backlog_drops() - backlog_before, queues()
     found = []
     for name, netdev in netdevs.items():
-        found += qdisc_findings(netdev)
+        found += qdisc_findings(name, queues_before.get(name), queues_after.get(name))
         new = missed_after[name] - missed_before[name]
-        if new:
+        # A driver that begins anew counts from 0.
+        if new > 0:
             rings = netdev.rings()
             found.append(warning("card-drops", name,
                                  f"{name} has dropped {new} packets in {SECONDS} s: its ring is full.",
                                  "RoCEv2 repeats what is lost, and UC and UD lose messages.",
                                  command("ethtool", "-G", name, "rx", rings[1] if rings else "ENTRIES")))
-    if backlog:
+    if backlog > 0:
         path = "/proc/sys/net/core/netdev_max_backlog"
         found.append(warning("backlog-drops", "netdev_max_backlog",
                              f"CPUs have dropped {backlog} packets in {SECONDS} s: their backlog is full.",
