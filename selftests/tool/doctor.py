@@ -45,7 +45,7 @@ def command_agrees():
 
 def usage_is_2():
     for words in ("", "nothing", "doctor --nothing", "doctor --link nothing", "link", "link add x",
-                  "link add a/b eth0", "link add .. eth0", "link add .a eth0"):
+                  "link add a/b eth0", "doctor --serve --port 99999", "top --once --interval inf", "link add .. eth0", "link add .a eth0"):
         status, out, err = command(*words.split())
         require(status == 2 and err and not out, f"exit status {status} of: hroce {words}\n{out}{err}")
 

@@ -17,11 +17,12 @@ import subprocess
 import tempfile
 import time
 
-from lib import HERE, PATIENCE, Cases, find, listed, reported, require, wait_for
+from lib import HERE, PATIENCE, Cases, Failed, find, listed, reported, require, wait_for
+from lib import command as run_command
 
-from hroce_tool import cli, device, doctor, link, peer, system
-from hroce_tool.checks import (addresses, commands, drops, firewall, gids, library, mtu, offloads, pause, port,
-                               priority, rings)
+from hroce_tool import cc, cli, device, doctor, link, peer, system
+from hroce_tool.checks import (addresses, commands, drops, firewall, gids, library, memlock, mtu, offloads, pause,
+                               port, priority, rings)
 from hroce_tool.finding import command, error
 from hroce_tool.netdev import Netdev
 
@@ -466,11 +467,64 @@ def counters_shrink():
         require(not [it for it in drops.check([Link]) if it.id == "card-drops"], "found")
 
 
+def odd_numbers():
+    """Arguments and answers that are numbers, but none that arithmetic bears."""
+    # The command itself: argparse ends the process.
+    for words in ("doctor --serve --port 99999", "doctor --serve --port 0", "doctor --port -1 peer",
+                  "doctor --port x peer", "top --once --interval inf", "top --once --interval nan",
+                  "top --once --interval 1e300"):
+        status, out, err = run_command(*words.split())
+        require(status == 2 and "Traceback" not in err and not out, f"{words}: {status}\n{err}")
+    good = {"version": peer.VERSION, "link": "hroce0", "netdev": "eth0", "queue": "fq", "address": "10.0.0.1",
+            "mtu": 1500, "time": 1.5, "counters": {"tx_packets": (1 << 64) - 1}}
+    require(peer.understood(json.dumps(good)) == good, "the good one is refused")
+    answers = [json.dumps(good).replace('"time": 1.5', f'"time": {it}') for it in ("1e400", "-1e400", "NaN", "1" * 400)]
+    for field, value in (("mtu", -1), ("mtu", 1 << 40), ("mtu", False), ("mtu", float("inf")), ("time", True),
+                         ("counters", {"a": 1 << 64}), ("counters", {"a": -1}), ("counters", {"a": False}),
+                         ("counters", {"a": 1.5})):
+        answers.append(json.dumps(good | {field: value}))
+    for answer in answers:
+        try:
+            peer.understood(answer)
+        except ValueError:
+            continue
+        raise Failed(answer)
+
+
+def what_is_missing():
+    """A user without a name, a GID that goes while it is read, a machine whose number of bpf() is not known."""
+    before = os.getuid, os.environ.pop("SUDO_USER", None)
+    os.getuid = lambda: 4294967294
+    try:
+        require(memlock.user() == "USER", memlock.user())
+    finally:
+        os.getuid = before[0]
+        os.environ.update({"SUDO_USER": before[1]} if before[1] else {})
+    files = {"gids/0": "fe80::1", "gids/1": "", "gids/2": "fe80::2"}
+    for index in range(3):
+        files |= {f"gid_attrs/ndevs/{index}": "eth0", f"gid_attrs/types/{index}": "RoCE v2"}
+    with System({"hroce0": {f"ports/1/{path}": text for path, text in files.items()}}):
+        require([it.index for it in device.Device("hroce0").gids()] == [0, 2], "GIDs")
+    machine, cc.platform.machine = cc.platform.machine, lambda: "pdp11"
+    try:
+        cc.StructOps.create_map(Unmapped())
+    except OSError as why:
+        require("pdp11" in why.strerror, why)
+    finally:
+        cc.platform.machine = machine
+
+
+class Unmapped:
+    @staticmethod
+    def any_btf():
+        return 0
+
+
 def main():
     cases = Cases()
     for case in (completion_names, completion_typed, own_netdev, forged_process, control_characters, commands_fail,
                  repairs_are_quoted, names, saved_names, saved_others, unit_of_older_modules,
-                 open_fails, qdisc_drops, counters_shrink):
+                 open_fails, qdisc_drops, counters_shrink, odd_numbers, what_is_missing):
         cases.run(f"host.{case.__name__}", case)
     return cases.done()
 

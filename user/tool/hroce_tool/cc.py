@@ -28,7 +28,7 @@ BPF_STRUCT_OPS = 44
 BPF_F_LINK = 1 << 13
 BPF_F_VTYPE_BTF_OBJ_FD = 1 << 15
 BTF_KIND_STRUCT = 4
-NR_BPF = {"x86_64": 321, "aarch64": 280}
+NR_BPF = {"x86_64": 321, "aarch64": 280, "riscv64": 280, "loongarch64": 280, "ppc64le": 361}
 
 # elf.h
 EM_BPF = 247
@@ -119,7 +119,10 @@ class StructOps(Libbpf):
     def create_map(self, **fields):
         attr = MapAttr(type=BPF_MAP_TYPE_STRUCT_OPS, key_size=4, max_entries=1,
                        flags=BPF_F_LINK | BPF_F_VTYPE_BTF_OBJ_FD, name=b"hroce_cc", btf_fd=self.any_btf(), **fields)
-        fd = ctypes.CDLL(None, use_errno=True).syscall(NR_BPF[platform.machine()], BPF_MAP_CREATE, ctypes.byref(attr),
+        machine = platform.machine()
+        if machine not in NR_BPF:
+            raise OSError(errno.ENOSYS, f"not on {machine}, but on {', '.join(NR_BPF)}")
+        fd = ctypes.CDLL(None, use_errno=True).syscall(NR_BPF[machine], BPF_MAP_CREATE, ctypes.byref(attr),
                                                        ctypes.sizeof(attr))
         if fd < 0:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))

@@ -5,6 +5,12 @@ import argparse
 from . import cc, doctor, link, peer, top, xdp
 
 
+def port(text):
+    if not 0 < int(text) < 1 << 16:
+        raise ValueError
+    return int(text)
+
+
 def parser():
     every = argparse.ArgumentParser(prog="hroce", description="Look after the RDMA links of this node; see hroce(8).")
     commands = every.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -14,7 +20,7 @@ def parser():
     it = commands.add_parser("doctor", parents=[shared], help="find what is wrong, and say how to repair it")
     it.add_argument("--link", action="append", metavar="LINK", help="look at this link alone; may be repeated")
     it.add_argument("--serve", action="store_true", help="answer the doctors of other nodes, until interrupted")
-    it.add_argument("--port", type=int, default=peer.PORT, help="port of the service (default: %(default)s)")
+    it.add_argument("--port", type=port, default=peer.PORT, help="port of the service (default: %(default)s)")
     it.add_argument("peer", nargs="?", metavar="PEER", help="host or address of a node where --serve runs")
     it.set_defaults(run=doctor.main)
 

@@ -52,7 +52,11 @@ class Device:
             kind = netdev and system.read(f"{self.port}/gid_attrs/types/{index}")
             if not kind:
                 continue
-            address = ipaddress.IPv6Address(system.read(f"{self.port}/gids/{index}"))
+            try:
+                address = ipaddress.IPv6Address(system.read(f"{self.port}/gids/{index}", ""))
+            except ValueError:
+                # It has gone meanwhile.
+                continue
             found.append(Gid(index, address, kind, netdev))
         return found
 

@@ -41,6 +41,9 @@ USUAL_TOS = 26 << 2
 NETDEV_MTU = {4096: 4200, 2048: 2300, 1024: 1500, 512: 1000, 256: 600}
 # What state() tells of a link, and names in it, which become parts of commands.
 FIELDS = {"link": str, "netdev": str, "queue": str, "address": str, "mtu": int, "time": (int, float), "counters": dict}
+# The largest of each. JSON of Python has infinity, NaN, and numbers that no float holds.
+RANGES = {"mtu": 1 << 31, "time": 1e11}
+COUNTER_MAX = (1 << 64) - 1
 NAME = re.compile(r"[\w.:@-]{0,64}", re.ASCII)
 
 
@@ -174,6 +177,12 @@ class Busy(Exception):
     """Another doctor measures."""
 
 
+def in_range(number, largest):
+    """Not for what is no number, or not a finite one."""
+    kinds = (int, float) if isinstance(largest, float) else (int,)
+    return type(number) in kinds and 0 <= number <= largest
+
+
 def understood(line):
     """The peer's answer. It may be anything: raise ValueError unless it is what state() returns."""
     try:
@@ -188,8 +197,10 @@ def understood(line):
         value = answer.get(field)
         if not isinstance(value, kind) or kind is str and not NAME.fullmatch(value):
             raise ValueError(f"its {field} is none")
-        if kind is dict and not all(isinstance(number, int) for number in value.values()):
+        if kind is dict and not all(in_range(number, COUNTER_MAX) for number in value.values()):
             raise ValueError(f"its {field} are none")
+        if field in RANGES and not in_range(value, RANGES[field]):
+            raise ValueError(f"its {field} is none")
     return answer
 
 

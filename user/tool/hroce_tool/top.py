@@ -19,6 +19,8 @@ COLUMNS = (
     ("ERRORS", ("requester_errors", "responder_errors")),
 )
 DROPS = "rx_drop_"
+# Of intervals, in seconds: a day.
+LONGEST = 86400
 
 
 def number(value):
@@ -105,8 +107,8 @@ def on_screen(interval):
 
 
 def main(options):
-    if not options.interval > 0:
-        return fail("the interval is a number of seconds above 0", 2)
+    if not 0 < options.interval <= LONGEST:
+        return fail(f"the interval is a number of seconds above 0, and not above {LONGEST}", 2)
     wrong = rdma_fails()
     if wrong:
         return fail(wrong)

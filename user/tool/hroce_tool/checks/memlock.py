@@ -14,7 +14,11 @@ LIMITS = "/etc/security/limits.d/hroce.conf"
 
 def user():
     """The ordinary user who runs this, perhaps by sudo."""
-    name = system.environment().get("SUDO_USER") or pwd.getpwuid(os.getuid()).pw_name
+    try:
+        name = system.environment().get("SUDO_USER") or pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        # A container may run users that it does not know.
+        name = "root"
     return "USER" if name == "root" else name
 
 
