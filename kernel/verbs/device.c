@@ -158,6 +158,21 @@ void hroce_ibdev_setup(struct ib_device *ibdev,
 	guid[4] ^= owner->number;
 }
 
+/* For ib_core, a name with a '%' is a format, where "%%" stands for one. */
+int hroce_ibdev_register(struct ib_device *ibdev, const char *name)
+{
+	char format[2 * IB_DEVICE_NAME_MAX], *end = format;
+
+	while (*name && end < format + sizeof(format) - 2) {
+		if (*name == '%')
+			*end++ = '%';
+		*end++ = *name++;
+	}
+	*end = '\0';
+	ib_mark_name_assigned_by_user(ibdev);
+	return ib_register_device(ibdev, format, NULL);
+}
+
 /* Initialise everything that needs no cleanup. */
 static void ibdev_setup(struct hroce_ibdev *ibdev)
 {
@@ -277,8 +292,7 @@ int hroce_dev_create(struct hroce_owner *owner, const char *name)
 		goto dealloc;
 	/* groups[1] is .device_group. All namespaces see the directory. */
 	dev->ib.groups[2] = owner->ops->group;
-	ib_mark_name_assigned_by_user(&dev->ib);
-	err = ib_register_device(&dev->ib, name, NULL);
+	err = hroce_ibdev_register(&dev->ib, name);
 	if (err)
 		goto dealloc;
 	return 0;

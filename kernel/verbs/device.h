@@ -91,6 +91,16 @@ void hroce_ibdev_setup(struct ib_device *ibdev,
 		       const struct hroce_owner *owner);
 
 /**
+ * hroce_ibdev_register - register a device by exactly this name
+ * @ibdev: device
+ * @name: its name; may have a '%', as a device that was renamed
+ *
+ * Context: as hroce_dev_create().
+ * Return: 0 or negative errno.
+ */
+int hroce_ibdev_register(struct ib_device *ibdev, const char *name);
+
+/**
  * hroce_dev_create - register the software device of a link
  * @owner: the link
  * @name: name of the device

@@ -178,8 +178,7 @@ int hroce_facade_create(struct hroce_owner *owner, const char *name)
 	err = ib_device_set_netdev(&facade->ib, owner->ndev, 1);
 	if (err)
 		goto dealloc;
-	ib_mark_name_assigned_by_user(&facade->ib);
-	err = ib_register_device(&facade->ib, name, NULL);
+	err = hroce_ibdev_register(&facade->ib, name);
 	if (err)
 		goto dealloc;
 	return 0;

@@ -105,6 +105,19 @@ nothing_of_its_own() {
 		[ ! -e /sys/class/infiniband/ofl/ports/1/hw_counters/rx_packets ]
 }
 
+# ib_core takes '%' in the name that a device is registered with for a place where it writes a number.
+keeps_name() {
+	local name sysfs
+
+	rdma dev set ofp name xAAAAAAAAAAAAAAAAAAAAAAAA || return
+	for name in 'o%d' '%%' 'x%s'; do
+		sysfs=/sys/class/infiniband/$name/offload
+		rdma dev set ofl name "$name" && hardware_goes && becomes software && hardware_comes && becomes hardware &&
+			rdma dev set "$name" name ofl || { rdma dev; return 1; }
+	done
+	rdma dev set xAAAAAAAAAAAAAAAAAAAAAAAA name ofp
+}
+
 # A VLAN belongs to the hardware below, with and without address; so does what is made when the hardware is there.
 vlan() {
 	ip link add link ia name ia.7 type vlan id 7 && ip link set ia.7 up || return
@@ -137,6 +150,7 @@ run_detect() {
 	tap_case offload.driver_admitted knob_on
 	tap_case offload.bad_drivers_refused knob_refuses
 	tap_case offload.goes_and_comes goes_and_comes
+	tap_case offload.keeps_name keeps_name
 	tap_case offload.seen_by_usual_tools seen_everywhere
 	tap_case offload.nothing_of_its_own nothing_of_its_own
 	tap_case offload.vlan vlan
