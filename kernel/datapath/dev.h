@@ -74,7 +74,8 @@
  * @spray: paths that requests to hroce peers take at once, from 1 to
  *	HRP_SPRAY_PATHS, see proto/spray.h
  * @busy_poll: processes that poll an empty CQ poll the netdev, see busy.h
- * @leaving: the device is being unregistered: verbs must not start to wait
+ * @leaving: the device is being unregistered, or leaves its namespace: verbs
+ *	must not start to wait
  * @poller: polls send queues, if enabled
  */
 struct hroce_dev {

@@ -211,6 +211,8 @@ static int dev_enable(struct ib_device *ibdev)
 {
 	struct hroce_dev *dev = to_hdev(ibdev);
 
+	/* ib_core took the device away from its users for the move. */
+	WRITE_ONCE(dev->leaving, false);
 	if (to_hibdev(ibdev)->debug)
 		return 0;
 	hroce_debug_add(dev);

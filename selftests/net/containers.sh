@@ -380,6 +380,8 @@ handed_over() {
 	ip netns attach "nm-$id" "${pid_of[c1]}" && rdma dev set lh netns "nm-$id" && ip netns del "nm-$id" || return
 	only lh links_inside c1 && gone lh || return
 	used=lh pingpong_with_itself user_inside || return
+	# What waits is not told that the device goes away, as it was when the device left its namespace.
+	net c1 env HROCE_DEV=lh "$build/odp" prefetch_refused || return
 	kill -9 "${pid_of[c1]}"
 	wait_for 20 rdma link show lh/1 && rdma link del lh && ip link del ha
 }
