@@ -220,7 +220,8 @@ static struct ib_device *link_device(struct hroce_link *link)
 		ib_device_put(ibdev);
 		return NULL;
 	}
-	strscpy(link->name, dev_name(&ibdev->dev), sizeof(link->name));
+	/* Not dev_name(), which a rename frees. */
+	strscpy(link->name, ibdev->name, sizeof(link->name));
 	return ibdev;
 }
 

@@ -194,8 +194,7 @@ static int poller_start(struct hroce_dev *dev)
 {
 	struct task_struct *task;
 
-	task = kthread_run(poller_main, dev, "hroce/%s",
-			   dev_name(&dev->ib.dev));
+	task = kthread_run(poller_main, dev, "hroce/%s", dev->ib.name);
 	if (IS_ERR(task))
 		return PTR_ERR(task);
 	dev->poller.task = task;

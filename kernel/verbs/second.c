@@ -118,7 +118,7 @@ static struct hroce_dev *second_dev(const char *name)
 
 	lockdep_assert_held(&second_mutex);
 	list_for_each_entry(dev, &second_devs, second_node)
-		if (!strcmp(dev_name(&dev->ib.dev), name))
+		if (!strcmp(dev->ib.name, name))
 			return dev;
 	return NULL;
 }
@@ -152,7 +152,7 @@ int hroce_second_set(struct hroce_dev *dev, const char *name)
 void hroce_second_name(const struct hroce_dev *dev, char *name, size_t size)
 {
 	mutex_lock(&second_mutex);
-	strscpy(name, dev->second ? dev_name(&dev->second->ib.dev) : "", size);
+	strscpy(name, dev->second ? dev->second->ib.name : "", size);
 	mutex_unlock(&second_mutex);
 }
 
