@@ -16,6 +16,7 @@
 #include "debug_knob.h"
 #include "device.h"
 #include "second.h"
+#include "../compat/debugfs.h"
 
 static struct dentry *debug_root;
 
@@ -196,7 +197,7 @@ void hroce_debug_add(struct hroce_dev *dev)
 {
 	struct dentry *dir;
 
-	dir = debugfs_create_dir(dev_name(&dev->ib.dev), debug_root);
+	dir = debugfs_create_dir(dev->ib.name, debug_root);
 	debugfs_create_file("gso", 0600, dir, &dev->port.gso, &gso_fops);
 	debugfs_create_bool("gro", 0600, dir, &dev->port.gro);
 	debugfs_create_bool("elide_icrc", 0600, dir, &dev->port.elide_icrc);
@@ -230,6 +231,11 @@ void hroce_debug_add(struct hroce_dev *dev)
 	debugfs_create_file_unsafe("burst_kb", 0600, dir, dev, &burst_kb_fops);
 	debugfs_create_file("bursts", 0400, dir, dev, &bursts_fops);
 	to_hibdev(&dev->ib)->debug = dir;
+}
+
+void hroce_debug_rename(struct hroce_dev *dev)
+{
+	debugfs_change_name(to_hibdev(&dev->ib)->debug, "%s", dev->ib.name);
 }
 
 void hroce_debug_del(struct hroce_dev *dev)

@@ -60,6 +60,14 @@ void hroce_debug_add_cc(struct hroce_dev *dev, struct dentry *dir);
  */
 void hroce_debug_add_rp(struct hroce_dev *dev, struct dentry *dir);
 
+/**
+ * hroce_debug_rename - give the directory of a link its new name
+ * @dev: device, after hroce_debug_add()
+ *
+ * Context: process, may sleep; a lock of ib_core keeps the name.
+ */
+void hroce_debug_rename(struct hroce_dev *dev);
+
 /* Counterpart of hroce_debug_add(); does nothing without it. */
 void hroce_debug_del(struct hroce_dev *dev);
 

@@ -213,8 +213,11 @@ static int dev_enable(struct ib_device *ibdev)
 
 	/* ib_core took the device away from its users for the move. */
 	WRITE_ONCE(dev->leaving, false);
-	if (to_hibdev(ibdev)->debug)
+	if (to_hibdev(ibdev)->debug) {
+		/* A rename beside the move may have found no clients. */
+		hroce_debug_rename(dev);
 		return 0;
+	}
 	hroce_debug_add(dev);
 	hroce_second_enter(dev);
 	return 0;

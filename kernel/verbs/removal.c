@@ -7,9 +7,10 @@
  * This is a client of ib_core, since every removal calls clients first, in the
  * reverse order of registration: this one before ib_uverbs, which was loaded
  * earlier. ib_uverbs waits for running verbs, so those that wait for user
- * memory are woken here, too.
+ * memory are woken here, too. Clients also hear of new names.
  */
 #include "../datapath/qp.h"
+#include "debug.h"
 #include "device.h"
 #include "facade.h"
 #include "mr.h"
@@ -38,10 +39,16 @@ static void removal_begin(struct ib_device *ibdev, void *client_data)
 	hroce_qp_visit_all(dev, removal_flush);
 }
 
+static void removal_rename(struct ib_device *ibdev, void *client_data)
+{
+	hroce_debug_rename(to_hdev(ibdev));
+}
+
 static struct ib_client removal_client = {
 	.name = "hroce_removal",
 	.add = removal_add,
 	.remove = removal_begin,
+	.rename = removal_rename,
 };
 
 int hroce_removal_init(void)

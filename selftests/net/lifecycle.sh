@@ -75,6 +75,18 @@ fresh() {
 	two_ends
 }
 
+# usage: has LINK VALUE: of a switch
+has() { [ "$(cat "/sys/kernel/debug/hroce/$1/sack")" = "$2" ]; }
+
+# The switches of a link follow its name, and another link with the old name has its own.
+renamed() {
+	fresh && knob nla sack N && rdma dev set nla name nlx && links+=(nlx) && has nlx N &&
+		[ ! -e /sys/kernel/debug/hroce/nla ] || { ls /sys/kernel/debug/hroce; return 1; }
+	rdma dev set nlb name nla && has nla Y && rdma link del nla && add_link "$nsB" nla eb && has nla Y &&
+		knob nla sack N && knob nlx sack Y && has nla N && has nlx Y || { ls /sys/kernel/debug/hroce; return 1; }
+	rdma link del nlx && [ ! -e /sys/kernel/debug/hroce/nlx ]
+}
+
 # Traffic must end with an error, soon; the peer's link stays and works.
 must_fail() {
 	[[ $traffic_status = [12] ]]
@@ -259,6 +271,7 @@ tap_case lifecycle.add_and_delete add_and_delete
 tap_case lifecycle.mtu_changes_while_added mtu_changes_while_added
 tap_case lifecycle.refused refused
 tap_case lifecycle.refused_with_reason refused_with_reason
+tap_case lifecycle.renamed renamed
 tap_case lifecycle.delete_link_under_traffic delete_link_under_traffic
 tap_case lifecycle.delete_netdev_under_traffic delete_netdev_under_traffic
 tap_case lifecycle.delete_namespace_under_traffic delete_namespace_under_traffic
