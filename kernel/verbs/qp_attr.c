@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Attributes of queue pairs: check, apply and query. */
+#include <linux/capability.h>
+#include <net/net_namespace.h>
 #include "../datapath/pkey.h"
 #include "../datapath/qp.h"
 #include "../datapath/ring.h"
@@ -212,6 +214,24 @@ static void attr_query(struct hroce_qp *qp, struct ib_qp_attr *attr)
 	hroce_qp_unlock(qp);
 }
 
+/*
+ * With these numbers one can send packets that pass for the peer's. Anybody may
+ * list queue pairs by netlink, which asks for nothing by the mask; who asks for
+ * them has the queue pair.
+ */
+static void attr_hide(const struct hroce_dev *dev, struct ib_qp_attr *attr,
+		      int mask)
+{
+	if (ns_capable_noaudit(dev->port.net->user_ns, CAP_NET_ADMIN))
+		return;
+	if (!(mask & IB_QP_SQ_PSN))
+		attr->sq_psn = 0;
+	if (!(mask & IB_QP_RQ_PSN))
+		attr->rq_psn = 0;
+	if (!(mask & IB_QP_DEST_QPN))
+		attr->dest_qp_num = 0;
+}
+
 int hroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		   struct ib_qp_init_attr *init)
 {
@@ -228,6 +248,7 @@ int hroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		},
 	};
 	attr_query(qp, attr);
+	attr_hide(hqp_dev(qp), attr, mask);
 	mutex_unlock(&qp->modify_lock);
 
 	*init = (struct ib_qp_init_attr) {

@@ -76,9 +76,26 @@ policy() {
 	echo software >$file && ! "${drop[@]}" sh -c "echo auto >$file" && grep -q software $file && echo auto >$file
 }
 
+# usage: shown COMMAND...: to whom it runs as: the queue pairs with a connection
+shown() { "$@" rdma resource show qp link nla | grep 'type RC .*state RTS'; }
+
+# What a packet must have to be taken for one of another's connection, see "Guessing" in Documentation/security.rst
+numbers_shown() {
+	shown env && shown env | grep 'rqpn [1-9].* rq-psn [1-9].* sq-psn [1-9]' || return
+	shown "${nobody[@]}" && ! shown "${nobody[@]}" | grep -v 'rqpn 0 .* rq-psn 0 sq-psn 0 '
+}
+numbers_hidden() {
+	local nobody=("${drop[@]}")
+
+	under_traffic numbers_shown || return
+	nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	under_traffic numbers_shown
+}
+
 topology || { tap_case privilege.topology false; tap_done; exit 1; }
 tap_case privilege.priorities priorities
 tap_case privilege.xrc_target xrc_target
 tap_case privilege.partition_keys partition_keys
 tap_case privilege.policy policy
+tap_case privilege.numbers_hidden numbers_hidden
 tap_done

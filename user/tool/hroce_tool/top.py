@@ -68,7 +68,7 @@ def lines(report):
         # Nothing has been measured yet if it is 0.
         measured = [str(state.get(name) or "-") for name in ("rtt_us", "window_pkts", "waits_for")]
         rows.append([f"{pair['link']}/{pair['number']}", pair["type"] or "-", pair["state"] or "-",
-                     str(pair["peer"] if pair["peer"] is not None else "-"), str(pair["pid"] or "-"), row[4], row[6],
+                     str(pair["peer"] or "-"), str(pair["pid"] or "-"), row[4], row[6],
                      *measured, pair["program"] or "-"])
     shown += [""] + table(rows)
     for pair in report["queue_pairs"]:
