@@ -239,8 +239,9 @@ static void link_tell(struct hroce_link *link,
 }
 
 /*
- * Handle events that link_event() received before the device existed. Return:
- * false if the netdev was unregistered.
+ * Handle events that link_event() received before the device existed, or while
+ * it moved to another RDMA namespace and could not be found. Return: false if
+ * the netdev was unregistered.
  */
 static bool link_catch_up(struct hroce_link *link)
 {
@@ -394,12 +395,25 @@ static void link_reconsider(struct hroce_link *link)
 	link_log(link);
 }
 
+/* The netdev has gone, and the device not yet. */
+static void link_end(struct hroce_link *link)
+{
+	struct ib_device *ibdev = link_device(link);
+
+	if (ibdev)
+		ib_unregister_device_and_put(ibdev);
+}
+
 static void link_work(struct work_struct *work)
 {
 	struct hroce_link *link = container_of(work, struct hroce_link, work);
 
-	link_reconsider(link);
-	link_tell(link, hroce_port_follow_addrs);
+	if (link_catch_up(link)) {
+		link_reconsider(link);
+		link_tell(link, hroce_port_follow_addrs);
+	} else {
+		link_end(link);
+	}
 	link_put(link);
 }
 
