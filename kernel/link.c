@@ -478,8 +478,11 @@ static struct hroce_link *link_alloc(const char *name, struct net_device *ndev)
 	link->owner.ops = &link_owner_ops;
 	link->owner.ndev = ndev;
 	link->owner.number = number;
+	/* Or a netdev could leave its namespace, which is freed then. */
+	rtnl_lock();
 	link->net = dev_net(ndev);
 	link->user_ns = get_user_ns(link->net->user_ns);
+	rtnl_unlock();
 	netdev_hold(ndev, &link->dev_tracker, GFP_KERNEL);
 	return link;
 }

@@ -58,7 +58,6 @@ int hroce_port_init(struct hroce_port *port, struct net_device *dev,
 	spin_lock_init(&port->addr_lock);
 	INIT_LIST_HEAD(&port->node);
 	port->ops = ops;
-	port->net = dev_net(dev);
 	port->dev = dev;
 	port->gso = true;
 	port->gro = true;
@@ -113,19 +112,35 @@ static void port_detach(struct hroce_port *port)
 	list_del_rcu(&port->node);
 }
 
-int hroce_port_open(struct hroce_port *port)
+/* The sockets keep the namespace from then on. */
+static int port_get_socks(struct hroce_port *port)
 {
-	struct hroce_netns *hn = netns_of(port->net);
+	struct net *net;
 	int err;
 
-	err = hroce_socks_get(&hn->socks, port->net);
+	rcu_read_lock();
+	net = maybe_get_net(read_pnet(&port->dev->nd_net));
+	rcu_read_unlock();
+	if (!net)
+		return -ENODEV;
+	port->net = net;
+	err = hroce_socks_get(&netns_of(net)->socks, net);
+	put_net(net);
+	return err;
+}
+
+int hroce_port_open(struct hroce_port *port)
+{
+	int err;
+
+	err = port_get_socks(port);
 	if (err)
 		return err;
 	rtnl_lock();
 	err = port_attach(port);
 	rtnl_unlock();
 	if (err) {
-		hroce_socks_put(&hn->socks);
+		hroce_socks_put(&netns_of(port->net)->socks);
 		return err;
 	}
 	port->open = true;
