@@ -42,7 +42,7 @@ tcp() { ip netns exec "$nsA" iperf3 -c 10.90.0.2 -P "$1" -t "$2" >/dev/null 2>&1
 
 # usage: writes FLOWS SECONDS: 1 MB each, 8 under way
 writes() {
-	local options=(-x 1 -p $((++port)) -o write -s 1048576 -t 8 -q "$1" -D "$2" -e)
+	local options=(-b -x 1 -p $((++port)) -o write -s 1048576 -t 8 -q "$1" -D "$2" -e)
 
 	ip netns exec "$nsB" timeout 120 "$load" -d nlb "${options[@]}" >/dev/null 2>&1 &
 	wait_for 20 listens $port || return

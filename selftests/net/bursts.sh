@@ -24,7 +24,7 @@ more_qpns() { [ "$(qpns | wc -l)" -gt "$1" ]; }
 
 # usage: writes SIZE DEPTH: by a queue pair of its own, until stop_all
 writes() {
-	local options=(-x 1 -p $((++port)) -o write -s "$1" -t "$2" -D 100 -e) before
+	local options=(-b -x 1 -p $((++port)) -o write -s "$1" -t "$2" -D 100 -e) before
 
 	before=$(qpns | wc -l)
 	ip netns exec "$nsB" "$load" -d nlb "${options[@]}" >"/tmp/writes-$id" 2>&1 &

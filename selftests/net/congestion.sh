@@ -21,7 +21,7 @@ queue() { tc -n "$nsS" qdisc replace dev sb root tbf rate "${rate_mbit}mbit" bur
 # usage: bulk SECONDS: 1 MB writes, 16 under way; leaves what it says in /tmp/bulk-$id-PORT
 bulk() {
 	local here=$((port += 1))
-	local options=(-x 1 -p "$here" -o write -s 1048576 -t 16 -D "$1")
+	local options=(-b -x 1 -p "$here" -o write -s 1048576 -t 16 -D "$1")
 
 	ip netns exec "$nsB" timeout 60 "$load" -d nlb "${options[@]}" >/dev/null 2>&1 &
 	wait_for 20 ip netns exec "$nsB" bash -c "ss -Hltn 'sport = $here' | grep -q ." || return

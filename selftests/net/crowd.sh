@@ -22,7 +22,7 @@ slow_ends() {
 
 # usage: crowd OPERATION SIZE: 5 seconds of it by all queue pairs; leaves its process in crowd_pid
 crowd() {
-	local options=(-x 1 -p $((++port)) -o "$1" -s "$2" -t 16 -q "$qps" -D 5 -e)
+	local options=(-b -x 1 -p $((++port)) -o "$1" -s "$2" -t 16 -q "$qps" -D 5 -e)
 
 	ip netns exec "$nsB" timeout 60 "$load" -d nlb "${options[@]}" >/dev/null 2>&1 &
 	wait_for 20 ip netns exec "$nsB" bash -c "ss -Hltn 'sport = $port' | grep -q ." || return

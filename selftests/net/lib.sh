@@ -184,7 +184,7 @@ under_traffic() {
 
 # usage: stream_begins write|read LINK: a megabyte each, by one queue pair of nla, to LINK (nlb or nla), until stream_ends
 stream_begins() {
-	local load=$PWD/../build/selftests-bench/load options=(-x 1 -p 18900 -o "$1" -s 1000000 -t 2 -D 100 -e)
+	local load=$PWD/../build/selftests-bench/load options=(-b -x 1 -p 18900 -o "$1" -s 1000000 -t 2 -D 100 -e)
 
 	ip netns exec "$nsB" "$load" -d nlb "${options[@]}" >/dev/null 2>&1 &
 	wait_for 20 ip netns exec "$nsB" bash -c "ss -Hltn 'sport = 18900' | grep -q ." || return
