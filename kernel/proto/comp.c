@@ -255,7 +255,7 @@ static void comp_answered(struct hrp_qp *qp, const struct hrp_pkt *pkt,
  * Progress of @nr_pkts after a loss, a probe or another delay. Return: true if
  * the requester has to go back: the peer has taken just the packets that were
  * resent apart, and has none behind them, so they were lost, too. Or it has more
- * than was sent again after silence, so it is late, and the rest may follow.
+ * than was sent again after a short silence: it is late, and the rest may follow.
  */
 static noinline bool comp_recover(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
 {
@@ -265,8 +265,9 @@ static noinline bool comp_recover(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
 		     req->psn_una != req->psn;
 	s32 ahead = hrp_psn_diff(req->psn_una, req->psn);
 
+	/* After long silence, one packet at a time might not be enough. */
 	if (req->went_back && !req->recovering && ahead > 0 &&
-	    req->psn_una != req->psn_max)
+	    req->psn_una != req->psn_max && req->backoff < HRP_SILENT_BACKOFF)
 		alone = true;
 	if (req->recovering) {
 		/* The peer has reported a loss: the timeout was not too short. */

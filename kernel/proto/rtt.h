@@ -130,8 +130,9 @@ bool hrp_rtt_probes(const struct hrp_req *req);
  *
  * Return: 2 * srtt + 250 us or srtt + 4 * rttvar, whichever is longer, and at
  * least 1 ms if there is more to send or a long answer outstanding, nothing is
- * wrong and there is one path, doubled for each expiry; without a measured time, 1 ms, doubled likewise. If there are gaps, the first one is
- * longer by the time that they wait, see late.h.
+ * wrong and there is one path, doubled for each expiry; without a measured time,
+ * 1 ms, doubled likewise. If there are gaps, the first one is longer by the time
+ * that they wait, see late.h.
  */
 u64 hrp_rtt_probe_ns(const struct hrp_req *req);
 

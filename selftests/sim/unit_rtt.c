@@ -487,6 +487,24 @@ static void late_flight_is_not_sent_again(void)
 	rig_end();
 }
 
+/* After long silence, a window may be needed for an answer: the least, by now. */
+static void long_silence_ends_with_a_flight(void)
+{
+	u32 i;
+
+	begin(0);
+	know(50);
+	rig_post_op(HROCE_WR_WRITE, 40 * 1024);
+	rig_drain();
+	for (i = 0; i < 5; i++)
+		expire();
+	rig_ack(70, ACK);
+	tap_eq(rig_drain(), 16);
+	rig_ack(99, ACK);
+	rig_expect_cqe(60, HROCE_WC_SUCCESS);
+	rig_end();
+}
+
 /* The NAK was lost: the next one is heard. */
 static void probe_draws_a_nak(void)
 {
@@ -838,7 +856,7 @@ static void long_silence_draws_a_few_requests(void)
 
 int main(void)
 {
-	tap_plan(30);
+	tap_plan(31);
 	tap_run(smoothed_as_in_rfc_6298);
 	tap_run(extreme_times);
 	tap_run(one_sample_per_flight);
@@ -856,6 +874,7 @@ int main(void)
 	tap_run(silence_asks_for_another_way);
 	tap_run(probe_finds_a_lost_flight);
 	tap_run(late_flight_is_not_sent_again);
+	tap_run(long_silence_ends_with_a_flight);
 	tap_run(probe_draws_a_nak);
 	tap_run(probe_is_not_needed);
 	tap_run(probe_before_reads);
