@@ -38,6 +38,8 @@ session() {
 	tap_case "$name.nothing_left" nothing_left "$link" "$before"
 }
 
+has_ended() { ! kill -0 "$1"; }
+
 # The link goes away under its users: requests fail, nothing hangs, the module can go as well.
 del_in_use() {
 	local disk begin io status=0
@@ -46,7 +48,10 @@ del_in_use() {
 	blockio -b 65536 -q 16 -n "$bytes" -T 60 "$disk" &
 	io=$!
 	wait_for 20 requests_beyond "$((begin + 100))" "$disk" || return
+	dmesg -C
 	rdma link del "$link" || return
+	# A host that has lost its connection just before would look for the target for ten minutes.
+	wait_for 60 has_ended "$io" || { dmesg | head -n 40; host_disconnect; wait "$io"; return 1; }
 	wait "$io" || status=$?
 	[ "$status" = 2 ] || { echo "blockio ended with $status instead of an I/O error"; return 1; }
 	wait_for 20 host_gone && modprobe -r nvme-rdma && target_down && rmmod hroce
