@@ -16,7 +16,7 @@
 
 /*
  * Before the first measurement, a probe is sent after this time. It is longer than
- * most round trips; if one is longer, a packet is resent in vain. The second of
+ * most round trips; if one is longer, up to three are sent in vain. The second of
  * RFC 6298 would be longer than most local ACK timeouts.
  */
 #define PROBE_FIRST_NS	(1024ull << 10)
