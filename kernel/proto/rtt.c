@@ -21,11 +21,14 @@
  */
 #define PROBE_FIRST_NS	(1024ull << 10)
 
-/* If probes are not answered, all is resent after this time, which each doubles. */
-#define RTO_FIRST_NS	(2 * PROBE_FIRST_NS)
-
 /* A queue that loses a probe is full for longer than that. */
 #define PROBES_FIRST	3u
+
+/*
+ * Where there are to be several paths, each probe takes another: so many more, and
+ * each so many times sooner, as a power of two.
+ */
+#define PROBES_PATHS	3u
 
 /* An ACK that is held, interrupt moderation, and a busy softirq. */
 #define PROBE_SLACK_NS	250000ull
@@ -104,6 +107,16 @@ void hrp_rtt_end(struct hrp_qp *qp, u64 now_ns)
 	rtt_measured(qp, qp->req.mark_at, qp->req.alone, now_ns);
 }
 
+static u32 rtt_sooner(const struct hrp_req *req)
+{
+	return hrp_spray_is_wished(req) ? PROBES_PATHS : 0;
+}
+
+static u64 rtt_first_ns(const struct hrp_req *req)
+{
+	return PROBE_FIRST_NS >> rtt_sooner(req) << req->backoff;
+}
+
 void hrp_rtt_probed(struct hrp_req *req, u64 now_ns)
 {
 	u64 passed_ns = now_ns - min(req->timer_ns, now_ns);
@@ -117,7 +130,7 @@ void hrp_rtt_probed(struct hrp_req *req, u64 now_ns)
 	if (!req->resent && req->backoff == 2)
 		req->backoff = 1;
 	/* The answer may be that to the first copy. */
-	while (PROBE_FIRST_NS << req->backoff < 2 * passed_ns &&
+	while (rtt_first_ns(req) < 2 * passed_ns &&
 	       req->backoff < BACKOFF_MAX)
 		req->backoff++;
 }
@@ -159,17 +172,19 @@ static u64 rtt_min_ns(const struct hrp_req *req)
 					  RTO_MIN_NS << req->backoff;
 }
 
+/* If probes are not answered, all is resent after twice the time of the next one. */
 u64 hrp_rtt_rto_ns(const struct hrp_req *req)
 {
 	if (!hrp_rtt_known(req))
-		return RTO_FIRST_NS << req->backoff;
+		return 2 * rtt_first_ns(req);
 	return max(rtt_bound_ns(req) << req->backoff, rtt_min_ns(req));
 }
 
 bool hrp_rtt_probes(const struct hrp_req *req)
 {
 	return !req->probed ||
-	       (!hrp_rtt_known(req) && req->backoff < PROBES_FIRST);
+	       (!hrp_rtt_known(req) &&
+		req->backoff < PROBES_FIRST + rtt_sooner(req));
 }
 
 /*
@@ -183,15 +198,14 @@ static bool rtt_is_tail(const struct hrp_req *req)
 
 u64 hrp_rtt_probe_ns(const struct hrp_req *req)
 {
-	u64 probe_ns = PROBE_FIRST_NS;
+	u64 probe_ns;
 
-	if (hrp_rtt_known(req)) {
-		probe_ns = max(((u64)req->srtt8 << 8) + PROBE_SLACK_NS,
-			       rtt_bound_ns(req));
-		if (!req->troubled && !hrp_spray_is_wished(req) &&
-		    !rtt_is_tail(req))
-			probe_ns = max(probe_ns, RTO_MIN_NS);
-	}
+	if (!hrp_rtt_known(req))
+		return rtt_first_ns(req);
+	probe_ns = max(((u64)req->srtt8 << 8) + PROBE_SLACK_NS,
+		       rtt_bound_ns(req));
+	if (!req->troubled && !hrp_spray_is_wished(req) && !rtt_is_tail(req))
+		probe_ns = max(probe_ns, RTO_MIN_NS);
 	/* Gaps come first. */
 	if (!req->backoff)
 		probe_ns += hrp_late_wait_ns(req);

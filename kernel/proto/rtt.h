@@ -111,8 +111,9 @@ void hrp_rtt_back_off(struct hrp_req *req);
  * @req: requester
  *
  * Return: srtt + 4 * rttvar, doubled for each expiry, and at least 1 ms, which is
- * doubled likewise if one path is to be used. Without a measured time, 2 ms, doubled
- * for each expiry, those of probes too. Not limited by the local ACK timeout.
+ * doubled likewise if one path is to be used. Without a measured time, 2 ms, or 256 us
+ * if there are to be several paths, doubled for each expiry, those of probes too. Not
+ * limited by the local ACK timeout.
  */
 u64 hrp_rtt_rto_ns(const struct hrp_req *req);
 
@@ -120,7 +121,8 @@ u64 hrp_rtt_rto_ns(const struct hrp_req *req);
  * hrp_rtt_probes - is a probe next, if no answer comes?
  * @req: requester
  *
- * Return: true for the first expiry; for three, if no round trip is known.
+ * Return: true for the first expiry; for three, if no round trip is known, or six if
+ * there are to be several paths.
  */
 bool hrp_rtt_probes(const struct hrp_req *req);
 
@@ -131,8 +133,8 @@ bool hrp_rtt_probes(const struct hrp_req *req);
  * Return: 2 * srtt + 250 us or srtt + 4 * rttvar, whichever is longer, and at
  * least 1 ms if there is more to send or a long answer outstanding, nothing is
  * wrong and there is one path, doubled for each expiry; without a measured time,
- * 1 ms, doubled likewise. If there are gaps, the first one is longer by the time
- * that they wait, see late.h.
+ * 1 ms, or 128 us if there are to be several paths, doubled likewise. If there are
+ * gaps, the first one is longer by the time that they wait, see late.h.
  */
 u64 hrp_rtt_probe_ns(const struct hrp_req *req);
 

@@ -175,7 +175,8 @@ void hrp_spray_start(struct hrp_qp *qp, struct hrp_spray *spray)
 	req->sack->spray = spray;
 	spray->paths = min_t(u32, req->spray, HRP_SPRAY_PATHS);
 	spray->evict = 0;
-	spray->proved = 0;
+	/* The peer was asked by this one, and has answered. */
+	spray->proved = BIT(0);
 	spray->marked_psn = hrp_psn_add(req->psn_una, HRP_PSN_MASK);
 	spray_forget_marks(spray, U16_MAX);
 	spray->begin = req->psn_max;
@@ -232,6 +233,15 @@ static u32 spray_last(const struct hrp_spray *s, u32 psn)
 						 spray_path(s, psn);
 }
 
+/* The same if that path has not been replaced since; otherwise none. */
+static u32 spray_used(const struct hrp_req *req, const struct hrp_spray *s,
+		      u32 psn)
+{
+	if ((s->again && s->again_psn == psn) || spray_is_present(req, s, psn))
+		return spray_last(s, psn);
+	return s->paths;
+}
+
 /* Packets from @psn to the end of its block. Blocks begin anew at PSN 0. */
 static u32 spray_left(const struct hrp_spray *s, u32 psn)
 {
@@ -263,11 +273,9 @@ u32 hrp_spray_pkts(const struct hrp_req *req, u32 pkts)
 	return min(pkts, rest ?: spray_run(req, req->psn));
 }
 
-/* The packet before @end has arrived, so its path is not broken. */
-static void spray_prove(const struct hrp_req *req, struct hrp_spray *s, u32 end)
+/* Packet @psn has arrived, so its path is not broken. */
+static void spray_prove(const struct hrp_req *req, struct hrp_spray *s, u32 psn)
 {
-	u32 psn = hrp_psn_add(end, HRP_PSN_MASK);
-
 	if (spray_is_present(req, s, psn))
 		s->proved |= BIT(spray_path(s, psn));
 }
@@ -282,20 +290,21 @@ static u32 spray_choose(struct hrp_req *req, struct hrp_spray *s, u32 end,
 			u32 but, u32 turn, bool again)
 {
 	u32 missing[HRP_SPRAY_PATHS] = {};
-	u32 i, nr, next, path, psn = req->psn_una;
+	u32 i, nr, next, path, lost, psn = req->psn_una;
 	u32 best = turn, least = U32_MAX;
 
 	hrp_sack_trim(req);
-	spray_prove(req, s, psn);
-	if (hrp_sack_is_active(req))
-		spray_prove(req, s, req->sack->end);
+	spray_prove(req, s, hrp_psn_add(psn, HRP_PSN_MASK));
 	for (nr = 0; nr < HRP_SPRAY_BLOCKS; nr++) {
 		if (hrp_psn_diff(psn, end) >= 0)
 			break;
 		next = hrp_psn_add(psn, spray_left(s, psn));
 		if (hrp_psn_diff(next, end) > 0)
 			next = end;
-		missing[spray_path(s, psn)] += hrp_sack_missing(req, psn, next);
+		lost = hrp_sack_missing(req, psn, next);
+		missing[spray_path(s, psn)] += lost;
+		if (lost != ((next - psn) & HRP_PSN_MASK))
+			spray_prove(req, s, psn);
 		psn = next;
 	}
 	for (i = s->paths; i; i--) {
@@ -337,8 +346,8 @@ u16 hrp_spray_sport(struct hrp_req *req, const struct hrp_burst *b)
 	if (hrp_psn_diff(psn, s->noted) < 0) {
 		spray_note(req, s);
 		s->again_path = spray_choose(req, s, req->psn_max,
-					     spray_last(s, psn), s->again_path,
-					     true);
+					     spray_used(req, s, psn),
+					     s->again_path, true);
 		s->again_psn = psn;
 		s->again = true;
 		return s->sport[s->again_path];
@@ -439,20 +448,47 @@ void hrp_spray_learn(struct hrp_req *req, u32 psn, u32 nr)
 void hrp_spray_suspect(struct hrp_req *req, u32 psn)
 {
 	struct hrp_spray *s;
+	u32 path;
 
 	if (!hrp_spray_is_on(req))
 		return;
 	s = req->sack->spray;
-	if ((s->again && s->again_psn == psn) || spray_is_present(req, s, psn))
-		spray_replace(req, s, spray_last(s, psn));
+	path = spray_used(req, s, psn);
+	if (path != s->paths)
+		spray_replace(req, s, path);
+}
+
+/* One past the last packet that has taken the path of @psn. */
+static u32 spray_path_end(const struct hrp_req *req, const struct hrp_spray *s,
+			  u32 psn)
+{
+	u32 path = spray_path(s, psn);
+	u32 nr, end = psn;
+
+	for (nr = 0; nr < HRP_SPRAY_BLOCKS; nr++) {
+		if (hrp_psn_diff(psn, req->psn_max) >= 0)
+			break;
+		if (spray_path(s, psn) == path)
+			end = hrp_psn_add(psn, spray_left(s, psn));
+		psn = hrp_psn_add(psn, spray_left(s, psn));
+	}
+	return hrp_psn_diff(end, req->psn_max) < 0 ? end : req->psn_max;
 }
 
 void hrp_spray_lost(struct hrp_req *req, u32 psn, u32 nr)
 {
-	if (hrp_spray_is_on(req) && req->sack->late.wait &&
-	    !hrp_sack_is_resent(req, psn) &&
-	    nr >= max_t(u32, req->sack->spray->block, 2))
-		hrp_spray_suspect(req, psn);
+	struct hrp_spray *s;
+
+	if (!hrp_spray_is_on(req) || !req->sack->late.wait)
+		return;
+	s = req->sack->spray;
+	if (hrp_sack_is_resent(req, psn) || nr < max_t(u32, s->block, 2) ||
+	    spray_used(req, s, psn) == s->paths)
+		return;
+	/* Nothing need arrive behind the last ones that it has lost. */
+	hrp_sack_reach(req, spray_path_end(req, s, psn));
+	req->sack->late.news = true;
+	hrp_spray_suspect(req, psn);
 }
 
 /* The path that has this UDP source port; as many as there are: none. */

@@ -200,7 +200,7 @@ void hrp_spray_suspect(struct hrp_req *req, u32 psn);
  * @nr: how many
  *
  * If it is a block of packets, all that has taken its path has been lost: it is
- * replaced. Context: send lock held.
+ * replaced, and what else is missing of it is a gap. Context: send lock held.
  */
 void hrp_spray_lost(struct hrp_req *req, u32 psn, u32 nr);
 
