@@ -121,8 +121,8 @@ u64 hrp_rtt_rto_ns(const struct hrp_req *req);
  * hrp_rtt_probes - is a probe next, if no answer comes?
  * @req: requester
  *
- * Return: true for the first expiry; for three, if no round trip is known, or six if
- * there are to be several paths.
+ * Return: true for the first expiry; for three, if no round trip is known, or six as
+ * long as there are to be several paths.
  */
 bool hrp_rtt_probes(const struct hrp_req *req);
 

@@ -60,8 +60,8 @@ struct hrp_sack_word {
  * struct hrp_sack - what a requester knows of the packets in flight
  * @begin: @word covers PSNs from this one on, hrp_req.psn_una when it was looked
  *	at last
- * @end: one past the last packet that has arrived, or @acked if that is later;
- *	equal to @begin if there is none
+ * @end: one past the last packet that has arrived, or @acked or the end of what a
+ *	broken path was given if that is later; equal to @begin if there is none
  * @top: nothing is noted of PSNs from this one on
  * @acked: the peer has executed all requests before this PSN: answers that are
  *	missing there were lost

@@ -226,20 +226,16 @@ static bool spray_is_present(const struct hrp_req *req,
 	       hrp_psn_diff(since, req->psn_max) > 0;
 }
 
-/* The path by which @psn was sent last, as far as that is noted. */
-static u32 spray_last(const struct hrp_spray *s, u32 psn)
-{
-	return s->again && s->again_psn == psn ? s->again_path :
-						 spray_path(s, psn);
-}
-
-/* The same if that path has not been replaced since; otherwise none. */
+/*
+ * The path by which @psn was sent last, as far as that is noted; as many as there
+ * are: it has been replaced since.
+ */
 static u32 spray_used(const struct hrp_req *req, const struct hrp_spray *s,
 		      u32 psn)
 {
-	if ((s->again && s->again_psn == psn) || spray_is_present(req, s, psn))
-		return spray_last(s, psn);
-	return s->paths;
+	if (s->again && s->again_psn == psn)
+		return s->again_path;
+	return spray_is_present(req, s, psn) ? spray_path(s, psn) : s->paths;
 }
 
 /* Packets from @psn to the end of its block. Blocks begin anew at PSN 0. */
