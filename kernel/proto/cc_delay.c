@@ -115,6 +115,8 @@ static void delay_start(struct hrp_qp *qp)
 	req->cwnd_pkts = min_t(u32, START_PKTS, req->window_pkts);
 	req->cc_start = 1;
 	req->sparse = HRP_SPARSE_FIRST;
+	if (req->pace)
+		req->pace->return_pkts = 0;
 }
 
 /* Is there more to send than the window allows? */
@@ -145,24 +147,76 @@ static bool delay_is_puzzled(const struct hrp_qp *qp)
 	return qp->req.sparse < HRP_SPARSE && qp->base != HRP_BASE_MAX;
 }
 
+static bool delay_is_far(const struct hrp_qp *qp)
+{
+	return qp->base >= FAR && qp->base != HRP_BASE_MAX;
+}
+
+/*
+ * On a long path it takes many round trips to find the window again that a new
+ * period makes small, and doubling it would pass that. So what of it is not in
+ * queues is noted, unless it is about to be found, or the path has become longer.
+ * Return: true if it is noted.
+ */
+static bool delay_note_window(struct hrp_qp *qp, u32 rtt)
+{
+	struct hrp_req *req = &qp->req;
+
+	if (!req->pace || !delay_is_far(qp) || req->cc_start ||
+	    qp->base_next >= qp->base + qp->base / 8)
+		return false;
+	rtt = max_t(u32, rtt, qp->base);
+	req->pace->return_pkts = div_u64((u64)req->cwnd_pkts * qp->base, rtt);
+	req->pace->return_waits = false;
+	return true;
+}
+
+/* Does the window wait for a measurement before it returns? */
+static bool delay_returns(const struct hrp_req *req)
+{
+	return req->pace && req->pace->return_pkts;
+}
+
+/*
+ * A packet that was sent with the small window has waited, or not. One may have
+ * been the last to join the queue of before, so that another one is timed.
+ */
+static void delay_return(struct hrp_req *req, bool waits)
+{
+	if (waits && req->cc_start && !req->pace->return_waits) {
+		req->pace->return_waits = true;
+		return;
+	}
+	if (!waits && req->cc_start)
+		delay_set_window(req, req->pace->return_pkts << 8);
+	req->pace->return_pkts = 0;
+	req->cc_start = 0;
+}
+
 /*
  * Learn the round-trip time without queues, anew in each period: the path may
  * have become longer. For that the window becomes small for a round trip, on all
  * queue pairs of this host at once, so that no queue is taken for the path. That
- * of rivals would be.
+ * of rivals would be. Return: true if the window is to return then, of which what
+ * was timed now, sent before, tells nothing.
  */
-static void delay_learn(struct hrp_qp *qp, u32 rtt, u64 now_ns)
+static bool delay_learn(struct hrp_qp *qp, u32 rtt, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
 	u8 now = period(now_ns);
+	bool returns = false;
 
 	if (qp->base_at != now) {
 		bool rivals = hrp_rival_renew(req);
 		bool old = hrp_damage_renew(req);
 
+		if (req->pace)
+			req->pace->return_pkts = 0;
 		if (qp->base != HRP_BASE_MAX && delay_is_limit(req)) {
-			if (rivals || !old || !delay_test(req))
+			if (rivals || !old || !delay_test(req)) {
+				returns = !rivals && delay_note_window(qp, rtt);
 				delay_set_window(req, delay_window(req) / 4);
+			}
 			req->cc_start = 1;
 		}
 		qp->base_at = now;
@@ -172,11 +226,7 @@ static void delay_learn(struct hrp_qp *qp, u32 rtt, u64 now_ns)
 	}
 	qp->base_next = min_t(u32, qp->base_next, rtt);
 	hrp_cc_set_base(qp, min(qp->base, qp->base_next));
-}
-
-static bool delay_is_far(const struct hrp_qp *qp)
-{
-	return qp->base >= FAR && qp->base != HRP_BASE_MAX;
+	return returns;
 }
 
 /*
@@ -206,7 +256,8 @@ static void delay_acked(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
 
-	if (!delay_counts(qp) || !req->timing || !delay_may_grow(req))
+	if (!delay_counts(qp) || !req->timing || !delay_may_grow(req) ||
+	    delay_returns(req))
 		return;
 	if (delay_is_filled(qp, now_ns))
 		req->cc_start = 0;
@@ -243,7 +294,8 @@ static void delay_grow(struct hrp_qp *qp, u32 delay, u32 little)
 	u32 window = delay_window(req);
 
 	if (req->cc_start)
-		window *= 2;
+		window += delay_is_far(qp) && req->troubled ?
+			  window >> GROW_FAST : window;
 	else if (qp->base == HRP_BASE_MAX)
 		window += window >> GROW_BLIND;
 	else if (delay < little)
@@ -303,11 +355,22 @@ static bool delay_has_rivals(struct hrp_qp *qp, u32 rtt, u32 delay, u32 target)
 }
 
 /*
+ * The delay that the window grows by. On a long path, while gaps are filled, the
+ * queue fills and drains within a round trip, and every other packet finds it
+ * empty. So one that has not waited counts only if the one before has not, either.
+ */
+static u32 delay_to_grow_by(const struct hrp_qp *qp, u32 delay, u32 little,
+			    bool waited)
+{
+	return waited && delay_is_far(qp) ? max(delay, little) : delay;
+}
+
+/*
  * The window follows what has been measured. If @counted, it has followed what was
  * acknowledged already, as long as it grows fast.
  */
 static void delay_follow(struct hrp_qp *qp, u32 delay, u32 target, u32 rtt,
-			 bool counted)
+			 bool counted, bool waited)
 {
 	struct hrp_req *req = &qp->req;
 	bool over = delay > target;
@@ -321,18 +384,22 @@ static void delay_follow(struct hrp_qp *qp, u32 delay, u32 target, u32 rtt,
 		delay_shrink(req, delay - target, rtt);
 	if ((!over || req->cc_over) && !tests && delay_may_grow(req) &&
 	    !(counted && req->cc_start))
-		delay_grow(qp, delay, target / 2);
+		delay_grow(qp, delay_to_grow_by(qp, delay, target / 2, waited),
+			   target / 2);
 }
 
 static void delay_measured(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
 	bool counted = delay_counts(qp);
+	bool waited = req->cc_waits;
 	u32 target, delay;
 	bool waits;
 
-	if (first)
-		delay_learn(qp, rtt, now_ns);
+	if (first && delay_learn(qp, rtt, now_ns)) {
+		req->cc_told = 0;
+		return;
+	}
 	rtt = min(rtt, RTT_MAX);
 	if (rtt < qp->base)
 		return;
@@ -342,11 +409,13 @@ static void delay_measured(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns)
 	req->cc_queued = waits && req->cc_waits;
 	req->cc_waits = waits;
 	delay_note_calm(qp, delay, target);
-	if (delay_has_rivals(qp, rtt, delay, target))
+	if (delay_returns(req))
+		delay_return(req, waits);
+	else if (delay_has_rivals(qp, rtt, delay, target))
 		delay_set_window(req, hrp_rival_window(req, delay_window(req),
 						       delay_may_grow(req)));
 	else
-		delay_follow(qp, delay, target, rtt, counted);
+		delay_follow(qp, delay, target, rtt, counted, waited);
 	req->cc_over = delay > target;
 	req->cc_told = 0;
 	if (unlikely(hrp_pace_wants_spread(qp)))

@@ -4,6 +4,7 @@
  * bucket, so the rate does not depend on how often it is updated.
  */
 #include <linux/types.h>
+#include <linux/log2.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include "cc.h"
@@ -137,6 +138,35 @@ static bool pace_must_ask(const struct hrp_qp *qp, u64 pkt_credit)
 	       (u64)HRP_PACE_WAIT_NS * pace->own.rate_kbps;
 }
 
+/*
+ * While the window is spread, so are the answers that READs ask for. The next READ
+ * waits for a round trip at most, by which the window may have changed.
+ */
+static void pace_read(struct hrp_qp *qp, const struct hrp_burst *b, u64 now_ns)
+{
+	struct hrp_pace *pace = qp->req.pace;
+	u32 len = b->first.dmalen;
+	u64 bytes = len;
+
+	if (!pace->window_kbps || !(b->first.info & HRP_OI_READ))
+		return;
+	bytes += (u64)(len >> ilog2(b->mtu)) *
+		 pkt_cost(HRP_OP_READ_RESP_MIDDLE);
+	pace->reads_ns = max(pace->reads_ns, now_ns - pace->slack_ns) +
+			 div_u64(bytes * BYTE_CREDIT, pace->window_kbps);
+	/* srtt8 is in units of 128 ns. */
+	pace->reads_ns = min(pace->reads_ns,
+			     now_ns + ((u64)qp->req.srtt8 << 7));
+}
+
+/* They wait when so many were sent that it is for HRP_PACE_SHORT_NS or longer. */
+static bool pace_reads_wait(const struct hrp_pace *pace, u64 now_ns)
+{
+	u64 ahead_ns = pace->reads_wait ? 0 : HRP_PACE_SHORT_NS;
+
+	return pace->window_kbps && now_ns + ahead_ns < pace->reads_ns;
+}
+
 enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 {
 	struct hrp_req *req = &qp->req;
@@ -159,6 +189,8 @@ enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 	 * Call hrp_req_next() with a burst limited by the credit. Without
 	 * credit, it processes only entries that send no packet.
 	 */
+	pace->reads_wait = pace_reads_wait(pace, now_ns);
+	pace->read_waits = false;
 	req->gated = 0;
 	req->burst_pkts = bucket_room(pace, &pace->own, now_ns, pkt_credit,
 				      burst_pkts);
@@ -169,11 +201,32 @@ enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 		return ret;
 	pace->paid_bytes = hrp_pace_cost(b);
 	pace->own.credit -= pace->paid_bytes * BYTE_CREDIT;
+	pace_read(qp, b, now_ns);
 	if (pace->control_kbps && hrp_cc_of(req->cc)->slow)
 		hrp_dcqcn_sent(&pace->dcqcn, pace->paid_bytes);
 	if (pace_must_ask(qp, pkt_credit))
 		hrp_req_ask(qp, b);
 	return ret;
+}
+
+u64 hrp_pace_at(const struct hrp_pace *pace)
+{
+	if (!pace->read_waits)
+		return pace->own.ready_ns;
+	return min_not_zero(pace->own.ready_ns, pace->reads_ns);
+}
+
+bool hrp_pace_timeout(struct hrp_pace *pace, u64 now_ns)
+{
+	u64 at_ns = hrp_pace_at(pace);
+
+	if (!at_ns || now_ns < at_ns)
+		return false;
+	if (at_ns == pace->own.ready_ns)
+		pace->own.ready_ns = 0;
+	else
+		pace->read_waits = false;
+	return true;
 }
 
 u32 hrp_pace_answers_room(struct hrp_qp *qp, u64 now_ns, u32 max)
@@ -278,6 +331,10 @@ static void pace_apply(struct hrp_qp *qp)
 	qp->req.gated = own_kbps || !hrp_qp_sends(qp);
 	if (!own_kbps)
 		pace->own.ready_ns = 0;
+	if (!pace->window_kbps) {
+		pace->reads_wait = false;
+		pace->read_waits = false;
+	}
 	if (!hrp_pace_is_on(&qp->req))
 		hrp_set_pending(qp, HRP_PENDING_UNPACED);
 }

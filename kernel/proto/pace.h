@@ -73,12 +73,19 @@ struct hrp_bucket {
  * @limit_bytes: longest burst; 0: the default
  * @control_kbps: rate of the control; 0: none
  * @window_kbps: rate at which a control spreads its window; 0: it does not
+ * @reads_ns: while it does, when the next READ may be sent
+ * @reads_wait: that is later than now, as far as hrp_pace_next() knows
+ * @read_waits: a READ waits until then
+ * @return_pkts: window to return to after it was made small to measure the path;
+ *	0: it was not
+ * @return_waits: a packet that was sent since then has waited
  * @dcqcn: state of the control
  */
 struct hrp_pace {
 	struct hrp_bucket own;
 	struct hrp_bucket answers;
 	u64 slack_ns;
+	u64 reads_ns;
 	u32 paid_bytes;
 	u32 asked_kbps;
 	u32 asked_bytes;
@@ -86,6 +93,10 @@ struct hrp_pace {
 	u32 limit_bytes;
 	u32 control_kbps;
 	u32 window_kbps;
+	u32 return_pkts;
+	bool reads_wait;
+	bool read_waits;
+	bool return_waits;
 	struct hrp_dcqcn dcqcn;
 };
 
@@ -99,6 +110,20 @@ static inline bool hrp_pace_limits(const struct hrp_req *req)
 static inline bool hrp_pace_is_on(const struct hrp_req *req)
 {
 	return hrp_pace_limits(req) || (req->pace && req->pace->control_kbps);
+}
+
+/*
+ * Does a READ that is next wait, as the window is spread? What would leave at once
+ * are its answers. What has been sent before does not wait. Context: send lock
+ * held, within hrp_req_next().
+ */
+static inline bool hrp_pace_holds_read(struct hrp_req *req)
+{
+	if (likely(!req->pace || !req->pace->reads_wait) ||
+	    req->psn != req->psn_max)
+		return false;
+	req->pace->read_waits = true;
+	return true;
 }
 
 /*
@@ -190,10 +215,29 @@ struct hrp_pace *hrp_pace_stop(struct hrp_qp *qp);
  * Context: as hrp_req_next(), which calls it.
  * Return: see enum hrp_next; HRP_NEXT_IDLE if there is no requester. Without
  * enough credit it sets @own.ready_ns and processes only entries that send no
- * packet.
+ * packet. If a READ has to wait, it sets @read_waits.
  */
 enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns,
 			    struct hrp_burst *b);
+
+/**
+ * hrp_pace_at - when does the wait of a requester end?
+ * @pace: its rate
+ *
+ * Context: send lock held.
+ * Return: time; 0: it does not wait for credit.
+ */
+u64 hrp_pace_at(const struct hrp_pace *pace);
+
+/**
+ * hrp_pace_timeout - does it end now?
+ * @pace: its rate
+ * @now_ns: current time
+ *
+ * Context: send lock held.
+ * Return: true if it does: call hrp_req_next().
+ */
+bool hrp_pace_timeout(struct hrp_pace *pace, u64 now_ns);
 
 /**
  * hrp_pace_answers_room - how many READ responses may be sent?

@@ -336,7 +336,7 @@ static enum req_step req_read(struct hrp_qp *qp, struct hrp_wqe *w,
 	if (req->rd_pkts && req->rd_pkts + n > req_read_window(req) &&
 	    !req_may_try(req))
 		return STEP_WAIT;
-	if (n > REQ_PSN_ROOM - dist)
+	if (n > REQ_PSN_ROOM - dist || hrp_pace_holds_read(req))
 		return STEP_WAIT;
 	req_start_message(req, w);
 	if (!hrp_req_read_begins(w, req->offset))

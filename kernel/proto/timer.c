@@ -25,8 +25,10 @@
 void hrp_req_stop_timers(struct hrp_req *req)
 {
 	req->timer = HRP_TIMER_OFF;
-	if (req->pace)
+	if (req->pace) {
 		req->pace->own.ready_ns = 0;
+		req->pace->read_waits = false;
+	}
 }
 
 void hrp_req_resends(struct hrp_qp *qp, u64 now_ns)
@@ -81,9 +83,8 @@ u64 hrp_req_deadline(const struct hrp_req *req)
 {
 	u64 at_ns = hrp_req_has_deadline(req) ? req_deadline(req) : 0;
 
-	if (unlikely(req->pace) && req->pace->own.ready_ns &&
-	    (!at_ns || req->pace->own.ready_ns < at_ns))
-		at_ns = req->pace->own.ready_ns;
+	if (unlikely(req->pace))
+		at_ns = min_not_zero(at_ns, hrp_pace_at(req->pace));
 	return at_ns;
 }
 
@@ -198,12 +199,11 @@ bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns)
 		hrp_req_stop_timers(req);
 		return false;
 	}
-	if (unlikely(req->pace) && req->pace->own.ready_ns) {
+	if (unlikely(req->pace)) {
 		/* It was or is waiting for credit: the peer is not to blame. */
-		hrp_req_excuse(qp, now_ns);
-		ready = now_ns >= req->pace->own.ready_ns;
-		if (ready)
-			req->pace->own.ready_ns = 0;
+		if (req->pace->own.ready_ns)
+			hrp_req_excuse(qp, now_ns);
+		ready = hrp_pace_timeout(req->pace, now_ns);
 	}
 	if (!hrp_req_has_deadline(req) || now_ns < req_deadline(req))
 		return ready;
@@ -226,5 +226,5 @@ bool hrp_req_timeout(struct hrp_qp *qp, u64 now_ns)
 		hrp_req_rearm(req, now_ns);
 		return true;
 	}
-	return req_expired(qp, now_ns);
+	return req_expired(qp, now_ns) || ready;
 }

@@ -57,7 +57,7 @@ enum hrp_wait hrp_wait_for(const struct hrp_qp *qp)
 	case HRP_TIMER_MEM:
 		return HRP_WAIT_MEMORY;
 	}
-	if (req->pace && req->pace->own.ready_ns)
+	if (req->pace && hrp_pace_at(req->pace))
 		return HRP_WAIT_RATE;
 	if (sq->next != sq->head)
 		w = hrp_sq_wqe(sq, sq->next);

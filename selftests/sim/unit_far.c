@@ -5,8 +5,10 @@
 #include <string.h>
 #include "proto/cc.h"
 #include "proto/pace.h"
+#include "proto/req_priv.h"
 #include "proto/rtt.h"
 #include "proto/sack.h"
+#include "proto/wait.h"
 #include "rig.h"
 #include "tap.h"
 
@@ -16,8 +18,8 @@
 
 static struct hrp_req *const req = &rig.qp.req;
 
-/* There is always something to send, and a round trip of @base is known. */
-static void begin(u32 base)
+/* There is always something to do, and a round trip of @base is known. */
+static void begin_op(u8 opcode, u32 base)
 {
 	rig_begin(HRP_TYPE_RC, 0);
 	rig.now_ns = 7ull << 32;
@@ -25,11 +27,25 @@ static void begin(u32 base)
 	req->window_pkts = WINDOW;
 	req->cc = HRP_CC_DELAY;
 	hrp_req_start(&rig.qp, 0);
-	rig_post_op(HROCE_WR_WRITE, 1u << 30);
+	rig_post_op(opcode, 1u << 30);
 	tap_eq(rig_next(), HRP_NEXT_BURST);
 	hrp_rtt_measured(&rig.qp, hrp_rtt_clock(rig.now_ns) - base, true,
 			 rig.now_ns);
 	tap_eq(rig.qp.base, base);
+}
+
+static void begin(u32 base)
+{
+	begin_op(HROCE_WR_WRITE, base);
+}
+
+/* There is memory for a rate, at which the window is spread. */
+static void spread(struct hrp_pace *pace)
+{
+	static struct hrp_rp rp;
+
+	hrp_pace_start(&rig.qp, pace, &rp, rig.now_ns, 0);
+	hrp_pace_spread(&rig.qp, rig.now_ns);
 }
 
 static void measure(u32 delay)
@@ -101,6 +117,38 @@ static void full_paths_end_it(void)
 	rig_end();
 }
 
+/* While gaps are filled, nothing tells that the path is full but delay, and late. */
+static void gaps_slow_it(void)
+{
+	u32 cwnd;
+
+	begin(BASE);
+	cwnd = req->cwnd_pkts;
+	req->troubled = 1;
+	measure(0);
+	tap_eq(req->cwnd_pkts, cwnd + cwnd / 4 + 1);
+	rig_end();
+}
+
+/* The queue fills and drains within a round trip: the longer delay counts. */
+static void delays_alternate(void)
+{
+	u32 cwnd, i;
+
+	begin(BASE);
+	req->cc_start = 0;
+	req->cwnd_pkts = 1000;
+	for (i = 0; i < 20; i++)
+		measure(i % 2 ? 0 : BASE / 2 + BASE / 4);
+	tap_ok(req->cwnd_pkts >= 1000 && req->cwnd_pkts < 1040);
+	/* It grows by a part again when nothing waits. */
+	measure(0);
+	cwnd = req->cwnd_pkts;
+	measure(0);
+	tap_eq(req->cwnd_pkts, cwnd + cwnd / 16 + 1);
+	rig_end();
+}
+
 /* What losses made small grows faster after a while, if nothing waits. */
 static void windows_come_back(void)
 {
@@ -134,11 +182,158 @@ static void windows_come_back(void)
 	rig_end();
 }
 
+/* A period begins, and a packet of the one before has waited for @delay. */
+static void measure_anew(u32 delay)
+{
+	rig.now_ns += 1ull << 32;
+	measure(delay);
+}
+
+/* A new period makes the window small for one measurement. */
+static void windows_return(void)
+{
+	static struct hrp_pace pace;
+
+	begin(BASE);
+	req->cc_start = 0;
+	req->cwnd_pkts = 1000;
+	spread(&pace);
+	req->cc_told = 1;
+	measure_anew(BASE / 4);
+	tap_eq(req->cwnd_pkts, 250);
+	/* The next mark counts. */
+	tap_eq(req->cc_told, 0);
+	tap_eq(acked(64, BASE / 4), 250);
+	measure(0);
+	/* What was in queues is not sent again at once. */
+	tap_eq(req->cwnd_pkts, 800);
+	tap_eq(req->cc_start, 0);
+
+	/* Somebody else fills the queue, or packets are lost. */
+	measure_anew(0);
+	measure(BASE / 2);
+	tap_eq(req->cwnd_pkts, 200);
+	measure(BASE / 2);
+	tap_eq(req->cwnd_pkts, 200);
+	tap_eq(req->cc_start, 0);
+	/* A packet may have waited in the queue of before. */
+	measure_anew(0);
+	tap_eq(req->cwnd_pkts, 50);
+	measure(BASE / 2);
+	tap_eq(req->cwnd_pkts, 50);
+	measure(0);
+	tap_eq(req->cwnd_pkts, 200);
+	req->cwnd_pkts = 1000;
+	measure_anew(0);
+	hrp_req_shrink(req, 100);
+	measure(0);
+	tap_eq(req->cwnd_pkts, 100);
+	measure(0);
+	tap_eq(req->cwnd_pkts, 107);
+
+	/* One that was about to be found. */
+	req->cc_start = 1;
+	measure_anew(0);
+	tap_eq(req->cwnd_pkts, 26);
+	acked(26, BASE / 4);
+	tap_eq(req->cwnd_pkts, 52);
+
+	/* The path has become longer: so is what it holds. */
+	req->cc_start = 0;
+	req->cwnd_pkts = 1000;
+	measure_anew(BASE);
+	measure(BASE);
+	measure_anew(BASE);
+	tap_eq(rig.qp.base, 2 * BASE);
+	tap_eq(req->cc_start, 1);
+	tap_eq(req->cwnd_pkts, 62);
+	tap_eq(acked(62, BASE / 4), 124);
+	hrp_pace_stop(&rig.qp);
+	rig_end();
+}
+
+/* What READs ask for arrives in the course of a round trip. */
+static void reads_are_spread(void)
+{
+	static struct hrp_pace pace;
+	u64 reads_ns;
+	u32 psn;
+
+	begin_op(HROCE_WR_READ, BASE);
+	req->cc_start = 0;
+	req->cwnd_pkts = 1000;
+	req->max_rd_atomic = 16;
+	spread(&pace);
+	rig.now_ns += 1000000;
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	tap_eq(hrp_wait_for(&rig.qp), HRP_WAIT_RATE);
+	/* 16 packets, of 1.5 times 1000 in a round trip. */
+	reads_ns = ((u64)BASE << 10) * 16 / 1500;
+	tap_ok(hrp_req_deadline(req) > rig.now_ns + reads_ns * 9 / 10 - 50000);
+	tap_ok(hrp_req_deadline(req) < rig.now_ns + reads_ns);
+
+	/* What is resent does not wait. */
+	psn = req->psn;
+	req->troubled = 1;
+	req->recovering = 1;
+	req->rtx_psn = req->psn_una;
+	req->rtx_pkts = 1;
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig.burst.first.psn, req->psn_una);
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	tap_eq(req->psn, psn);
+	tap_ok(!hrp_req_timeout(&rig.qp, hrp_req_deadline(req) - 1));
+	rig.now_ns = hrp_req_deadline(req);
+	tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig.burst.first.psn, psn);
+
+	/* Nobody waits for what is not spread any more. */
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	tap_eq(hrp_wait_for(&rig.qp), HRP_WAIT_RATE);
+	req->cc = HRP_CC_NONE;
+	hrp_pace_spread(&rig.qp, rig.now_ns);
+	tap_ok(hrp_wait_for(&rig.qp) != HRP_WAIT_RATE);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	hrp_pace_stop(&rig.qp);
+	rig_end();
+}
+
+/* The window may become small after READs were divided, and have to be resent. */
+static void reads_wait_for_a_round_trip(void)
+{
+	static struct hrp_pace pace;
+	u64 rtt_ns = (u64)BASE << 10;
+
+	begin_op(HROCE_WR_READ, BASE);
+	req->cc_start = 0;
+	req->cwnd_pkts = 128;
+	req->max_rd_atomic = 16;
+	hrp_sq_wqe(&req->sq, req->sq.next)->chunk_shift = 6;
+	spread(&pace);
+	req->cwnd_pkts = 16;
+	rig.now_ns += 1000000;
+	req->rd_pkts = 0;
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(pace.reads_ns, rig.now_ns + rtt_ns);
+	req->cwnd_pkts = 1000;
+	/* Until there is credit for the request itself. */
+	rig.now_ns += 1000000;
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	tap_eq(hrp_wait_for(&rig.qp), HRP_WAIT_RATE);
+	tap_eq(hrp_req_deadline(req), pace.reads_ns);
+	hrp_req_go_back(&rig.qp, rig.now_ns);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig.burst.first.psn, req->psn_una);
+	hrp_pace_stop(&rig.qp);
+	rig_end();
+}
+
 /* In the course of a round trip. */
 static void windows_are_spread(void)
 {
 	static struct hrp_pace pace;
-	static struct hrp_rp rp;
 	u64 bits;
 	u32 psn;
 
@@ -153,8 +348,7 @@ static void windows_are_spread(void)
 	bits = div_u64(bits * 1000000, BASE << 10);
 	tap_ok(hrp_cc_rate(&rig.qp) >= bits - bits / 100);
 	tap_ok(hrp_cc_rate(&rig.qp) <= bits + bits / 100);
-	hrp_pace_start(&rig.qp, &pace, &rp, rig.now_ns, 0);
-	hrp_pace_spread(&rig.qp, rig.now_ns);
+	spread(&pace);
 	tap_ok(!hrp_pace_wants_spread(&rig.qp));
 	tap_eq(pace.own.rate_kbps, hrp_cc_rate(&rig.qp));
 	tap_ok(hrp_pace_is_on(req));
@@ -231,11 +425,16 @@ static void the_lower_rate_counts(void)
 
 int main(void)
 {
-	tap_plan(5);
+	tap_plan(10);
 	tap_run(windows_grow_by_acknowledgements);
 	tap_run(full_paths_end_it);
+	tap_run(gaps_slow_it);
+	tap_run(delays_alternate);
 	tap_run(windows_come_back);
+	tap_run(windows_return);
 	tap_run(windows_are_spread);
+	tap_run(reads_are_spread);
+	tap_run(reads_wait_for_a_round_trip);
 	tap_run(the_lower_rate_counts);
 	return tap_exit();
 }
