@@ -120,8 +120,9 @@ static void qp_unpace(struct hroce_qp *qp)
 	}
 	spin_unlock(&qp->send.lock);
 	kfree(pace);
-	/* READ responses may have waited. */
+	/* READ responses may have waited, and READs. */
 	set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
+	set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
 }
 
 #define PENDING_RARE	(BIT(HRP_PENDING_RETRANSMIT) | \

@@ -135,8 +135,11 @@ static int cc_change(struct hroce_qp *qp, u8 cc)
 		hrp_cc_start(proto);
 		hroce_cnp_choose(qp);
 		err = proto->req.cc == cc ? 0 : -ENOMEM;
+		/* Nothing waits for the other control any more. */
+		set_bit(HROCE_PENDING_SEND_RUN, &proto->pending);
 	}
 	hroce_qp_unlock(qp);
+	hroce_qp_run_pending(qp);
 	return err;
 }
 
