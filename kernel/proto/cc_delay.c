@@ -397,6 +397,7 @@ static void delay_measured(struct hrp_qp *qp, u32 rtt, bool first, u64 now_ns)
 	bool waits;
 
 	if (first && delay_learn(qp, rtt, now_ns)) {
+		/* Marks from now on are of the small window. */
 		req->cc_told = 0;
 		return;
 	}

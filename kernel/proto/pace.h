@@ -74,7 +74,7 @@ struct hrp_bucket {
  * @control_kbps: rate of the control; 0: none
  * @window_kbps: rate at which a control spreads its window; 0: it does not
  * @reads_ns: while it does, when the next READ may be sent
- * @reads_wait: that is later than now, as far as hrp_pace_next() knows
+ * @reads_wait: that is HRP_PACE_SHORT_NS later, or more, or was and is not over
  * @read_waits: a READ waits until then
  * @return_pkts: window to return to after it was made small to measure the path;
  *	0: it was not
@@ -184,7 +184,8 @@ void hrp_pace_control(struct hrp_qp *qp, u64 now_ns, u32 rate_kbps);
  * @now_ns: current time
  *
  * At the rate that its control wants (&hrp_cc_ops.rate), which follows the window.
- * Bursts as those of hrp_pace_control(). READ responses do not wait for it.
+ * Bursts as those of hrp_pace_control(). READs are sent when the answer to the one
+ * before has had its time. READ responses do not wait for it.
  * Context: send lock held.
  */
 void hrp_pace_spread(struct hrp_qp *qp, u64 now_ns);

@@ -16,7 +16,7 @@ enum hrp_wait {
 	HRP_WAIT_RNR,		/* the peer has no receive request */
 	HRP_WAIT_ROOM,		/* the local stack has refused a frame */
 	HRP_WAIT_MEMORY,	/* local memory is not present */
-	HRP_WAIT_RATE,		/* rate limit or static rate */
+	HRP_WAIT_RATE,		/* rate limit, static rate or spread window */
 	HRP_WAIT_DRAINED,	/* SQD: nothing new begins */
 };
 
