@@ -277,13 +277,22 @@ NOT_SENDING = "kill $(cat /tmp/sender.pid)"
 NO_BURSTS = "kill $(cat /tmp/ping.pid); tc qdisc del dev eth0 root; sysctl -qw net.core.netdev_max_backlog=1000"
 
 
+# A counter that another file takes the place of: each write replaces the number whole, so no reader finds the file empty.
+COUNTER = """
+import os, time
+file = os.open("/tmp/missed", os.O_WRONLY)
+for count in range(1, 100000000):
+    os.pwrite(file, b"%9d\\n" % count, 0)
+    time.sleep(0.02)
+"""
+
+
 def missed_packets():
     """No virtual card overruns its ring at will: another file takes the place of the counter."""
     counter = "/sys/class/net/eth0/statistics/rx_missed_errors"
-    sh("ip link set eth0 mtu 9000; echo 0 >/tmp/missed; "
-       f"mount --bind /tmp/missed {counter}; "
-       "(for ((i = 1; i < 1000; i++)); do echo $i >/tmp/missed.new; cat /tmp/missed.new >/tmp/missed; sleep 0.1; done) "
-       ">&- 2>&- & echo $! >/tmp/missed.pid")
+    sh(f"ip link set eth0 mtu 9000; echo 0 >/tmp/missed; mount --bind /tmp/missed {counter}; "
+       f"setsid python3 -c '{COUNTER}' >&- 2>&- & echo $! >/tmp/missed.pid; "
+       f"until [ $(cat {counter}) -gt 0 ]; do sleep 0.1; done")
     try:
         require("ethtool -G eth0" in find("card-drops").repair, "wrong repair")
     finally:
