@@ -442,12 +442,12 @@ static int recv_request(struct hroce_qp *qp, struct hroce_recv *r)
 	if (unlikely(qp->proto.resp.kept))
 		hroce_recv_kept(qp);
 	/* The context that clears the bit takes the lock afterwards. */
-	if (hrp_resp_is_due(&qp->proto.resp)) {
-		if (!test_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending))
-			set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
-	} else if (!held && hrp_resp_is_held(&qp->proto.resp)) {
+	if (hrp_resp_is_due(&qp->proto.resp) &&
+	    !test_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending))
+		set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
+	/* Also behind a READ whose answer is being sent. */
+	if (!held && hrp_resp_is_held(&qp->proto.resp))
 		hroce_hold_begin(qp);
-	}
 	if (qp->user)
 		hroce_handover_heard(&qp->handover);
 	drop = -1;

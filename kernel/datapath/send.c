@@ -222,6 +222,18 @@ static noinline_for_stack bool send_may_join(const struct hroce_qp *qp)
 	return (READ_ONCE(qp->proto.pending) & both) == both;
 }
 
+/*
+ * The local stack has refused a frame. If it was a question, or is acknowledged
+ * already, nothing waits for room, and what is behind it has not been sent.
+ */
+static noinline void send_refused(struct hroce_qp *qp, u32 psn, u64 now_ns)
+{
+	lockdep_assert_held(&qp->send.lock);
+	hrp_req_refused(&qp->proto, psn, now_ns);
+	if (qp->proto.req.timer < HRP_TIMER_RNR)
+		qp->send.again = true;
+}
+
 /* Send the bursts that the engine allows now. */
 static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 {
@@ -271,7 +283,7 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 	if (unlikely(qp->early.held))
 		hroce_early_go_on(qp);
 	if (unlikely(out.tx.refused))
-		hrp_req_refused(&qp->proto, out.tx.refused_psn, now_ns);
+		send_refused(qp, out.tx.refused_psn, now_ns);
 }
 
 /*
