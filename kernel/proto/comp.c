@@ -297,7 +297,7 @@ static noinline bool comp_recover(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
 	req->rnr_row = 0;
 	req->troubled = req->recovering || hrp_sack_is_active(req) ||
 			hrp_ahead_of(req) || req->ask ||
-			hrp_spray_evicts(req);
+			hrp_hole_lost_waits(req) || hrp_spray_evicts(req);
 	if (req->lost_at && !req->recovering)
 		hrp_loss_end(qp, now_ns);
 	return alone;
@@ -577,15 +577,22 @@ static void comp_commit_data(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	}
 }
 
-/* Must the caller run the requester or update the timer? */
-static bool comp_wakes_requester(const struct hrp_qp *qp)
+/*
+ * Must the caller run the requester or update the timer? @doubts: something was
+ * wrong before, or times were doubled.
+ */
+static bool comp_wakes_requester(const struct hrp_qp *qp, bool doubts)
 {
-	const struct hrp_sq *sq = &qp->req.sq;
+	const struct hrp_req *req = &qp->req;
+	const struct hrp_sq *sq = &req->sq;
 
 	if (qp->state != HRP_RTS)
 		return qp->state == HRP_SQD;
 	/* The timer may be armed for a later deadline. */
-	if (qp->req.timer == HRP_TIMER_RNR)
+	if (req->timer == HRP_TIMER_RNR)
+		return true;
+	/* What is resent apart may be all there is to send, and waits become shorter. */
+	if (unlikely(doubts || req->troubled) && req->timer != HRP_TIMER_OFF)
 		return true;
 	/* After an empty ring, the next post kicks or the poller sees it. */
 	return sq->next != sq->head || !(sq->kick_asked || sq->polled);
@@ -594,9 +601,11 @@ static bool comp_wakes_requester(const struct hrp_qp *qp)
 bool hrp_comp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		     const struct hrp_rx *rx, u64 now_ns, u8 status)
 {
+	bool doubts = qp->req.troubled || qp->req.backoff;
+
 	if (pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC))
 		comp_commit_data(qp, pkt, rx, now_ns, status);
 	else
 		comp_commit_ack(qp, pkt, now_ns);
-	return comp_wakes_requester(qp);
+	return comp_wakes_requester(qp, doubts);
 }

@@ -270,6 +270,11 @@ static bool hole_is_lost(const struct hrp_req *req)
 	       hrp_psn_diff(sack->lost_psn, sack->acked) >= 0;
 }
 
+bool hrp_hole_lost_waits(const struct hrp_req *req)
+{
+	return hole_is_lost(req) && req->sack->lost_due;
+}
+
 /* Send that request again. Return: false if it is not due. */
 static bool hole_resend_lost(struct hrp_qp *qp, u64 now_ns)
 {
@@ -277,7 +282,7 @@ static bool hole_resend_lost(struct hrp_qp *qp, u64 now_ns)
 	enum hole_kind kind = HOLE_NEAR;
 	u32 psn;
 
-	if (!hole_is_lost(req) || !req->sack->lost_due ||
+	if (!hrp_hole_lost_waits(req) ||
 	    !hrp_late_is_over(req, req->sack->lost_at, now_ns))
 		return false;
 	psn = req->sack->lost_psn;
@@ -397,6 +402,7 @@ void hrp_hole_lost(struct hrp_req *req, u32 psn, u64 now_ns)
 	sack->late.news = true;
 	sack->lost_psn = psn;
 	sack->lost_at = hrp_rtt_clock(now_ns);
+	req->troubled = 1;
 }
 
 /*

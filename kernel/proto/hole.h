@@ -66,6 +66,9 @@ void hrp_hole_asks(struct hrp_req *req);
  */
 void hrp_hole_lost(struct hrp_req *req, u32 psn, u64 now_ns);
 
+/* Is it still to be sent again? Context: send lock held. */
+bool hrp_hole_lost_waits(const struct hrp_req *req);
+
 /**
  * hrp_hole_probe - resend the oldest packet, or ask for the oldest answer again
  * @req: requester; something is in flight, and no answer has come in time

@@ -46,7 +46,7 @@ def netem(words, limit=LONGEST_QUEUE):
 
 def link(words, far):
     """The same in front of a link, for which LINK_QUEUE packets may wait; if it is far, as many as are on the way."""
-    rate = "2gbit burst 256k limit 5m" if far else f"10gbit burst 256k limit {LINK_QUEUE * IMPAIRED_MTU}"
+    rate = "2gbit burst 256k limit 5m" if far else f"5gbit burst 256k limit {LINK_QUEUE * IMPAIRED_MTU}"
     rate = f"tbf rate {rate}"
     # netem's limit counts what it delays, too; but what it reorders passes by its child.
     return f"{netem(words)} ; {rate}" if words.startswith("delay") else f"{rate} ; {netem(words, LINK_QUEUE)}"

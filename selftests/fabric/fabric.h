@@ -352,6 +352,7 @@ struct fab_qp {
 	u32 sport[2];		/* of requests and answers */
 	u16 cnp_sport;		/* of the CNP that is due; 0: that of answers */
 	bool kicked;
+	bool sends;		/* the requester is to run */
 	bool in_turn;
 	bool full;
 	bool cnp_due;

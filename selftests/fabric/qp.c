@@ -45,6 +45,13 @@ static void arm_timer(struct fab_qp *qp, u64 at_ns)
 	fab_at(fab, qp->timer_ns, &qp->timer);
 }
 
+/* The requester runs only if it has something to do, as in the kernel. */
+static void wake_requester(struct fab_qp *qp)
+{
+	qp->sends = true;
+	fab_qp_kick(qp);
+}
+
 /* The time for which an ACK or a NAK may be held. */
 static void hold_timer(struct fab_qp *qp, u64 now_ns)
 {
@@ -74,7 +81,7 @@ static void qp_timer(struct fab_actor *actor)
 	qp->timer_ns = 0;
 	if (hrp_req_deadline(req) && hrp_req_deadline(req) <= now_ns &&
 	    hrp_req_timeout(&qp->hrp, now_ns))
-		fab_qp_kick(qp);
+		wake_requester(qp);
 	hold_timer(qp, now_ns);
 	if (hrp_pace_answers_timeout(&qp->hrp, now_ns))
 		fab_qp_kick(qp);
@@ -96,7 +103,7 @@ void fab_qp_left(struct fab_qp *qp, u32 bytes)
 	if (!qp->full || qp->nic_bytes >= NIC_READY)
 		return;
 	qp->full = false;
-	fab_qp_kick(qp);
+	wake_requester(qp);
 }
 
 /* As datapath/cnp.c: a control that limits the rate gets a bucket. */
@@ -130,9 +137,11 @@ static void spread(struct fab_qp *qp)
 /* The rate is that of the line again. */
 static void unpace(struct fab_qp *qp)
 {
-	if (test_and_clear_bit(HRP_PENDING_UNPACED, &qp->hrp.pending) &&
-	    !hrp_pace_is_on(&qp->hrp.req))
+	if (!test_and_clear_bit(HRP_PENDING_UNPACED, &qp->hrp.pending))
+		return;
+	if (!hrp_pace_is_on(&qp->hrp.req))
 		free(hrp_pace_stop(&qp->hrp));
+	qp->sends = true;
 }
 
 /* All paths are new but the first one. */
@@ -257,6 +266,7 @@ static void request(struct fab_qp *qp)
 	u64 now_ns = qp_fab(qp)->now_ns;
 	struct hrp_burst b;
 	enum hrp_next next;
+	bool sent = false;
 
 	while (!must_pause(qp)) {
 		u32 psn_max = req->psn_max;
@@ -276,8 +286,9 @@ static void request(struct fab_qp *qp)
 			      b.first.info & HRP_OI_EXT ? b.mem.bytes : NULL,
 			      qp_reacts(qp), false);
 		hrp_req_sent(&qp->hrp, &b, HROCE_WC_SUCCESS);
+		sent = true;
 	}
-	if (test_bit(HRP_PENDING_HELD, &qp->hrp.pending) &&
+	if (sent && test_bit(HRP_PENDING_HELD, &qp->hrp.pending) &&
 	    hrp_resp_ride(&qp->hrp, &b))
 		fab_host_send(qp, &b, NULL, qp_reacts(qp), false);
 	arm_timer(qp, hrp_req_deadline(req));
@@ -300,6 +311,9 @@ void fab_qp_run(struct fab_qp *qp)
 	}
 	if (qp->cnp_due || hrp_resp_is_due(&qp->hrp.resp))
 		answer(qp);
+	if (!qp->sends)
+		return;
+	qp->sends = false;
 	request(qp);
 }
 
@@ -397,7 +411,8 @@ static bool take_response(struct fab_qp *qp, const struct hrp_pkt *pkt,
 		status = keep_answer(qp, pkt);
 	else if (rx.verdict == HRP_RX_ACCEPT)
 		qp->rx_bytes += pkt->payload_len;
-	hrp_comp_commit(&qp->hrp, pkt, &rx, fab->now_ns, status);
+	if (hrp_comp_commit(&qp->hrp, pkt, &rx, fab->now_ns, status))
+		qp->sends = true;
 	return true;
 }
 
@@ -492,7 +507,7 @@ static void post(struct fab_qp *qp, struct fab_msg *msg)
 	sge->lkey = 1;
 	WRITE_ONCE(sq->hdr->prod, sq->hdr->prod + 1);
 	if (READ_ONCE(sq->hdr->need_kick))
-		fab_qp_kick(qp);
+		wake_requester(qp);
 }
 
 static bool ring_is_full(const struct fab_qp *qp)

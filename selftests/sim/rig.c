@@ -127,6 +127,17 @@ static u8 rig_keep(const struct hrp_pkt *pkt)
 	return HROCE_WC_SUCCESS;
 }
 
+/* What is to be resent leaves at once: the requester is woken. */
+static bool rig_commit(const struct hrp_pkt *pkt, const struct hrp_rx *rx,
+		       u8 status)
+{
+	bool wakes = hrp_comp_commit(&rig.qp, pkt, rx, rig.now_ns, status);
+	const struct hrp_req *req = &rig.qp.req;
+
+	tap_ok(wakes || !req->troubled || !req->rtx_pkts);
+	return wakes;
+}
+
 /* What the engine does with a kept answer whose turn it is. */
 static void rig_replay(struct hrp_kept *kept)
 {
@@ -135,8 +146,7 @@ static void rig_replay(struct hrp_kept *kept)
 	tap_eq(kept->pkt.psn, rig.qp.req.psn_una);
 	hrp_comp_begin(&rig.qp, &kept->pkt, &rx);
 	if (tap_ok(rx.verdict != HRP_RX_DROP))
-		hrp_comp_commit(&rig.qp, &kept->pkt, &rx, rig.now_ns,
-				HROCE_WC_SUCCESS);
+		rig_commit(&kept->pkt, &rx, HROCE_WC_SUCCESS);
 	free(kept);
 }
 
@@ -178,7 +188,7 @@ static bool rig_receive(struct hrp_pkt *pkt, u8 opcode, u32 psn, u8 *verdict)
 		tap_eq(rx.mem.access, HRP_ACCESS_LOCAL_WRITE);
 	if (rx.verdict == HRP_RX_KEEP)
 		status = rig_keep(pkt);
-	progress = hrp_comp_commit(&rig.qp, pkt, &rx, rig.now_ns, status);
+	progress = rig_commit(pkt, &rx, status);
 	rig_drain_answers();
 	pending_take(&rig.pending, &rig.qp);
 	return progress;
@@ -209,7 +219,7 @@ u8 rig_sack(u32 psn, const u8 *map, u32 len)
 	if (rx.verdict == HRP_RX_DROP)
 		return rx.verdict;
 	hrp_sack_take(&rig.qp, &pkt, map, rig.now_ns);
-	hrp_comp_commit(&rig.qp, &pkt, &rx, rig.now_ns, HROCE_WC_SUCCESS);
+	rig_commit(&pkt, &rx, HROCE_WC_SUCCESS);
 	return rx.verdict;
 }
 

@@ -386,6 +386,27 @@ static void reads_between(void)
 	rig_end();
 }
 
+/* All that was posted is in flight, and the ring waits for a kick. */
+static void last_hole_leaves_at_once(void)
+{
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_SEND, 1);
+	rig_post_op(HROCE_WR_SEND, 1);
+	rig_post_op(HROCE_WR_SEND, 1);
+	tap_eq(rig_drain(), 3);
+	tap_eq(READ_ONCE(rig.qp.req.sq.hdr->need_kick), 1);
+	tap_ok(!rig_ack(0, ACK));
+	rig.qp.req.keeps = 1;
+	tap_ok(rig_ack(1, NAK));
+	expect_hole(1, 1);
+	tap_eq(rig_drain(), 0);
+	tap_ok(!rig_ack(2, ACK));
+	rig_expect_cqe(0, HROCE_WC_SUCCESS);
+	rig_expect_cqe(1, HROCE_WC_SUCCESS);
+	rig_expect_cqe(2, HROCE_WC_SUCCESS);
+	rig_end();
+}
+
 /* The memory of the gap is away, or the local stack refuses it. */
 static void hole_cannot_be_sent(void)
 {
@@ -420,7 +441,7 @@ static void hole_cannot_be_sent(void)
 
 int main(void)
 {
-	tap_plan(14);
+	tap_plan(15);
 	tap_run(plain_peers_are_not_mistaken);
 	tap_run(jump_tells);
 	tap_run(hole_is_resent_alone);
@@ -434,6 +455,7 @@ int main(void)
 	tap_run(hostile_naks_draw_few_packets);
 	tap_run(hole_in_several_messages);
 	tap_run(reads_between);
+	tap_run(last_hole_leaves_at_once);
 	tap_run(hole_cannot_be_sent);
 	return tap_exit();
 }
