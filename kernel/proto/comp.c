@@ -265,9 +265,9 @@ static noinline bool comp_recover(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
 		     req->psn_una != req->psn;
 	s32 ahead = hrp_psn_diff(req->psn_una, req->psn);
 
-	/* After long silence, one packet at a time might not be enough. */
+	/* After long silence, a few packets at a time might not be enough. */
 	if (req->went_back && !req->recovering && ahead > 0 &&
-	    req->psn_una != req->psn_max && req->backoff < HRP_SILENT_BACKOFF)
+	    req->psn_una != req->psn_max && req->backoff < HRP_LONG_SILENCE)
 		alone = true;
 	if (req->recovering) {
 		/* The peer has reported a loss: the timeout was not too short. */

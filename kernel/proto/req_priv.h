@@ -50,16 +50,18 @@ static inline bool hrp_wqe_is_answered(const struct hrp_wqe *w)
 static_assert(HRP_CWND_MIN == 1u << HRP_READ_MIN_SHIFT);
 
 /*
- * After so many retransmission timeouts in a row, no packet of this queue pair
- * is in a queue any more, and a few are resent each time: a path that loses
- * several packets in a row may lose a single one each time.
+ * If a probe has drawn no answer, either, no packet of this queue pair is in a
+ * queue any more, and a few are resent each time: a path that loses several
+ * packets in a row may lose a single one each time.
  */
-#define HRP_SILENT_BACKOFF	3u
 #define HRP_SILENT_PKTS		4u
+
+/* After so many expiries in a row, as many answers are drawn, which may be long. */
+#define HRP_LONG_SILENCE	3u
 
 static inline bool hrp_req_is_silence(const struct hrp_req *req)
 {
-	return req->probed && req->backoff >= HRP_SILENT_BACKOFF;
+	return req->probed && req->backoff;
 }
 
 /*

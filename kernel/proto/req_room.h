@@ -142,7 +142,8 @@ static inline u32 req_read_window(const struct hrp_req *req)
  */
 static inline bool req_may_try(const struct hrp_req *req)
 {
-	return req->went_back && !req->rnr_row && hrp_req_is_silence(req) &&
+	return req->went_back && !req->rnr_row && req->probed &&
+	       req->backoff >= HRP_LONG_SILENCE &&
 	       req->nr_rd_atomic < HRP_SILENT_PKTS;
 }
 

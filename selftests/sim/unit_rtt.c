@@ -216,12 +216,13 @@ static void timeout_doubles(void)
 	tap_eq(expire(), 1);
 	for (i = 0; i < 5; i++) {
 		was_ns = rig.now_ns;
-		tap_eq(expire(), i < 2 ? 1 : 2);
+		tap_eq(expire(), 2);
 		tap_eq(rig.now_ns - was_ns, wait_ns);
 		wait_ns *= 2;
 	}
 	rig.now_ns += UNIT_NS;
-	rig_ack(60, ACK);
+	/* The timer may be armed for a later deadline. */
+	tap_ok(rig_ack(60, ACK));
 	rig_expect_cqe(60, HROCE_WC_SUCCESS);
 	tap_ok(req->backoff);
 	rig_drain();
@@ -806,7 +807,7 @@ static void recoveries_are_counted(void)
 }
 
 /* A path that loses some packets in a row does not lose each single one. */
-static void long_silence_draws_a_few_packets(void)
+static void silence_draws_a_few_packets(void)
 {
 	u32 i;
 
@@ -817,7 +818,7 @@ static void long_silence_draws_a_few_packets(void)
 	for (i = 0; i < 6; i++) {
 		rig.now_ns = hrp_req_deadline(&rig.qp.req);
 		tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
-		tap_eq(rig_drain(), i < 3 ? 1 : 4);
+		tap_eq(rig_drain(), i ? 4 : 1);
 	}
 	/* The last of them has arrived. */
 	rig_ack(2, HRP_NAK_PSN_SEQ);
@@ -885,7 +886,7 @@ int main(void)
 	tap_run(rnr_leaves_all_alone);
 	tap_run(round_trips_are_counted);
 	tap_run(recoveries_are_counted);
-	tap_run(long_silence_draws_a_few_packets);
+	tap_run(silence_draws_a_few_packets);
 	tap_run(long_silence_draws_a_few_requests);
 	return tap_exit();
 }
