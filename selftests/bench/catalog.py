@@ -3,7 +3,7 @@
 
 import dataclasses
 
-from paths import IMPAIRED, WIRE_MTUS
+from paths import IMPAIRED, MIXED, WIRE_MTUS
 from workloads import (AllReduce, Bandwidth, BusyLatency, Clock, Copy, Deferred, Flood, Latency, Load, Objects, PingPong,
                        Pong, Stream)
 
@@ -124,13 +124,17 @@ class Catalog:
     def add_impaired(self):
         """The same, where packets are lost or late: only where that is asked for."""
         places = tuple(IMPAIRED) if self.args.full or self.args.topologies else ()
-        for system in RDMA:
+        for system in (*RDMA, *sorted(MIXED)):
             for operation in ("write", "read", "send"):
                 self.add(operation, 1 << 20, system, places,
                          Load(self.load, operation, 1 << 20, self.args.seconds, options=ONE_BUFFER,
                               metrics=("MBps",)))
         self.add("write", 1 << 20, "tcp", places, Stream(1 << 20, self.args.seconds))
         self.add("write", 1 << 20, "bbr", places, Stream(1 << 20, self.args.seconds, ["-C", "bbr"]))
+        if self.args.cpus > 1:
+            for system in RDMA:
+                self.add("write_lat", 4096, system, places,
+                         Latency(self.clock, "ib_write_lat", 4096, self.args.iterations))
 
     def many(self, qps, size):
         """Writes on so many queue pairs at once."""

@@ -11,6 +11,7 @@ netdev that receives get each packet as a frame of its own, as from a wire:
 
     init_net    wva 10.93.0.1 == S == T == wvb 10.93.0.2    rxe2 and rxe3
     bench1      wha 10.94.0.1 == S == T == whb 10.94.0.2    bench2: hroce2 and hroce3; TCP and UDP too
+    bench1      wma 10.95.0.1 == S == T == wmb 10.95.0.2    init_net: hroce4 and rxe4, as clients of each other
 
 Impairments are at the ports of S and T that frames leave by, so that each packet meets its own fate, ACKs too.
 
@@ -75,6 +76,8 @@ def impaired():
 
 
 IMPAIRED = impaired()
+# hroce as a client of rdma_rxe, and the other way round.
+MIXED = {"to_rxe", "from_rxe"}
 DEBUGFS = "/sys/kernel/debug/hroce"
 
 
@@ -255,6 +258,15 @@ class Pair:
             self.host.call(["rdma", "link", "add", name, "type", kind, "netdev", dev], netns)
         return names
 
+    def reversed_paths(self, system, devices):
+        """The same from the second netdev to the first one."""
+        paths = self.paths(system, devices)
+        for path in paths.values():
+            path.server, path.client = path.client, path.server
+            path.wire = self.devs[1][0]
+            path.impairment = path.impairment[::-1]
+        return paths
+
     def meet_in_one_namespace(self):
         """Rules and addresses by which two netdevs of the initial namespace talk to each other."""
         ethernet = [f"02:00:00:00:{self.net}:0{index}" for index in (1, 2)]
@@ -307,6 +319,17 @@ def add_hroce(host, pairs, paths):
     paths["local", "hroce"] = on_one_link(veth, elide=True)
 
 
+def add_mixed(host, pair, paths):
+    """hroce and rdma_rxe, which knows no other namespace than the initial one."""
+    pair.join_by_switches()
+    pair.set_up()
+    devices = ("hroce4", "rxe4")
+    for device, (dev, netns) in zip(devices, pair.devs):
+        host.call(["rdma", "link", "add", device, "type", device.rstrip("4"), "netdev", dev], netns)
+    paths.update(pair.paths("to_rxe", devices))
+    paths.update(pair.reversed_paths("from_rxe", devices))
+
+
 def has_bbr(host):
     """Has the kernel this congestion control of TCP?"""
     known = host.output(["sh", "-c", "modprobe -q tcp_bbr; cat /proc/sys/net/ipv4/tcp_available_congestion_control"])
@@ -333,6 +356,9 @@ def in_one_guest(host, systems):
         add_hroce(host, pairs, paths)
     if "rxe" in systems:
         add_rxe(host, rxe_pairs, paths)
+    if MIXED & set(systems):
+        host.call(["modprobe", "-a", "hroce", "rdma_rxe"])
+        add_mixed(host, Pair(host, [("wma", "bench1"), ("wmb", None)], 95, wire), paths)
     for system in ("tcp", "udp", "memcpy"):
         if system in systems:
             for pair in pairs:

@@ -3,7 +3,7 @@
 
 from targets import TARGETS
 
-SYSTEMS = ("hroce", "rxe", "tcp", "bbr", "udp", "memcpy")
+SYSTEMS = ("hroce", "rxe", "to_rxe", "from_rxe", "tcp", "bbr", "udp", "memcpy")
 # Where a topology is a variant: what its peers are.
 SAME_AS = {"veth_elided": "veth"}
 

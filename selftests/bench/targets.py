@@ -16,6 +16,7 @@ class Target:
     bound, at_least: the bound, and its direction
     against: "" for the figure itself, else the system that it is divided by
     other: what is different in the other figure, if anything: topology, workload, metric
+    system: whose figure it is
     """
 
     what: str
@@ -24,10 +25,11 @@ class Target:
     at_least: bool
     against: str = ""
     other: dict = dataclasses.field(default_factory=dict)
+    system: str = "hroce"
 
     def measured(self, results):
         """The ratio, or figure, that came out; None if it was not measured."""
-        value = results.value(*self.figure, "hroce")
+        value = results.value(*self.figure, self.system)
         if value is None or not self.against:
             return value
         names = ("setting", "topology", "workload", "size", "metric")
@@ -133,6 +135,10 @@ def under_loss():
                 targets.append(at_least(what + "TCP", figure, 1, "tcp", workload="write"))
             if topology == "loss_1":
                 targets.append(at_least(what + "rdma_rxe", figure, 25, "rxe"))
+    figure = ("uml", "loss_1", "write", 1 << 20, "MBps")
+    targets += [Target("1 MB writes to rdma_rxe, loss_1: loss_0", figure, 0.5, True, "to_rxe", {"topology": "loss_0"}, "to_rxe"),
+                Target("1 MB writes to rdma_rxe, loss_1: rdma_rxe to itself", figure, 3, True, "rxe", system="to_rxe"),
+                at_most("4 KB to and fro, loss_1, 99.9 %, us", ("qemu", "loss_1", "write_lat", 4096, "us_p999"), 5000)]
     return targets
 
 
