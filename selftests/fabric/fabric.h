@@ -107,6 +107,7 @@ struct fab_opts {
 	u64 pfc_headroom;
 	u64 loss_ppm;
 	u64 loss_to;
+	u64 loss_burst;
 	u64 late_ppm;
 	u64 late_by;
 	u64 flap_link;
@@ -253,6 +254,7 @@ struct fab_port {
 	bool down;
 	bool paused;
 	bool marks;	/* all packets that can be */
+	bool losing;	/* a burst of packets */
 	u32 loss_ppm;	/* besides what all links lose */
 	/* Of the other direction, at the same switch. */
 	bool told_pause;

@@ -79,13 +79,32 @@ static bool port_is_bad(const struct fab_port *port)
 	return !loss_to || (to && to->id + 1 == loss_to);
 }
 
+/*
+ * As many as are to be lost, one by one, or several in a row: then each packet may
+ * begin a burst, or end it (Gilbert's model).
+ */
+static bool port_loses_some(struct fab_port *port)
+{
+	struct fabric *fab = port->node->fab;
+	u64 burst = fab->opts.loss_burst;
+
+	if (burst <= 1)
+		return sim_chance(&fab->rng, fab->opts.loss_ppm);
+	if (port->losing)
+		port->losing = !sim_chance(&fab->rng, SIM_PPM / burst);
+	else
+		port->losing = sim_chance(&fab->rng,
+					  fab->opts.loss_ppm / burst);
+	return port->losing;
+}
+
 /* Is the packet lost on the link? */
-static bool port_loses(const struct fab_port *port)
+static bool port_loses(struct fab_port *port)
 {
 	struct fabric *fab = port->node->fab;
 
-	return port->down || (port_is_bad(port) &&
-			      sim_chance(&fab->rng, fab->opts.loss_ppm)) ||
+	return port->down ||
+	       (port_is_bad(port) && port_loses_some(port)) ||
 	       (port->loss_ppm && sim_chance(&fab->rng, port->loss_ppm));
 }
 

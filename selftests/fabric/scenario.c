@@ -71,6 +71,7 @@ static const struct key {
 	KEY(pfc_headroom, NUMBER, NULL),
 	KEY(loss_ppm, NUMBER, NULL),
 	KEY(loss_to, NUMBER, NULL),
+	KEY(loss_burst, NUMBER, NULL),
 	KEY(late_ppm, NUMBER, NULL),
 	KEY(late_by, NUMBER, NULL),
 	KEY(flap_link, NUMBER, NULL),
