@@ -3,6 +3,7 @@
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
 #include "datapath/fetch.h"
+#include "datapath/keep.h"
 #include "link.h"
 #include "net/crc.h"
 #include "net/port.h"
@@ -26,6 +27,7 @@ static int __init hroce_init(void)
 	err = hroce_net_init();
 	if (err)
 		goto exit_fetch;
+	hroce_keep_setup();
 	hroce_debug_init();
 	hroce_xdp_init();
 	hroce_cc_bpf_init();

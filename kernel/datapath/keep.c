@@ -6,10 +6,10 @@
  * A peer decides how long they are kept, so memory is bounded. A queue pair has
  * at most a window of each kind. All of a link have at most @keep_mb; none of
  * them may take more than it leaves, so each gets at least half of what it
- * finds, up to its window. The cgroup of the process that created the queue
- * pair pays for it. No reserves are used, and a failure is a lost packet. When
- * memory is short, or the bound is reached, packets behind old gaps are given
- * up: the peer may be gone.
+ * finds, up to its window. All links have at most hroce_keep_host_mb. The cgroup
+ * of the process that created the queue pair pays for it. No reserves are used,
+ * and a failure is a lost packet. When memory is short, or a bound is reached,
+ * packets behind old gaps are given up: the peer may be gone.
  */
 #include <linux/atomic.h>
 #include <linux/jiffies.h>
@@ -39,6 +39,9 @@
 /* A link may take that much by default, or a part of the memory of the host. */
 #define KEEP_MB		256ul
 #define KEEP_RAM_PART	16
+
+/* All links may take that part of it. */
+#define KEEP_HOST_PART	8
 
 /* A part of the memory of a cgroup that is left to its processes. */
 #define KEEP_SPARE_PART	32
@@ -82,13 +85,45 @@ static void keep_make_room(struct hroce_dev *dev)
 	schedule_work(&dev->keep_work);
 }
 
+u32 hroce_keep_host_mb;
+
+/* Memory of all links, and when old packets are given up next for want of it. */
+static atomic_long_t keep_host_bytes;
+static unsigned long keep_host_room_at;
+
+static void keep_host_work_fn(struct work_struct *work);
+static DECLARE_WORK(keep_host_work, keep_host_work_fn);
+
+/* Have old ones of all links given up. Context: any. */
+static void keep_make_host_room(void)
+{
+	if (time_before(jiffies, READ_ONCE(keep_host_room_at)))
+		return;
+	WRITE_ONCE(keep_host_room_at, jiffies + KEEP_OLD);
+	schedule_work(&keep_host_work);
+}
+
+static bool keep_charge_host(u32 bytes)
+{
+	long all = atomic_long_add_return(bytes, &keep_host_bytes);
+
+	if (all <= (long)READ_ONCE(hroce_keep_host_mb) * SZ_1M)
+		return true;
+	atomic_long_sub(bytes, &keep_host_bytes);
+	keep_make_host_room();
+	return false;
+}
+
 static bool keep_charge(struct hroce_dev *dev, struct keep *keep, u32 bytes)
 {
 	long all;
 
+	if (!keep_charge_host(bytes))
+		return false;
 	all = atomic_long_add_return(bytes, &dev->kept_bytes);
 	if (all + keep->charged > (long)READ_ONCE(dev->keep_mb) * SZ_1M) {
 		atomic_long_sub(bytes, &dev->kept_bytes);
+		atomic_long_sub(bytes, &keep_host_bytes);
 		keep_make_room(dev);
 		return false;
 	}
@@ -99,6 +134,7 @@ static bool keep_charge(struct hroce_dev *dev, struct keep *keep, u32 bytes)
 static void keep_uncharge(struct hroce_dev *dev, struct keep *keep, u32 bytes)
 {
 	atomic_long_sub(bytes, &dev->kept_bytes);
+	atomic_long_sub(bytes, &keep_host_bytes);
 	keep->charged -= bytes;
 }
 
@@ -339,26 +375,13 @@ static struct shrinker *keep_shrinker;
 
 static unsigned long keep_pages(void)
 {
-	const struct hroce_dev *dev;
-	unsigned long bytes = 0;
-
-	lockdep_assert_held(&keep_mutex);
-	list_for_each_entry(dev, &keep_devs, keep_list)
-		bytes += atomic_long_read(&dev->kept_bytes);
-	return bytes >> PAGE_SHIFT;
+	return atomic_long_read(&keep_host_bytes) >> PAGE_SHIFT;
 }
 
-/* The mutex may be held by who is waiting for memory. */
 static unsigned long keep_count(struct shrinker *shrinker,
 				struct shrink_control *sc)
 {
-	unsigned long nr;
-
-	if (!mutex_trylock(&keep_mutex))
-		return 0;
-	nr = keep_pages();
-	mutex_unlock(&keep_mutex);
-	return nr;
+	return keep_pages();
 }
 
 static bool keep_is_old(struct hrp_keep *keep)
@@ -404,17 +427,32 @@ static void keep_work(struct work_struct *work)
 			   keep_give_up);
 }
 
+static void keep_give_up_all(void)
+{
+	struct hroce_dev *dev;
+
+	lockdep_assert_held(&keep_mutex);
+	list_for_each_entry(dev, &keep_devs, keep_list)
+		hroce_qp_visit_all(dev, keep_give_up);
+}
+
+static void keep_host_work_fn(struct work_struct *work)
+{
+	mutex_lock(&keep_mutex);
+	keep_give_up_all();
+	mutex_unlock(&keep_mutex);
+}
+
+/* The mutex may be held by who is waiting for memory. */
 static unsigned long keep_scan(struct shrinker *shrinker,
 			       struct shrink_control *sc)
 {
 	unsigned long before, after;
-	struct hroce_dev *dev;
 
 	if (!mutex_trylock(&keep_mutex))
 		return SHRINK_STOP;
 	before = keep_pages();
-	list_for_each_entry(dev, &keep_devs, keep_list)
-		hroce_qp_visit_all(dev, keep_give_up);
+	keep_give_up_all();
 	after = keep_pages();
 	mutex_unlock(&keep_mutex);
 	return before > after ? before - after : SHRINK_STOP;
@@ -432,11 +470,20 @@ static struct shrinker *keep_create_shrinker(void)
 	return shrinker;
 }
 
+static unsigned long keep_ram_mb(void)
+{
+	return totalram_pages() >> (20 - PAGE_SHIFT);
+}
+
+void hroce_keep_setup(void)
+{
+	hroce_keep_host_mb = max(keep_ram_mb() / KEEP_HOST_PART, 1ul);
+	keep_host_room_at = jiffies;
+}
+
 void hroce_keep_init(struct hroce_dev *dev)
 {
-	unsigned long ram_mb = totalram_pages() >> (20 - PAGE_SHIFT);
-
-	dev->keep_mb = clamp(ram_mb / KEEP_RAM_PART, 1ul, KEEP_MB);
+	dev->keep_mb = clamp(keep_ram_mb() / KEEP_RAM_PART, 1ul, KEEP_MB);
 	INIT_WORK(&dev->keep_work, keep_work);
 	INIT_WORK(&dev->keep_free_work, keep_free_work);
 	init_llist_head(&dev->keep_freed);
@@ -451,13 +498,17 @@ void hroce_keep_init(struct hroce_dev *dev)
 void hroce_keep_fini(struct hroce_dev *dev)
 {
 	struct shrinker *shrinker = NULL;
+	bool last;
 
 	mutex_lock(&keep_mutex);
 	list_del(&dev->keep_list);
-	if (list_empty(&keep_devs))
+	last = list_empty(&keep_devs);
+	if (last)
 		swap(shrinker, keep_shrinker);
 	mutex_unlock(&keep_mutex);
 	shrinker_free(shrinker);
+	if (last)
+		cancel_work_sync(&keep_host_work);
 	cancel_work_sync(&dev->keep_work);
 	flush_work(&dev->keep_free_work);
 }

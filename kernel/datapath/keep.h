@@ -75,11 +75,18 @@ void hroce_keep_free(struct hroce_qp *qp, struct hrp_keep *keep,
  */
 void hroce_keep_destroy(struct hroce_qp *qp, struct hrp_keep *keep);
 
+/* MB of memory that all links may take; 0: none is kept. May change at any time. */
+extern u32 hroce_keep_host_mb;
+
+/* Set hroce_keep_host_mb to its default. Context: module init. */
+void hroce_keep_setup(void);
+
 /**
  * hroce_keep_init - have old packets given up when memory is short
  * @dev: device
  *
- * If there is no memory for that, only @dev->keep_mb bounds them, which is set.
+ * If there is no memory for that, only the bounds of the link, which is set, and
+ * of the host hold.
  * Context: process, may sleep.
  */
 void hroce_keep_init(struct hroce_dev *dev);

@@ -8,6 +8,7 @@
 #include <linux/seq_file.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
+#include "../datapath/keep.h"
 #include "../datapath/poller.h"
 #include "../net/crc.h"
 #include "../net/microburst.h"
@@ -186,6 +187,7 @@ void hroce_debug_init(void)
 	debug_root = debugfs_create_dir("hroce", NULL);
 	debugfs_create_file("icrc_method", 0600, debug_root, NULL,
 			    &icrc_method_fops);
+	debugfs_create_u32("keep_mb", 0600, debug_root, &hroce_keep_host_mb);
 }
 
 void hroce_debug_exit(void)

@@ -389,6 +389,38 @@ def forgotten(target):
     return True
 
 
+@in_time
+def host_bound(target):
+    """All links together keep no more than the host allows, and what is old makes room."""
+    have_old_dropped()
+    with Switched("../keep_mb", 1):
+        target.new("rc")
+        target.check()
+        before = counters()
+        # 2 KB each
+        for i in range(1, 1000):
+            target.send(Packet(target, RC_SEND_ONLY, target.psn(i), b"f" * 1024).frame())
+        grown = wait_counted(before, "rx_packets", 999)
+        if not 400 < grown["kept"] <= 512 or kept_bytes() > 1 << 20:
+            raise Failure(f"{grown}, {kept_bytes()} bytes are kept")
+        target.check("neighbour")
+        time.sleep(0.7)
+        target.new("rc")
+        target.check()
+        target.ask("post 2")
+        young = counters()
+        began = time.monotonic()
+        target.send(Packet(target, RC_SEND_ONLY, target.psn(1), b"o" * 40).frame())
+        wait_counted(before, "kept_dropped", grown["kept"])
+        target.send(Packet(target, RC_SEND_ONLY, target.psn(1), b"o" * 40).frame())
+        if time.monotonic() - began > 0.4:
+            return False
+        wait_counted(young, "kept", 1)
+        target.send(Packet(target, RC_SEND_ONLY, target.psn(), b"o" * 30).frame())
+        completions(target, 30, 40)
+    return True
+
+
 CASES = (
     all_kinds,
     writes_in_order,
@@ -401,6 +433,7 @@ CASES = (
     paid,
     flood,
     forgotten,
+    host_bound,
 )
 
 
