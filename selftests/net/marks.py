@@ -138,6 +138,30 @@ def notified(kind, counter, choose=None, **fields):
     return dropped(kind, counter, turn)
 
 
+def flood_for_others(target):
+    """Thousands of CNPs that are not of the peer, or for nobody, cost a counter each, and slow nobody down."""
+    target.new("rc")
+    target.check()
+    frames = []
+    for fields in ({"qpn": 0xfffff1}, {}):
+        packet = good(target, "rc")
+        change(opcode=CNP, ext=b"", payload=b"\0" * 16, **fields)(target, packet)
+        if not fields:
+            packet.src = packet.src[:-1] + b"\x4d"
+        frames.append(packet.frame())
+    for _ in range(8):
+        before = counters()
+        for _ in range(250):
+            for frame in frames:
+                target.send(frame)
+        grown = wait_counted(before, "rx_packets", 500)
+        wanted = {"rx_packets": 500, "rx_drop_no_qp": 250, "rx_drop_peer": 250, "rp_cnp_handled": 0}
+        if any(grown.get(name, 0) != number for name, number in wanted.items()):
+            raise Failure(f"{grown}, expected {wanted}")
+        target.check("neighbour")
+    target.check()
+
+
 def not_obeyed(target):
     with Switched("rp_enable", "N"):
         notified("rc", "rx_drop_cnp")(target)
@@ -181,6 +205,7 @@ CASES = {
     "cnp_for_nobody": notified("rc", "rx_drop_no_qp", qpn=0xfffff1),
     "cnp_of_other_pkey": notified("rc", "rx_drop_pkey", pkey=0x9234),
     "cnp_of_other_peer": notified("rc", "rx_drop_peer", lambda p: change(src=p.src[:-1] + b"\x4d")),
+    "cnps_for_others": flood_for_others,
     "cnps_not_obeyed": not_obeyed,
 }
 
