@@ -315,6 +315,27 @@ def in_time(once):
     return run
 
 
+def ahead(target):
+    """999 packets ahead of the expected one, 2 KB each once kept: what has grown; None if they may have become old."""
+    target.new("rc")
+    target.check()
+    frames = [Packet(target, RC_SEND_ONLY, target.psn(i), b"f" * 1024).frame() for i in range(1, 1000)]
+    before = counters()
+    began = time.monotonic()
+    for frame in frames:
+        target.send(frame)
+    slow = time.monotonic() - began > 0.4
+    grown = wait_counted(before, "rx_packets", 999)
+    return None if slow else grown
+
+
+def young_one(target):
+    """Another queue pair that expects two messages."""
+    target.new("rc")
+    target.check()
+    target.ask("post 2")
+
+
 @in_time
 def flood(target):
     """Peers that send nothing but what is ahead get a part of the bound each, together no more, and harm nobody."""
@@ -322,16 +343,8 @@ def flood(target):
     with Switched("keep_mb", 1):
         shares = []
         for _ in range(4):
-            target.new("rc")
-            target.check()
-            frames = [Packet(target, RC_SEND_ONLY, target.psn(i), b"f" * 1024).frame() for i in range(1, 1000)]
-            before = counters()
-            began = time.monotonic()
-            for frame in frames:
-                target.send(frame)
-            slow = time.monotonic() - began > 0.4
-            grown = wait_counted(before, "rx_packets", 999)
-            if slow:
+            grown = ahead(target)
+            if not grown:
                 return False
             if grown["kept"] + grown["rx_drop_psn"] != 999 or grown["nak_seq_sent"] != 1:
                 raise Failure(f"{grown}")
@@ -339,13 +352,11 @@ def flood(target):
             if kept_bytes() > 1 << 20:
                 raise Failure(f"{kept_bytes()} bytes are kept")
             target.check("neighbour")
-        # 2 KB each; the first ones may have been given up for the last ones.
+        # The first ones may have been given up for the last ones.
         if not 200 < shares[0] < 300 or min(shares) < 10:
             raise Failure(f"shares of 512: {shares}")
         # Another one has its part, too.
-        target.new("rc")
-        target.check()
-        target.ask("post 2")
+        young_one(target)
         send_kept(target, [Packet(target, RC_SEND_ONLY, target.psn(1), b"o" * 40)])
         target.send(Packet(target, RC_SEND_ONLY, target.psn(), b"o" * 30).frame())
         completions(target, 30, 40)
@@ -365,9 +376,7 @@ def forgotten(target):
             target.check()
             send_kept(target, [Packet(target, RC_SEND_ONLY, target.psn(i), b"f" * 1024) for i in range(1, number + 1)])
         time.sleep(0.7)
-        target.new("rc")
-        target.check()
-        target.ask("post 2")
+        young_one(target)
         young = counters()
         began = time.monotonic()
         target.send(Packet(target, RC_SEND_ONLY, target.psn(1), b"o" * 40).frame())
@@ -394,27 +403,20 @@ def host_bound(target):
     """All links together keep no more than the host allows, and what is old makes room."""
     have_old_dropped()
     with Switched("../keep_mb", 1):
-        target.new("rc")
-        target.check()
         before = counters()
-        # 2 KB each
-        for i in range(1, 1000):
-            target.send(Packet(target, RC_SEND_ONLY, target.psn(i), b"f" * 1024).frame())
-        grown = wait_counted(before, "rx_packets", 999)
+        grown = ahead(target)
+        if not grown:
+            return False
         if not 400 < grown["kept"] <= 512 or kept_bytes() > 1 << 20:
             raise Failure(f"{grown}, {kept_bytes()} bytes are kept")
         target.check("neighbour")
         time.sleep(0.7)
-        target.new("rc")
-        target.check()
-        target.ask("post 2")
+        young_one(target)
         young = counters()
-        began = time.monotonic()
+        # The first one finds no room, and has it made.
         target.send(Packet(target, RC_SEND_ONLY, target.psn(1), b"o" * 40).frame())
         wait_counted(before, "kept_dropped", grown["kept"])
         target.send(Packet(target, RC_SEND_ONLY, target.psn(1), b"o" * 40).frame())
-        if time.monotonic() - began > 0.4:
-            return False
         wait_counted(young, "kept", 1)
         target.send(Packet(target, RC_SEND_ONLY, target.psn(), b"o" * 30).frame())
         completions(target, 30, 40)
