@@ -65,10 +65,10 @@ static inline bool hrp_req_is_silence(const struct hrp_req *req)
 }
 
 /*
- * Packets that may be in flight. After going back only one, until it is
+ * Packets that may be in flight. After going back for a NAK only one, until it is
  * acknowledged: packets sent behind the gap still fill the queues of the path,
  * the peer drops them, and the acknowledgement comes after all of them. The
- * same applies after an RNR NAK.
+ * same applies after an RNR NAK. After silence the queues are empty.
  */
 static inline u32 hrp_req_window(const struct hrp_req *req)
 {
