@@ -25,6 +25,7 @@
 
 #define NS_PER_US	1000u
 #define KBPS_PER_MBPS	1000u
+#define GBIT_KBPS	1000000u
 
 /*
  * So many raises are made one by one. They bring the rate to its target, and if
@@ -43,10 +44,8 @@ void hrp_rp_init(struct hrp_rp *rp)
 	*rp = (struct hrp_rp) {
 		.line_kbps = HRP_RP_LINE_KBPS,
 		.clamp_tgt_rate_ati = 1,
-		.time_reset = 300,
 		.byte_reset = 32767,
 		.threshold = 1,
-		.ai_rate = 5,
 		.hai_rate = 50,
 		.min_rate = 1,
 		.gd = 11,
@@ -63,6 +62,30 @@ static u32 dcqcn_max_kbps(const struct hrp_rp *rp)
 	u32 max_mbps = READ_ONCE(rp->max_rate);
 
 	return max_mbps ? max_mbps * KBPS_PER_MBPS : READ_ONCE(rp->line_kbps);
+}
+
+static bool dcqcn_is_slow(const struct hrp_rp *rp)
+{
+	return READ_ONCE(rp->line_kbps) <= GBIT_KBPS;
+}
+
+static u32 dcqcn_raise_period_ns(const struct hrp_rp *rp)
+{
+	u32 us = READ_ONCE(rp->time_reset);
+
+	if (!us)
+		us = dcqcn_is_slow(rp) ? HRP_RP_SLOW_TIME_RESET :
+					 HRP_RP_TIME_RESET;
+	return us * NS_PER_US;
+}
+
+static u32 dcqcn_raise_mbps(const struct hrp_rp *rp)
+{
+	u32 mbps = READ_ONCE(rp->ai_rate);
+
+	if (mbps)
+		return mbps;
+	return dcqcn_is_slow(rp) ? HRP_RP_SLOW_AI_RATE : HRP_RP_AI_RATE;
 }
 
 /* @part to the power of @n, all in 1/ALPHA_ONE. */
@@ -105,7 +128,7 @@ static u64 dcqcn_raise(struct hrp_dcqcn *d, u8 *raises, u32 max_kbps)
 	if (least > threshold)
 		step = READ_ONCE(d->rp->hai_rate) * (least - threshold);
 	else if (most >= threshold)
-		step = READ_ONCE(d->rp->ai_rate);
+		step = dcqcn_raise_mbps(d->rp);
 	target += (u64)step * KBPS_PER_MBPS;
 	d->target_kbps = min_t(u64, target, max_kbps);
 	sum = (u64)d->rate_kbps + d->target_kbps;
@@ -116,7 +139,7 @@ static u64 dcqcn_raise(struct hrp_dcqcn *d, u8 *raises, u32 max_kbps)
 /* Raises by time that were due. */
 static void dcqcn_catch_up(struct hrp_dcqcn *d, u64 now_ns, u32 max_kbps)
 {
-	u32 period_ns = READ_ONCE(d->rp->time_reset) * NS_PER_US;
+	u32 period_ns = dcqcn_raise_period_ns(d->rp);
 	u64 n, left, step = 0;
 
 	if (now_ns < d->raise_ns + period_ns)
@@ -211,7 +234,7 @@ u32 hrp_dcqcn_rate(struct hrp_dcqcn *d, u64 now_ns)
 
 u64 hrp_dcqcn_next_ns(const struct hrp_dcqcn *d)
 {
-	return d->raise_ns + READ_ONCE(d->rp->time_reset) * NS_PER_US;
+	return d->raise_ns + dcqcn_raise_period_ns(d->rp);
 }
 
 static void dcqcn_start(struct hrp_qp *qp)

@@ -16,18 +16,26 @@
 /* Default of &hrp_rp.line_kbps. */
 #define HRP_RP_LINE_KBPS	10000000u
 
+/* What 0 stands for in @time_reset and @ai_rate, on slow links the second. */
+#define HRP_RP_TIME_RESET	300u
+#define HRP_RP_SLOW_TIME_RESET	500u
+#define HRP_RP_AI_RATE		5u
+#define HRP_RP_SLOW_AI_RATE	1u
+
 /**
  * struct hrp_rp - parameters of a link, named as in mlx5
  * @line_kbps: rate of the netdev, in 1000 bits per second; not 0
  * @clamp_tgt_rate: 1: each cut makes the target the rate before it; 0: only the
  *	first one after a raise
  * @clamp_tgt_rate_ati: 0: a raise by time is none in that respect
- * @time_reset: microseconds between raises by time, not 0
+ * @time_reset: microseconds between raises by time; 0: HRP_RP_TIME_RESET, or
+ *	HRP_RP_SLOW_TIME_RESET if @line_kbps is a gigabit at most
  * @byte_reset: bytes between raises by bytes, in units of HRP_RP_BYTE_UNIT; 0:
  *	there are none
  * @threshold: raises of one kind that only halve the distance to the target; not
  *	0
- * @ai_rate: what a raise adds to the target, in Mbit/s, not 0
+ * @ai_rate: what a raise adds to the target, in Mbit/s; 0: HRP_RP_AI_RATE, or
+ *	HRP_RP_SLOW_AI_RATE as above
  * @hai_rate: the same after more than @threshold raises of both kinds
  * @max_rate: the queue pair is not limited from here on, in Mbit/s; 0:
  *	@line_kbps

@@ -10,10 +10,10 @@
 #define RP_KNOBS(KNOB)							\
 	KNOB(clamp_tgt_rate, 0, 1);					\
 	KNOB(clamp_tgt_rate_ati, 0, 1);					\
-	KNOB(time_reset, 1, MAX_US);					\
+	KNOB(time_reset, 0, MAX_US);					\
 	KNOB(byte_reset, 0, 32767);					\
 	KNOB(threshold, 1, 31);						\
-	KNOB(ai_rate, 1, MAX_MBPS);					\
+	KNOB(ai_rate, 0, MAX_MBPS);					\
 	KNOB(hai_rate, 1, MAX_MBPS);					\
 	KNOB(max_rate, 0, MAX_MBPS);					\
 	KNOB(min_rate, 1, MAX_MBPS);					\

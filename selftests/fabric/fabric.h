@@ -124,6 +124,7 @@ struct fab_opts {
 	u64 timeout;
 	char cc[32];
 	u64 ai_rate;
+	u64 time_reset;
 	u64 cnp_gap;
 	u64 ack_delay;
 	u64 rx_delay;

@@ -88,6 +88,7 @@ static const struct key {
 	KEY(timeout, NUMBER, NULL),
 	KEY(cc, TEXT, NULL),
 	KEY(ai_rate, NUMBER, NULL),
+	KEY(time_reset, NUMBER, NULL),
 	KEY(cnp_gap, NUMBER, NULL),
 	KEY(ack_delay, NUMBER, NULL),
 	KEY(rx_delay, NUMBER, NULL),

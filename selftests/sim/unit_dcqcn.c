@@ -147,6 +147,30 @@ static void raises_by_time(void)
 	tap_eq(one.target_kbps, target + 3 * 5 * MBIT);
 }
 
+/* Where a gigabit is shared, 5 Mbit/s are too much for many. */
+static void slow_links_raise_less(void)
+{
+	u32 target;
+
+	one_start();
+	rp.line_kbps = GBIT;
+	cnp_after(0);
+	cnp_after(CNP_US * US);
+	rate_after(500 * US);
+	cnp_after(CNP_US * US);
+	target = one.target_kbps;
+	tap_ok(target < GBIT);
+	rate_after(499 * US);
+	tap_eq(one.target_kbps, target);
+	rate_after(US);
+	tap_eq(one.target_kbps, target + MBIT);
+	/* What is set counts on any link. */
+	rp.ai_rate = 7;
+	rp.time_reset = 100;
+	rate_after(100 * US);
+	tap_eq(one.target_kbps, target + 8 * MBIT);
+}
+
 /* Raises of both kinds make the steps grow. */
 static void raises_by_bytes(void)
 {
@@ -246,9 +270,9 @@ static void rates_have_limits(void)
 			rp.line_kbps = 1 + (random >> 33) % 800000000;
 			rp.max_rate = random >> 63 ? 0 : random >> 50;
 			rp.min_rate = 1 + (random >> 40) % 1000000;
-			rp.ai_rate = 1 + (random >> 42) % 1000000;
+			rp.ai_rate = (random >> 42) % 1000001;
 			rp.hai_rate = 1 + (random >> 41) % 1000000;
-			rp.time_reset = 1 + (random >> 34) % 131071;
+			rp.time_reset = (random >> 34) % 131072;
 			rp.byte_reset = (random >> 37) % 32768;
 			rp.gd = (random >> 35) % 16;
 			rp.dce_tcp_g = (random >> 36) % 1024;
@@ -612,12 +636,13 @@ static void unreliable_queue_pairs_have_a_rate(void)
 
 int main(void)
 {
-	tap_plan(21);
+	tap_plan(22);
 	tap_run(first_cnp_halves);
 	tap_run(cuts_have_a_period);
 	tap_run(alpha_remembers);
 	tap_run(parameters_bound_cuts);
 	tap_run(raises_by_time);
+	tap_run(slow_links_raise_less);
 	tap_run(raises_by_bytes);
 	tap_run(targets_follow);
 	tap_run(lazy_is_the_same);
