@@ -133,6 +133,7 @@ enum hroce_stat {
 	X(SEQ_NAK, "packet_seq_err", EV_NAK_SEQ_RCVD, EV_NAK_SEQ_RCVD) \
 	X(REQ_CQE, "req_cqe_error", EV_REQ_ERRORS, EV_REQ_ERRORS) \
 	X(RNR_NAK, "rnr_nak_retry_err", EV_RNR_RCVD, EV_RNR_RCVD) \
+	X(CNP_IGNORED, "rp_cnp_ignored", DROP_CNP, DROP_CNP) \
 	X(ICRC, "rx_icrc_encapsulated", DROP_ICRC, DROP_ICRC)
 
 /* Values as they are shown: counters by enum hroce_stat, then these. */

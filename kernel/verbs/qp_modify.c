@@ -278,6 +278,8 @@ static void qp_end_sqe(struct hroce_qp *qp)
 	hroce_qp_lock(qp);
 	qp->dead = false;
 	hroce_qp_unlock(qp);
+	/* An ACK that became held just before has lost its timer. */
+	hroce_hold_end(qp);
 	hroce_qp_recv_run(qp);
 	hroce_qp_send_run(qp);
 }

@@ -244,6 +244,7 @@ static void names_of_mlx5(struct vt *t)
 		{ "packet_seq_err", "nak_seq_rcvd", NULL },
 		{ "req_cqe_error", "requester_errors", NULL },
 		{ "rnr_nak_retry_err", "rnr_rcvd", NULL },
+		{ "rp_cnp_ignored", "rx_drop_cnp", NULL },
 		{ "rx_icrc_encapsulated", "rx_drop_icrc", NULL },
 	};
 	struct vt_opt o = { .rnr = 2 };
