@@ -162,16 +162,46 @@ rping() {
 	ip netns exec "$nsA" timeout 30 rping -c -a 10.91.0.2 -C 5 -V || status=$?
 	wait $! && return $status
 }
-default_tos() {
-	local dir=/sys/kernel/config/rdma_cm/nlva status
+# usage: with_default TOS COMMAND...: that is the TOS of connections by nlva meanwhile
+with_default() {
+	local dir=/sys/kernel/config/rdma_cm/nlva status=0
 
 	[ -d "${dir%/*}" ] || mount -t configfs configfs /sys/kernel/config
-	mkdir "$dir" && echo 104 >"$dir/ports/1/default_roce_tos" || return
-	listening rping
-	status=$?
+	mkdir "$dir" && echo "$1" >"$dir/ports/1/default_roce_tos" || return
+	"${@:2}" || status=$?
+	# It outlives the directory.
+	echo 0 >"$dir/ports/1/default_roce_tos"
 	rmdir "$dir"
-	[ $status = 0 ] && left ea "$rc_send" "pcp=3 dscp=26 ecn=2" && left ea "$read_response" "pcp=3 dscp=26 ecn=2" &&
-		left eb 0x0c "pcp=3 dscp=26 ecn=2"
+	return $status
+}
+default_tos() {
+	with_default 104 listening rping && left ea "$rc_send" "pcp=3 dscp=26 ecn=2" &&
+		left ea "$read_response" "pcp=3 dscp=26 ecn=2" && left eb 0x0c "pcp=3 dscp=26 ecn=2"
+}
+
+# usage: program_sets FAMILY OPTIONS...: a program connects by rdma_cm, and may set the TOS of that connection (-t)
+program_sets() {
+	local format=$1 address=10.91.0.2 common=(-c 1 -C 5 -S 64) status=0
+
+	shift
+	[ "$format" = ip ] || address=fd91::2
+	ip netns exec "$nsB" timeout 40 ucmatose -f "$format" -b $address "${common[@]}" >"$out-server" 2>&1 &
+	wait_for 10 cm_listens || { cat "$out-server"; return 1; }
+	ip netns exec "$nsA" timeout 30 ucmatose -f "$format" -s $address "${common[@]}" "$@" || status=$?
+	wait $! || { cat "$out-server"; return 1; }
+	return $status
+}
+
+# usage: both_send CLASS: both ends have sent messages in it, and nothing else
+both_send() { left ea "$rc_send" "$1" && left eb "$rc_send" "$1"; }
+
+# The TOS gives the priority, and that the SL by the map. What the program sets goes before the default of the link.
+own_tos() {
+	listening program_sets ip && both_send "pcp=0 dscp=0 ecn=2" &&
+		listening program_sets ip -t 107 && both_send "pcp=3 dscp=26 ecn=2" &&
+		listening program_sets ip -t 185 && both_send "pcp=6 dscp=46 ecn=2" &&
+		listening program_sets ipv6 -t 107 && both_send "pcp=3 dscp=26 ecn=2" &&
+		with_default 104 listening program_sets ip -t 185 && both_send "pcp=6 dscp=46 ecn=2"
 }
 
 # Congestion notification packets have a class of their own, whatever that of the packets.
@@ -213,6 +243,7 @@ tap_case classes.unprivileged unprivileged
 tap_case classes.own_control own_control
 tap_case classes.qdisc qdisc
 tap_case classes.default_tos default_tos
+tap_case classes.own_tos own_tos
 tap_case classes.notifications notifications
 tap_case classes.above_vlan above_vlan
 kill "${listeners[@]}" && wait "${listeners[@]}" 2>/dev/null
