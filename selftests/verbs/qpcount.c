@@ -214,6 +214,63 @@ static void bound_by_itself(struct vt *t)
 	VT_EQ(seen(&t->a, "rnr_rcvd"), 2 * (RETRIES + 1));
 }
 
+/* Times of this kind, in all classes together, of the counter that is bound. */
+static long long times_seen(const struct vt_end *e, const char *kind)
+{
+	static const char *const classes[] = {
+		"le_64us", "le_256us", "le_1ms", "le_4ms", "le_16ms", "le_64ms",
+		"gt_64ms",
+	};
+	const char *text = rdma("qp show link %s/1", link_of(e));
+	long long sum = 0, n;
+	char name[64];
+
+	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
+		snprintf(name, sizeof(name), "%s_%s", kind, classes[i]);
+		n = number(text, name);
+		VT_OK(n >= 0, "no %s", name);
+		sum += n;
+	}
+	return sum;
+}
+
+/* Round trips, and the recovery from a loss that only silence tells of. */
+static void times_of_queue_pair(struct vt *t)
+{
+	struct vt_mem *s = vt_mem(&t->a, 8, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 8, VT_ALL);
+	struct vt_pair *p = vt_pair(t, NULL), *q = vt_pair(t, NULL);
+	struct vt_wr w = {
+		.id = 1, .local = s, .len = 8, .remote = d,
+		.flags = IBV_SEND_SIGNALED,
+	};
+	const int n = 10;
+	long long rtts;
+
+	VT_OK(rdma("qp bind link %s/1 lqpn %u", link_of(&t->a),
+		   p->qp[0]->qp_num), "bind");
+	VT_EQ(vt_run(q, w), IBV_WC_SUCCESS);
+	VT_EQ(times_seen(&t->a, "rtt"), 0);
+	VT_EQ(times_seen(&t->a, "recovery"), 0);
+	for (int i = 0; i < n; i++)
+		VT_EQ(vt_run(p, w), IBV_WC_SUCCESS);
+	rtts = times_seen(&t->a, "rtt");
+	VT_OK(rtts >= 1 && rtts <= n, "%lld round trips", rtts);
+
+	vt_to(p->qp[1], IBV_QPS_RESET);
+	vt_to_init(p->end[1], p->qp[1], &p->opt);
+	VT_EQ(seen(&t->a, "recovery_gt_64ms"), 0);
+	vt_send(p->qp[0], &w);
+	/* Longer than 64 ms and the local ACK timeout, 268 ms. */
+	vt_quiet(p->scq[0], 400);
+	vt_to_rtr(&t->b, p->qp[1], &p->opt, &t->a.gid, p->qp[0]->qp_num,
+		  p->opt.psn + n);
+	vt_expect(p->scq[0], 1, IBV_WC_SUCCESS);
+	VT_EQ(seen(&t->a, "recovery_gt_64ms"), 1);
+	/* What is sent again is not measured. */
+	VT_EQ(times_seen(&t->a, "rtt"), rtts);
+}
+
 /* The row of the only region of @e with on-demand paging, or NULL. */
 static const char *paged_region(const struct vt_end *e)
 {
@@ -297,6 +354,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(packets_and_bytes),
 	VT_CASE(sum_of_the_port),
 	VT_CASE(bound_by_itself),
+	VT_CASE(times_of_queue_pair),
 	VT_CASE(pages_of_region),
 };
 
