@@ -191,6 +191,36 @@ datagrams() {
 	[ "$(counter nlb np_cnp_sent)" = "$sent" ]
 }
 
+# Two queue pairs of nlb have sent to each other, have no control, and no rate.
+uncontrolled() {
+	local shown
+
+	shown=$(rdma -dd resource show qp link nlb/1 | grep 'type RC state RTS')
+	[ "$(grep -c ' drv_cc none ' <<<"$shown")" = 2 ] && ! grep -E ' drv_(cc_rate|spread)_kbps ' <<<"$shown"
+}
+
+ignores_marks() {
+	local handled ignored
+
+	wait_for 20 uncontrolled && [ "$(counter nlb tx_local_packets)" -gt "$1" ] || return
+	handled=$(counter nlb rp_cnp_handled) ignored=$(counter nlb rx_drop_cnp)
+	# From now on packets take the way through the rules.
+	path_marks "$nsB" && wait_for 20 grows nlb rx_drop_cnp "$ignored" 5 && uncontrolled || return
+	[ "$(counter nlb rp_cnp_handled)" = "$handled" ]
+}
+
+# usage: within_host CONTROL: what begins with it on one host ends without, and obeys no CNP
+within_host() {
+	local status=0
+
+	knob nlb cc "$1" || return
+	from=nlb to=nlb under_traffic ignores_marks "$(counter nlb tx_local_packets)" && [ "$traffic_status" = 0 ] ||
+		status=1
+	ip netns exec "$nsB" nft flush ruleset
+	knob nlb cc delay
+	return $status
+}
+
 two_ends || { tap_case ecn.topology false; tap_done; exit 1; }
 tap_case ecn.requests_marked told "$nsA" nla nlb
 tap_case ecn.answers_marked told "$nsB" nlb nla
@@ -206,4 +236,6 @@ tap_case ecn.answers_slowed answers_slowed delay
 tap_case ecn.answers_slowed_by_dcqcn answers_slowed dcqcn
 tap_case ecn.control_of_a_queue_pair of_a_queue_pair
 tap_case ecn.marks_instead_of_losses marks_instead_of_losses
+tap_case ecn.within_host within_host delay
+tap_case ecn.within_host_with_dcqcn within_host dcqcn
 tap_done
