@@ -238,4 +238,5 @@ tap_case ecn.control_of_a_queue_pair of_a_queue_pair
 tap_case ecn.marks_instead_of_losses marks_instead_of_losses
 tap_case ecn.within_host within_host delay
 tap_case ecn.within_host_with_dcqcn within_host dcqcn
+tap_stream '' net/cnps.py "$nsA" "$nsB" 4
 tap_done

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Which rate CNPs leave their receiver with DCQCN.
+
+usage: cnps.py NAMESPACE-A NAMESPACE-B FAMILY
+"""
+import os
+import re
+import subprocess
+import sys
+import time
+
+from inject import CNP, SCALE, Failure, Switched, Target, change, counters, good, run_cases, wait_counted
+
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "lib"))
+
+import tap
+
+# The longest time that can be set, in microseconds.
+NEVER = 131071
+# CNPs change the rate, and time does not.
+STEADY = {
+    "cc": "dcqcn",
+    "rp_time_reset": NEVER,
+    "rp_byte_reset": 0,
+    "rp_threshold": 31,
+    "rp_dce_tcp_rtt": NEVER,
+    "rp_rate_reduce_monitor_period": 0,
+    # A cut takes all of alpha, so it leaves what rp_min_dec_fac says.
+    "rp_gd": 10,
+}
+
+
+class Knob(Switched):
+    """A switch of a link has another position."""
+
+    def __init__(self, link, name, value):
+        super().__init__(name, value)
+        self.file = self.file.replace("nlb", link)
+
+    def set(self, value):
+        # A list that was read has the position in brackets.
+        position = re.search(r"\[(\w+)\]", value)
+        super().set(position[1] if position else value)
+
+
+class Knobs:
+    """Several of them."""
+
+    def __init__(self, link="nlb", **values):
+        self.knobs = [Knob(link, name, value) for name, value in values.items()]
+
+    def __enter__(self):
+        for knob in self.knobs:
+            knob.__enter__()
+
+    def __exit__(self, *args):
+        for knob in reversed(self.knobs):
+            knob.__exit__(*args)
+
+
+def rate(link, number):
+    """The rate of a queue pair in kbit/s as its control has set it, None without one."""
+    shown = subprocess.run(["rdma", "-dd", "resource", "show", "qp", "link", f"{link}/1", "lqpn", str(number)],
+                           stdout=subprocess.PIPE, text=True, check=True).stdout
+    if " drv_cc " not in shown:
+        raise Failure(f"no control: {shown}")
+    found = re.search(r" drv_cc_rate_kbps (\d+)", shown)
+    return int(found[1]) if found else None
+
+
+def expect_rate(link, number, wanted):
+    seen = rate(link, number)
+    if seen != wanted:
+        raise Failure(f"the rate is {seen}, expected {wanted}")
+
+
+def cut(number, wanted, kind="rc", **knobs):
+    """A case: the rate of b after so many CNPs, with knobs. As b never sends, it is not raised meanwhile."""
+    def run(target):
+        with Knobs(**{**STEADY, **knobs}):
+            target.new(kind)
+            expect_rate("nlb", target.pair["qpn_b"], None)
+            packet = good(target, kind)
+            change(opcode=CNP, ext=b"", payload=b"\0" * 16)(target, packet)
+            before = counters()
+            for _ in range(number):
+                target.send(packet.frame())
+            wait_counted(before, "rp_cnp_handled", number)
+            expect_rate("nlb", target.pair["qpn_b"], wanted)
+    return run
+
+
+def raised(**knobs):
+    """A case: the limit ends as the sender goes on, with the knobs that say so."""
+    def run(target):
+        with Knobs("nla", **STEADY, rp_rate_to_set_on_first_cnp=64):
+            target.new("rc")
+            target.check()
+            number = target.pair["qpn_a"]
+            packet = good(target, "rc")
+            change(opcode=CNP, payload=b"\0" * 16, mac_dst=target.mac_a, mac_src=target.mac_b, src=target.ip_b,
+                   dst=target.ip_a, qpn=number)(target, packet)
+            target.socket_b.send(packet.frame())
+            end = time.monotonic() + 5 * SCALE
+            while rate("nla", number) is None and time.monotonic() < end:
+                time.sleep(0.01)
+            expect_rate("nla", number, 64000)
+            target.check()
+            expect_rate("nla", number, 64000)
+            with Knobs("nla", rp_threshold=1, rp_ai_rate=1000000, **knobs):
+                # Ten messages; each raise leaves half of what is missing, and the last 64th does not count.
+                target.check()
+                target.check()
+            expect_rate("nla", number, None)
+    return run
+
+
+CASES = {
+    "first": cut(1, 64000, rp_rate_to_set_on_first_cnp=64),
+    "first_other": cut(1, 7000, rp_rate_to_set_on_first_cnp=7),
+    "first_uc": cut(1, 64000, kind="uc", rp_rate_to_set_on_first_cnp=64),
+    "first_half": cut(1, 500000, rp_max_rate=1000),
+    "first_by_alpha": cut(1, 750000, rp_max_rate=1000, rp_initial_alpha_value=512, rp_gd=11),
+    "further": cut(3, 36000, rp_rate_to_set_on_first_cnp=64, rp_min_dec_fac=75),
+    "least": cut(30, 5000, rp_rate_to_set_on_first_cnp=64, rp_min_rate=5),
+    "other_control": cut(3, None, cc="delay", rp_rate_to_set_on_first_cnp=64),
+    "raised_by_bytes": raised(rp_byte_reset=1),
+    "raised_by_time": raised(rp_time_reset=1),
+}
+
+
+def main():
+    ns_a, ns_b, family = sys.argv[1:]
+    report = tap.Tap(len(CASES))
+    run_cases(report, Target(ns_a, ns_b, family), "cnps", CASES)
+    sys.exit(report.done())
+
+
+if __name__ == "__main__":
+    main()
