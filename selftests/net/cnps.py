@@ -1,21 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Which rate CNPs leave their receiver with DCQCN.
+"""How often marked packets are answered by CNPs, and which rate CNPs leave their receiver with DCQCN.
 
 usage: cnps.py NAMESPACE-A NAMESPACE-B FAMILY
 """
+import ctypes
 import os
 import re
 import subprocess
 import sys
 import time
 
-from inject import CNP, SCALE, Failure, Switched, Target, change, counters, good, run_cases, wait_counted
+from inject import CNP, COUNTERS, RC_WRITE_ONLY, SCALE, SWITCHES, Failure, Packet, Switched, Target, change, counters
+from inject import good, reth, run_cases, wait_counted
+from marks import CE
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "lib"))
 
 import tap
 
+PACKETS = 1000
 # The longest time that can be set, in microseconds.
 NEVER = 131071
 # CNPs change the rate, and time does not.
@@ -57,6 +61,76 @@ class Knobs:
     def __exit__(self, *args):
         for knob in reversed(self.knobs):
             knob.__exit__(*args)
+
+
+def counter(name):
+    """One of nlb, which takes less time than to read all."""
+    with open(COUNTERS + name, encoding="ascii") as file:
+        return int(file.read())
+
+
+def send_at_once(sock, frames):
+    """Send by one system call, which takes longer than to receive a frame in user-mode Linux; return when it began."""
+    class Message(ctypes.Structure):
+        """struct mmsghdr"""
+        _fields_ = [("name", ctypes.c_void_p), ("name_len", ctypes.c_uint), ("iov", ctypes.c_void_p),
+                    ("iov_len", ctypes.c_size_t), ("control", ctypes.c_void_p), ("control_len", ctypes.c_size_t),
+                    ("flags", ctypes.c_size_t), ("sent", ctypes.c_size_t)]
+
+    class Buffer(ctypes.Structure):
+        """struct iovec"""
+        _fields_ = [("base", ctypes.c_char_p), ("len", ctypes.c_size_t)]
+
+    number = len(frames)
+    buffers = (Buffer * number)(*[Buffer(frame, len(frame)) for frame in frames])
+    messages = (Message * number)()
+    for message, buffer in zip(messages, buffers):
+        message.iov, message.iov_len = ctypes.addressof(buffer), 1
+    libc = ctypes.CDLL(None, use_errno=True)
+    begin = time.monotonic()
+    sent = libc.sendmmsg(sock.fileno(), messages, number, 0)
+    if sent != number:
+        raise Failure(f"{sent} of {number} frames are sent")
+    return begin
+
+
+def answers(target, gap):
+    """Packets that are all marked come to one queue pair: how many CNPs go out, and how long that takes."""
+    target.new("rc")
+    frames = []
+    for i in range(PACKETS):
+        packet = Packet(target, RC_WRITE_ONLY, target.psn(i), b"w" * 64, reth(target.pair, 64))
+        packet.tos = CE
+        frames.append(packet.frame())
+    with Switched("np_min_time_between_cnps", gap):
+        before = counters()
+        begin = send_at_once(target.socket, frames)
+        end = begin + 5 * SCALE
+        while counter("np_ecn_marked_roce_packets") - before["np_ecn_marked_roce_packets"] < PACKETS:
+            if time.monotonic() > end:
+                raise Failure("not all have come")
+        took = time.monotonic() - begin
+        # The answer follows the counting.
+        grown = wait_counted(before, "np_cnp_sent", 1)
+    if grown["np_ecn_marked_roce_packets"] != PACKETS or grown.get("rx_write_requests") != PACKETS:
+        raise Failure(f"{grown}")
+    return grown["np_cnp_sent"], took
+
+
+def seldom(target):
+    """One CNP in the time that is set, 50 us by default, and one more; fewer if the time is longer."""
+    with open(SWITCHES + "np_min_time_between_cnps", encoding="ascii") as file:
+        default = int(file.read())
+    sent = {}
+    # A machine with other work may be too slow in one of them for a CNP too much to show.
+    for gap in (0, *[default] * 5, 4095):
+        sent[gap], took = answers(target, gap)
+        most = 1 + int(took * 1e6 / gap) if gap else PACKETS
+        print(f"# {gap} us: {sent[gap]} CNPs in {took * 1e6:.0f} us, at most {most}", flush=True)
+        if sent[gap] > most:
+            raise Failure(f"{sent[gap]} CNPs in {took:.6f} s, at most {most} expected with {gap} us")
+    if default != 50 or not 1 <= sent[4095] < sent[default] <= sent[0]:
+        raise Failure(f"{sent}; the default is {default} us")
 
 
 def rate(link, number):
@@ -117,6 +191,7 @@ def raised(**knobs):
 
 
 CASES = {
+    "seldom": seldom,
     "first": cut(1, 64000, rp_rate_to_set_on_first_cnp=64),
     "first_other": cut(1, 7000, rp_rate_to_set_on_first_cnp=7),
     "first_uc": cut(1, 64000, kind="uc", rp_rate_to_set_on_first_cnp=64),
