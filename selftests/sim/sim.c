@@ -107,6 +107,15 @@ static const struct sim_opts runs[] = {
 	{ .name = "rc_kept_killed", .nr_pairs = 4, .nr_ops = 800, .keeps = true,
 	  .drop_ppm = 30000, .reorder_ppm = 50000, .dup_ppm = 50000,
 	  .pause_us = 100, .kill_both = true },
+	/* Each mode meets each. */
+	{ .name = "rc_modes_5", .nr_pairs = 9, .nr_ops = 100, .modes = true,
+	  .drop_ppm = 50000, .pause_us = 50 },
+	{ .name = "rc_modes_all_20", .nr_pairs = 9, .nr_ops = 80,
+	  .modes = true, .timeout = 11, .drop_ppm = 200000,
+	  .dup_ppm = 200000, .reorder_ppm = 200000, .pause_us = 100 },
+	{ .name = "xrc_modes_all_20", .type = HRP_TYPE_XRC_INI, .nr_pairs = 9,
+	  .nr_ops = 80, .modes = true, .timeout = 11, .drop_ppm = 200000,
+	  .dup_ppm = 200000, .reorder_ppm = 200000, .pause_us = 100 },
 	/* Several gaps in a flight. */
 	{ .name = "rc_sack", .nr_pairs = 3, .nr_ops = 1500, .keeps = true,
 	  .sacks = true, .mtu_shift = 8, .max_msg = 65536, .timeout = 14,
@@ -240,6 +249,8 @@ static void check_sum(const struct sim_opts *run, const struct sim_sum *sum)
 		tap_ok(sum->held && sum->held_well);
 	if (run->waits)
 		tap_ok(sum->naks_saved > sum->naks);
+	if (run->modes)
+		tap_ok(sim_modes_met(sum));
 }
 
 /* Each run several times, with other seeds and hence other sizes. */

@@ -8,6 +8,7 @@
  *	sim_net.c	frames, and what the network does to them
  *	sim_qp.c	one queue pair: drives the engine as the module does
  *	sim_hold.c	for how long its answers are held
+ *	sim_mode.c	what it can do when packets get lost
  *	sim_pace.c	checks its rate
  *	sim_spray.c	its requests and answers on several ways
  *	sim_work.c	posts random work, knows what has to come of it
@@ -42,6 +43,14 @@
 struct sim;
 struct sim_qp;
 
+/* What a queue pair can do when packets get lost. */
+enum sim_mode {
+	SIM_PLAIN,	/* go back N: keeps nothing, knows no question */
+	SIM_KEEPING,	/* keeps packets, asks and tells nothing */
+	SIM_AGREED,	/* asks for selective acknowledgements, and sends them */
+	SIM_MODE_NR,
+};
+
 /* What a run is like. Rates are per million frames. */
 struct sim_opts {
 	const char *name;
@@ -70,6 +79,7 @@ struct sim_opts {
 	bool plain;		/* nobody asks for selective acknowledgements */
 	bool waits;		/* most NAKs must be held, and not be sent */
 	bool keeps;		/* some requests must be kept, not in vain */
+	bool modes;		/* all pairs of modes, see enum sim_mode */
 	bool sacks;		/* some peers must tell what they keep */
 	bool longer;		/* some peers must agree on longer packets */
 	bool paced;		/* requesters have rates, which change */
@@ -203,6 +213,9 @@ struct sim_qp {
 	bool may_hold;		/* ACKs may be held */
 	bool drain_planned;	/* kept requests wait for their turn */
 	bool keeps_answers;
+	bool tells;		/* what it keeps, if asked */
+	enum sim_mode mode;	/* if opts.modes */
+	u32 nr_kept;		/* requests */
 	/* As rdma_rxe: a READ is not repeated from before its last repetition. */
 	bool forgets;
 	struct {
@@ -285,6 +298,10 @@ struct sim_sum {
 	u64 held_well;		/* ACKs, until their time ran out or a request came */
 	u64 naks;		/* for a missing request */
 	u64 naks_saved;		/* likewise, not sent, as the request came */
+	/* With opts.modes, by the modes of requester and responder: */
+	u64 mode_ops[SIM_MODE_NR][SIM_MODE_NR];	/* completed */
+	u64 mode_kept[SIM_MODE_NR];		/* requests, by that of the responder */
+	u64 mode_agreed;	/* requesters whose peer sends selective acknowledgements */
 };
 
 /* Run @opts to its end, and add to @sum. Return: whether all was right. */
@@ -389,6 +406,14 @@ bool sim_is_masked(const struct sim_wr *wr);
 /* An atomic on a random counter; the answer goes to @base in the arena. */
 void sim_make_atomic(struct sim_qp *qp, struct sim_wr *wr,
 		     struct hroce_sq_wqe *wqe, u32 base);
+
+/* sim_mode.c: with opts.modes. */
+void sim_mode_set(struct sim_qp *qp);
+void sim_mode_check(const struct sim_qp *qp);
+void sim_mode_count(const struct sim_qp *qp, struct sim_sum *sum);
+
+/* Print what was counted. Return: has each pair met, and each mode been of use? */
+bool sim_modes_met(const struct sim_sum *sum);
 
 /* sim_spray.c: before and after each burst, and when the peer has agreed. */
 void sim_spray_bound(struct sim_qp *qp);

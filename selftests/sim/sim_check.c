@@ -421,6 +421,8 @@ void sim_check_end(struct sim *sim)
 	check_waste(sim);
 	for (i = 0; i < sim->nr_qps; i++) {
 		check_idle(sim, sim->qp[i]);
+		if (sim->opts.modes)
+			sim_mode_check(sim->qp[i]);
 		if (!may_fail(sim))
 			check_memory(sim, sim->qp[i]);
 	}

@@ -262,6 +262,8 @@ static void sim_count(const struct sim *sim, struct sim_sum *sum)
 	sum->held_well += v[HROCE_EV_ACKS_LATE] + v[HROCE_EV_ACKS_RODE];
 	sum->naks += v[HROCE_EV_NAK_SEQ_SENT];
 	sum->naks_saved += v[HROCE_EV_NAK_SAVED];
+	for (i = 0; sim->opts.modes && i < sim->nr_qps; i++)
+		sim_mode_count(sim->qp[i], sum);
 }
 
 bool sim_run(const struct sim_opts *opts, struct sim_sum *sum)

@@ -27,6 +27,7 @@ u8 sim_keep_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
 	if (!sim_below(&sim->rng, 30))
 		return HROCE_WC_GENERAL_ERR;
 	keep_packet(qp->hrp.resp.keep, pkt, payload);
+	qp->nr_kept++;
 	return HROCE_WC_SUCCESS;
 }
 

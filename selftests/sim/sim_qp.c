@@ -494,7 +494,7 @@ static bool receive_apart(struct sim_qp *qp, const struct hrp_pkt *pkt,
 		return true;
 	}
 	/* It does not know the question. */
-	if (qp->forgets)
+	if (!qp->tells)
 		return false;
 	sim_check(qp->node->sim,
 		  hrp_sack_asked(&qp->hrp, payload, pkt->payload_len));
@@ -810,6 +810,7 @@ struct sim_qp *sim_qp_new(struct sim_node *node, enum hrp_type type, u32 qpn,
 	resp->keeps = sim->opts.keeps || qpn & 3;
 	qp->keeps_answers = sim->opts.keeps || qpn % 3;
 	qp->forgets = !resp->keeps;
+	qp->tells = resp->keeps;
 	if (sim->opts.longer || sim_below(&sim->rng, 4))
 		/* Up to twice the path MTU, as on links. */
 		resp->own_mtu = (qp->hrp.mtu + sim_below(&sim->rng,
@@ -817,6 +818,8 @@ struct sim_qp *sim_qp_new(struct sim_node *node, enum hrp_type type, u32 qpn,
 	req->mtu_asks = resp->own_mtu ? HRP_MTU_ASKS : 0;
 	if (!sim->opts.plain)
 		req->asks = sim->opts.sacks || qpn & 3 ? HRP_SACK_ASKS : 0;
+	if (sim->opts.modes)
+		sim_mode_set(qp);
 	resp->rwqe = calloc(1, struct_size(resp->rwqe, sges, HROCE_MAX_SGES));
 	qp->req_bytes = malloc(128 * HRP_MTU_MAX);
 	qp->resp_bytes = malloc(128 * HRP_MTU_MAX);

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Modes of queue pairs: all pairs of them meet if there are nine connections. */
+#include <stdio.h>
+#include "sim.h"
+
+void sim_mode_set(struct sim_qp *qp)
+{
+	struct hrp_resp *resp = &qp->hrp.resp;
+	struct hrp_req *req = &qp->hrp.req;
+	u32 pair = qp->hrp.qpn / 2;
+
+	qp->mode = (qp->node->id ? pair / SIM_MODE_NR : pair) % SIM_MODE_NR;
+	resp->keeps = qp->mode != SIM_PLAIN;
+	qp->keeps_answers = resp->keeps;
+	qp->forgets = !resp->keeps;
+	qp->tells = qp->mode == SIM_AGREED;
+	req->asks = qp->tells ? HRP_SACK_ASKS : 0;
+	/* Others do not know that question either. */
+	if (!qp->tells)
+		resp->own_mtu = 0;
+	req->mtu_asks = resp->own_mtu ? HRP_MTU_ASKS : 0;
+}
+
+/* Plain queue pairs keep nothing; only two that know the question agree. */
+void sim_mode_check(const struct sim_qp *qp)
+{
+	bool agree = qp->mode == SIM_AGREED && qp->peer->mode == SIM_AGREED;
+	struct sim *sim = qp->node->sim;
+
+	if (qp->mode == SIM_PLAIN)
+		sim_check(sim, !qp->nr_kept && !qp->hrp.req.sack);
+	sim_check(sim, agree || !qp->hrp.resp.sacks);
+}
+
+void sim_mode_count(const struct sim_qp *qp, struct sim_sum *sum)
+{
+	const struct sim_qp *peer = qp->peer;
+
+	sum->mode_ops[qp->mode][peer->mode] += qp->work.done;
+	sum->mode_kept[qp->mode] += qp->nr_kept;
+	sum->mode_agreed += peer->hrp.resp.sacks;
+}
+
+bool sim_modes_met(const struct sim_sum *sum)
+{
+	static const char * const name[SIM_MODE_NR] = {
+		[SIM_PLAIN] = "plain",
+		[SIM_KEEPING] = "keeping",
+		[SIM_AGREED] = "agreed",
+	};
+	bool all = sum->mode_kept[SIM_KEEPING] && sum->mode_kept[SIM_AGREED] &&
+		   sum->mode_agreed;
+	u32 req, resp;
+
+	for (req = 0; req < SIM_MODE_NR; req++) {
+		for (resp = 0; resp < SIM_MODE_NR; resp++) {
+			printf("# %s to %s: %llu operations\n", name[req],
+			       name[resp],
+			       (unsigned long long)sum->mode_ops[req][resp]);
+			all = all && sum->mode_ops[req][resp];
+		}
+	}
+	return all;
+}
