@@ -116,6 +116,14 @@ static const struct sim_opts runs[] = {
 	{ .name = "xrc_modes_all_20", .type = HRP_TYPE_XRC_INI, .nr_pairs = 9,
 	  .nr_ops = 80, .modes = true, .timeout = 11, .drop_ppm = 200000,
 	  .dup_ppm = 200000, .reorder_ppm = 200000, .pause_us = 100 },
+	/* Each mode meets a peer that is not hroce. */
+	{ .name = "rc_spec_clean", .nr_pairs = 3, .nr_ops = 400, .spec = true,
+	  .pause_us = 50 },
+	{ .name = "rc_spec_1", .nr_pairs = 3, .nr_ops = 400, .spec = true,
+	  .drop_ppm = 10000, .pause_us = 50 },
+	{ .name = "rc_spec_all_20", .nr_pairs = 3, .nr_ops = 200,
+	  .spec = true, .drop_ppm = 200000, .dup_ppm = 200000,
+	  .reorder_ppm = 200000, .pause_us = 100 },
 	/* Several gaps in a flight. */
 	{ .name = "rc_sack", .nr_pairs = 3, .nr_ops = 1500, .keeps = true,
 	  .sacks = true, .mtu_shift = 8, .max_msg = 65536, .timeout = 14,
@@ -249,8 +257,8 @@ static void check_sum(const struct sim_opts *run, const struct sim_sum *sum)
 		tap_ok(sum->held && sum->held_well);
 	if (run->waits)
 		tap_ok(sum->naks_saved > sum->naks);
-	if (run->modes)
-		tap_ok(sim_modes_met(sum));
+	if (sim_has_modes(run))
+		tap_ok(sim_modes_met(run, sum));
 }
 
 /* Each run several times, with other seeds and hence other sizes. */

@@ -9,6 +9,7 @@
  *	sim_qp.c	one queue pair: drives the engine as the module does
  *	sim_hold.c	for how long its answers are held
  *	sim_mode.c	what it can do when packets get lost
+ *	sim_spec.h	a model of a plain peer in place of the engine
  *	sim_pace.c	checks its rate
  *	sim_spray.c	its requests and answers on several ways
  *	sim_work.c	posts random work, knows what has to come of it
@@ -48,6 +49,7 @@ enum sim_mode {
 	SIM_PLAIN,	/* go back N: keeps nothing, knows no question */
 	SIM_KEEPING,	/* keeps packets, asks and tells nothing */
 	SIM_AGREED,	/* asks for selective acknowledgements, and sends them */
+	SIM_SPEC,	/* no engine: the model of a plain peer, see sim_spec.h */
 	SIM_MODE_NR,
 };
 
@@ -80,6 +82,7 @@ struct sim_opts {
 	bool waits;		/* most NAKs must be held, and not be sent */
 	bool keeps;		/* some requests must be kept, not in vain */
 	bool modes;		/* all pairs of modes, see enum sim_mode */
+	bool spec;		/* likewise, but node 1 is the model of a plain peer */
 	bool sacks;		/* some peers must tell what they keep */
 	bool longer;		/* some peers must agree on longer packets */
 	bool paced;		/* requesters have rates, which change */
@@ -207,6 +210,7 @@ struct sim_qp {
 	struct sim_qp *peer;
 	struct sim_work work;
 	struct sim_rq *rq;
+	struct sim_spec *spec;	/* SIM_SPEC: takes the place of @hrp */
 	struct hroce_sq_hdr *hdr;
 	u32 prod;
 	/* Tokens: who holds one transmits, others ask it to go on. */
@@ -214,7 +218,7 @@ struct sim_qp {
 	bool drain_planned;	/* kept requests wait for their turn */
 	bool keeps_answers;
 	bool tells;		/* what it keeps, if asked */
-	enum sim_mode mode;	/* if opts.modes */
+	enum sim_mode mode;	/* if sim_has_modes() */
 	u32 nr_kept;		/* requests */
 	/* As rdma_rxe: a READ is not repeated from before its last repetition. */
 	bool forgets;
@@ -298,7 +302,7 @@ struct sim_sum {
 	u64 held_well;		/* ACKs, until their time ran out or a request came */
 	u64 naks;		/* for a missing request */
 	u64 naks_saved;		/* likewise, not sent, as the request came */
-	/* With opts.modes, by the modes of requester and responder: */
+	/* With opts.modes or opts.spec, by the modes of requester and responder: */
 	u64 mode_ops[SIM_MODE_NR][SIM_MODE_NR];	/* completed */
 	u64 mode_kept[SIM_MODE_NR];		/* requests, by that of the responder */
 	u64 mode_agreed;	/* requesters whose peer sends selective acknowledgements */
@@ -340,6 +344,8 @@ u8 sim_keep_answer(struct sim_qp *qp, const struct hrp_pkt *pkt,
 bool sim_is_forgotten(struct sim_qp *qp, const struct hrp_pkt *pkt);
 
 /* sim_net.c */
+void sim_net_send_pkt(struct sim_qp *from, const struct hrp_pkt *pkt,
+		      const u8 *payload);
 void sim_net_send(struct sim_qp *from, const struct hrp_burst *b,
 		  const u8 *payload);
 
@@ -407,13 +413,18 @@ bool sim_is_masked(const struct sim_wr *wr);
 void sim_make_atomic(struct sim_qp *qp, struct sim_wr *wr,
 		     struct hroce_sq_wqe *wqe, u32 base);
 
-/* sim_mode.c: with opts.modes. */
+/* sim_mode.c: with opts.modes or opts.spec. */
+static inline bool sim_has_modes(const struct sim_opts *opts)
+{
+	return opts->modes || opts->spec;
+}
+
 void sim_mode_set(struct sim_qp *qp);
 void sim_mode_check(const struct sim_qp *qp);
 void sim_mode_count(const struct sim_qp *qp, struct sim_sum *sum);
 
 /* Print what was counted. Return: has each pair met, and each mode been of use? */
-bool sim_modes_met(const struct sim_sum *sum);
+bool sim_modes_met(const struct sim_opts *opts, const struct sim_sum *sum);
 
 /* sim_spray.c: before and after each burst, and when the peer has agreed. */
 void sim_spray_bound(struct sim_qp *qp);

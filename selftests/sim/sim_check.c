@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sim.h"
+#include "sim_spec.h"
 
 static const u8 wc_op[HROCE_WR_NR] = {
 	[HROCE_WR_SEND] = HROCE_WC_SEND,
@@ -280,12 +280,25 @@ static void check_idle(struct sim *sim, struct sim_qp *qp)
 	sim_check(sim, qp->hrp.state == HRP_ERR ||
 		       !hrp_resp_is_held(&qp->hrp.resp));
 	sim_check(sim, !qp->req_busy && !qp->resp_busy);
-	if (!hrp_qp_sends(&qp->hrp))
+	if (qp->spec)
+		sim_spec_check_idle(qp);
+	if (!hrp_qp_sends(&qp->hrp) || qp->spec)
 		return;
 	sim_check(sim, sq->tail == sq->head && sq->head == qp->prod);
 	sim_check(sim, qp->hdr->cons == qp->prod);
 	if (qp->hrp.state != HRP_ERR)
 		sim_check(sim, qp->hdr->need_kick);
+}
+
+/* Messages of a requester, and of a responder. */
+static u16 begun(const struct sim_qp *qp)
+{
+	return qp->spec ? qp->spec->req.ssn : qp->hrp.req.sq.ssn;
+}
+
+static u32 executed(const struct sim_qp *qp)
+{
+	return qp->spec ? qp->spec->resp.msn : qp->hrp.resp.msn;
 }
 
 /* Does everything of a healthy connection agree with the model? */
@@ -303,8 +316,7 @@ static void check_memory(struct sim *sim, struct sim_qp *qp)
 		sim_check(sim, !memcmp(to->mem + w->count_base, w->count_model,
 				       8 * SIM_NR_COUNTERS));
 		sim_check(sim, qp->hrp.req.nr_rd_atomic == 0);
-		sim_check(sim, qp->hrp.req.sq.ssn ==
-			       (u16)qp->peer->hrp.resp.msn);
+		sim_check(sim, begun(qp) == (u16)executed(qp->peer));
 	}
 	/* On a good network unreliable services are reliable. */
 	if (sim->opts.drop_ppm || sim->opts.damage_ppm ||
@@ -336,6 +348,7 @@ static void check_timeouts(struct sim *sim)
 
 		if (qp->work.fault_status == HROCE_WC_RETRY_EXC_ERR)
 			expected += qp->hrp.req.retry_cnt + 1;
+		sim_check(sim, !qp->spec || !qp->spec->req.timeouts);
 	}
 	sim_check(sim, sim->counts.v[HROCE_EV_TIMEOUTS] == expected);
 }
@@ -421,7 +434,7 @@ void sim_check_end(struct sim *sim)
 	check_waste(sim);
 	for (i = 0; i < sim->nr_qps; i++) {
 		check_idle(sim, sim->qp[i]);
-		if (sim->opts.modes)
+		if (sim_has_modes(&sim->opts))
 			sim_mode_check(sim->qp[i]);
 		if (!may_fail(sim))
 			check_memory(sim, sim->qp[i]);

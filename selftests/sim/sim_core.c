@@ -262,7 +262,7 @@ static void sim_count(const struct sim *sim, struct sim_sum *sum)
 	sum->held_well += v[HROCE_EV_ACKS_LATE] + v[HROCE_EV_ACKS_RODE];
 	sum->naks += v[HROCE_EV_NAK_SEQ_SENT];
 	sum->naks_saved += v[HROCE_EV_NAK_SAVED];
-	for (i = 0; sim->opts.modes && i < sim->nr_qps; i++)
+	for (i = 0; sim_has_modes(&sim->opts) && i < sim->nr_qps; i++)
 		sim_mode_count(sim->qp[i], sum);
 }
 

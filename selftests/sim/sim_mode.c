@@ -3,13 +3,19 @@
 #include <stdio.h>
 #include "sim.h"
 
+#define NR_ENGINE	SIM_SPEC	/* modes of the engine */
+
 void sim_mode_set(struct sim_qp *qp)
 {
 	struct hrp_resp *resp = &qp->hrp.resp;
 	struct hrp_req *req = &qp->hrp.req;
 	u32 pair = qp->hrp.qpn / 2;
 
-	qp->mode = (qp->node->id ? pair / SIM_MODE_NR : pair) % SIM_MODE_NR;
+	if (!qp->node->id)
+		qp->mode = pair % NR_ENGINE;
+	else
+		qp->mode = qp->node->sim->opts.spec ? SIM_SPEC :
+			   pair / NR_ENGINE % NR_ENGINE;
 	resp->keeps = qp->mode != SIM_PLAIN;
 	qp->keeps_answers = resp->keeps;
 	qp->forgets = !resp->keeps;
@@ -41,24 +47,36 @@ void sim_mode_count(const struct sim_qp *qp, struct sim_sum *sum)
 	sum->mode_agreed += peer->hrp.resp.sacks;
 }
 
-bool sim_modes_met(const struct sim_sum *sum)
+static bool meet(const struct sim_opts *opts, u32 req, u32 resp)
+{
+	if (opts->spec)
+		return (req == SIM_SPEC) != (resp == SIM_SPEC);
+	return req != SIM_SPEC && resp != SIM_SPEC;
+}
+
+bool sim_modes_met(const struct sim_opts *opts, const struct sim_sum *sum)
 {
 	static const char * const name[SIM_MODE_NR] = {
 		[SIM_PLAIN] = "plain",
 		[SIM_KEEPING] = "keeping",
 		[SIM_AGREED] = "agreed",
+		[SIM_SPEC] = "model",
 	};
-	bool all = sum->mode_kept[SIM_KEEPING] && sum->mode_kept[SIM_AGREED] &&
-		   sum->mode_agreed;
+	bool all = true;
 	u32 req, resp;
 
 	for (req = 0; req < SIM_MODE_NR; req++) {
 		for (resp = 0; resp < SIM_MODE_NR; resp++) {
+			if (!meet(opts, req, resp))
+				continue;
 			printf("# %s to %s: %llu operations\n", name[req],
 			       name[resp],
 			       (unsigned long long)sum->mode_ops[req][resp]);
 			all = all && sum->mode_ops[req][resp];
 		}
 	}
-	return all;
+	if (opts->drop_ppm)
+		all = all && sum->mode_kept[SIM_KEEPING] &&
+		      sum->mode_kept[SIM_AGREED];
+	return all && (opts->spec || sum->mode_agreed);
 }

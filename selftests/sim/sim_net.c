@@ -156,6 +156,17 @@ static struct frame *frame_new(struct sim_qp *from, const struct hrp_pkt *pkt,
 	return f;
 }
 
+void sim_net_send_pkt(struct sim_qp *from, const struct hrp_pkt *pkt,
+		      const u8 *payload)
+{
+	struct sim *sim = from->node->sim;
+
+	sim->nr_sent++;
+	frame_send(frame_new(from, pkt, payload));
+	if (sim_chance(&sim->rng, sim->opts.dup_ppm))
+		frame_send(frame_new(from, pkt, payload));
+}
+
 void sim_net_send(struct sim_qp *from, const struct hrp_burst *b,
 		  const u8 *payload)
 {
@@ -171,10 +182,7 @@ void sim_net_send(struct sim_qp *from, const struct hrp_burst *b,
 		sim_check(sim, pkt.psn == hrp_psn_add(b->first.psn, i));
 		sim_check(sim, pkt.payload_len <= hrp_mtu_max(&from->hrp));
 		sim_check(sim, done + pkt.payload_len <= b->mem.len);
-		sim->nr_sent++;
-		frame_send(frame_new(from, &pkt, payload + done));
-		if (sim_chance(&sim->rng, sim->opts.dup_ppm))
-			frame_send(frame_new(from, &pkt, payload + done));
+		sim_net_send_pkt(from, &pkt, payload + done);
 		done += pkt.payload_len;
 	}
 	sim_check(sim, done == b->mem.len);

@@ -12,7 +12,7 @@
 #include "proto/cc.h"
 #include "proto/env.h"
 #include "proto/mtu.h"
-#include "sim.h"
+#include "sim_spec.h"
 
 #define SQ_MAX_INLINE	256
 
@@ -339,7 +339,9 @@ static void run_requester(struct sim_qp *qp)
 
 void sim_qp_kick(struct sim_qp *qp)
 {
-	if (qp->hrp.state == HRP_ERR || qp->hrp.state == HRP_SQE)
+	if (qp->spec)
+		sim_spec_kick(qp);
+	else if (qp->hrp.state == HRP_ERR || qp->hrp.state == HRP_SQE)
 		flush(qp);
 	else
 		run_requester(qp);
@@ -639,6 +641,11 @@ static void drain_answers(struct sim_qp *qp)
 void sim_qp_receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 		    bool damaged)
 {
+	if (qp->spec) {
+		if (!damaged)
+			sim_spec_receive(qp, pkt, payload);
+		return;
+	}
 	receive(qp, pkt, payload, damaged);
 	if (pkt->info & HRP_OI_RESPONSE)
 		drain_answers(qp);
@@ -818,7 +825,7 @@ struct sim_qp *sim_qp_new(struct sim_node *node, enum hrp_type type, u32 qpn,
 	req->mtu_asks = resp->own_mtu ? HRP_MTU_ASKS : 0;
 	if (!sim->opts.plain)
 		req->asks = sim->opts.sacks || qpn & 3 ? HRP_SACK_ASKS : 0;
-	if (sim->opts.modes)
+	if (sim_has_modes(&sim->opts))
 		sim_mode_set(qp);
 	resp->rwqe = calloc(1, struct_size(resp->rwqe, sges, HROCE_MAX_SGES));
 	qp->req_bytes = malloc(128 * HRP_MTU_MAX);
@@ -852,6 +859,8 @@ void sim_qp_connect(struct sim_qp *qp, struct sim_qp *peer, u32 psn,
 			       SIM_PACE_SLACK_NS);
 		pace_change(qp);
 	}
+	if (qp->mode == SIM_SPEC)
+		sim_spec_start(qp, psn, peer_psn);
 }
 
 void sim_qp_free(struct sim_qp *qp)
@@ -866,5 +875,6 @@ void sim_qp_free(struct sim_qp *qp)
 	free(qp->req_bytes);
 	free(qp->resp_bytes);
 	free(qp->hrp.req.pace);
+	free(qp->spec);
 	free(qp);
 }

@@ -56,8 +56,15 @@ static u32 random_len(struct sim *sim, u32 max_len)
 	return min(len, max_len);
 }
 
-static u8 random_op(struct sim *sim)
+static u8 random_op(struct sim_qp *qp)
 {
+	struct sim *sim = qp->node->sim;
+	static const u8 spec[] = {
+		HROCE_WR_SEND, HROCE_WR_SEND_IMM, HROCE_WR_SEND_INV,
+		HROCE_WR_WRITE, HROCE_WR_WRITE, HROCE_WR_WRITE_IMM,
+		HROCE_WR_READ, HROCE_WR_READ, HROCE_WR_CMP_SWAP,
+		HROCE_WR_FETCH_ADD, HROCE_WR_ATOMIC_WRITE, HROCE_WR_FLUSH,
+	};
 	static const u8 rc[] = {
 		HROCE_WR_SEND, HROCE_WR_SEND, HROCE_WR_SEND_IMM,
 		HROCE_WR_SEND_INV, HROCE_WR_WRITE, HROCE_WR_WRITE,
@@ -79,6 +86,8 @@ static u8 random_op(struct sim *sim)
 		return uc[sim_below(&sim->rng, sizeof(uc))];
 	if (sim->opts.big_read && sim_below(&sim->rng, 4))
 		return HROCE_WR_READ;
+	if (qp->spec)
+		return spec[sim_below(&sim->rng, sizeof(spec))];
 	/* Those at the end are not for XRC. */
 	return rc[sim_below(&sim->rng, sizeof(rc) -
 			    (sim->opts.type == HRP_TYPE_RC ? 0 : 3))];
@@ -315,7 +324,7 @@ static void choose(struct sim_qp *qp, struct sim_wr *wr)
 	const struct fault *fault = fault_of(qp);
 	struct sim *sim = qp->node->sim;
 
-	wr->op = fault ? fault->op : random_op(sim);
+	wr->op = fault ? fault->op : random_op(qp);
 	wr->len = random_len(sim, min(sim->opts.max_msg, SIM_WIN_SIZE));
 	/* More than goes inline. */
 	if (fault && wr->len <= qp->hrp.req.sq.max_inline)

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the two sides of the model share: beginning, end, and the way in. */
+#include <stdlib.h>
+#include "sim_spec.h"
+
+/* Opcodes that the specification leaves to manufacturers are unknown here. */
+void sim_spec_receive(struct sim_qp *qp, const struct hrp_pkt *pkt,
+		      u8 *payload)
+{
+	if ((pkt->opcode & HRP_SVC_MASK) != HRP_SVC_RC)
+		return;
+	if (pkt->info & HRP_OI_RESPONSE)
+		sim_spec_response(qp, pkt, payload);
+	else
+		sim_spec_request(qp, pkt, payload);
+}
+
+void sim_spec_start(struct sim_qp *qp, u32 psn, u32 peer_psn)
+{
+	struct sim *sim = qp->node->sim;
+	struct sim_spec *spec = calloc(1, sizeof(*spec));
+
+	sim_check(sim, qp->hrp.req.sq.nr_entries <= SIM_SPEC_ENTRIES);
+	qp->spec = spec;
+	spec->req.tail = qp->hdr->prod;
+	spec->req.next = qp->hdr->prod;
+	spec->req.psn = psn;
+	spec->req.una = psn;
+	spec->req.max = psn;
+	spec->req.end = psn;
+	spec->req.window = 8u << sim_below(&sim->rng, 4);
+	spec->resp.psn = peer_psn;
+	/* All posts kick. */
+	qp->hdr->need_kick = 1;
+}
+
+void sim_spec_check_idle(const struct sim_qp *qp)
+{
+	const struct sim_spec *spec = qp->spec;
+	struct sim *sim = qp->node->sim;
+
+	sim_check(sim, spec->req.una == spec->req.max && !spec->req.busy);
+	sim_check(sim, spec->req.tail == qp->prod && qp->hdr->cons == qp->prod);
+	sim_check(sim, spec->resp.head == spec->resp.end);
+	sim_check(sim, !spec->resp.busy && !spec->resp.in_msg);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Model of a plain RC peer, written from the specification alone (IBTA volume 1,
+ * 9.7): it goes back N, keeps nothing and knows no question. It shares the
+ * headers of packets with the engine, and nothing else of the protocol.
+ *
+ *	sim_spec.c	both sides
+ *	sim_spec_req.c	requester
+ *	sim_spec_resp.c	responder
+ */
+#ifndef SIM_SPEC_H
+#define SIM_SPEC_H
+
+#include "sim.h"
+
+#define SIM_SPEC_ENTRIES	64	/* of a send queue, at most */
+#define SIM_SPEC_ANSWERS	64
+
+/**
+ * struct sim_spec_req - requester
+ * @tail: oldest entry of the ring that is not complete, free-running
+ * @next: next entry to begin
+ * @first_psn: of each entry that was begun
+ * @nr_pkts: PSNs that it takes
+ * @psn: next packet to send
+ * @una: oldest PSN that is not acknowledged
+ * @max: one past the last PSN that was sent
+ * @end: one past the last PSN of the entries that were begun
+ * @window: packets in flight, at most
+ * @ssn: messages begun
+ * @busy: a packet is being sent
+ * @went_back: since the last progress
+ * @timer_planned: an event will look at @deadline_ns
+ * @deadline_ns: end of the local ACK timeout; 0: it does not run
+ * @rnr_ns: end of the time that the peer has asked for
+ * @timeouts: how many there were
+ */
+struct sim_spec_req {
+	u32 tail;
+	u32 next;
+	u32 first_psn[SIM_SPEC_ENTRIES];
+	u32 nr_pkts[SIM_SPEC_ENTRIES];
+	u32 psn;
+	u32 una;
+	u32 max;
+	u32 end;
+	u32 window;
+	u16 ssn;
+	bool busy;
+	bool went_back;
+	bool timer_planned;
+	u64 deadline_ns;
+	u64 rnr_ns;
+	u64 timeouts;
+};
+
+/* An answer: an ACK or NAK, or that to a READ, atomic and so on. */
+struct sim_spec_answer {
+	u8 request;		/* enum hrp_op of what it answers */
+	u8 syndrome;
+	u32 psn;
+	u32 msn;
+	u32 nr_pkts;
+	u32 sent;
+	u32 rkey;
+	u32 len;
+	u64 va;
+	u64 orig;
+};
+
+/**
+ * struct sim_spec_resp - responder
+ * @psn: expected PSN
+ * @msn: messages executed
+ * @nak_sent: a NAK for @psn was sent: packets behind it draw no other
+ * @in_msg: HRP_OI_SEND or HRP_OI_WRITE while a message is in progress
+ * @offset: bytes of it that were placed
+ * @write_va: WRITE: where it goes
+ * @write_rkey: WRITE: its key
+ * @write_len: WRITE: its length
+ * @rd: answers to the last READs and atomics, for duplicates
+ * @nr_rd: how many there were, free-running
+ * @answers: answers to send, in this order; what finds no room is lost
+ * @head: next answer to send, free-running
+ * @end: one past the last one
+ * @busy: a packet is being sent
+ */
+struct sim_spec_resp {
+	u32 psn;
+	u32 msn;
+	bool nak_sent;
+	u32 in_msg;
+	u32 offset;
+	u64 write_va;
+	u32 write_rkey;
+	u32 write_len;
+	struct sim_spec_answer rd[SIM_MAX_RD];
+	u32 nr_rd;
+	struct sim_spec_answer answers[SIM_SPEC_ANSWERS];
+	u32 head;
+	u32 end;
+	bool busy;
+};
+
+struct sim_spec {
+	struct sim_spec_req req;
+	struct sim_spec_resp resp;
+};
+
+void sim_spec_start(struct sim_qp *qp, u32 psn, u32 peer_psn);
+void sim_spec_kick(struct sim_qp *qp);
+void sim_spec_receive(struct sim_qp *qp, const struct hrp_pkt *pkt,
+		      u8 *payload);
+
+/* Of the two sides. */
+void sim_spec_response(struct sim_qp *qp, const struct hrp_pkt *pkt,
+		       u8 *payload);
+void sim_spec_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
+		      u8 *payload);
+
+/* Nothing is left to be sent. */
+void sim_spec_check_idle(const struct sim_qp *qp);
+
+#endif /* SIM_SPEC_H */

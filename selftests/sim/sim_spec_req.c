@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requester of the model (IBTA 9.7.2, 9.7.3, 9.7.5.1, 9.7.6): sends what the
+ * window allows, one packet at a time. After a NAK, an implied NAK or a local ACK
+ * timeout, it sends all again from the oldest packet that is not acknowledged. It
+ * never gives up. Like rdma_rxe it ignores credits, and gets RNR NAKs instead.
+ */
+#include <linux/array_size.h>
+#include <asm/barrier.h>
+#include "sim_spec.h"
+
+#define ACK_EVERY	4	/* asks for an ACK within a message, too */
+
+static const struct hroce_sq_wqe *entry(const struct sim_qp *qp, u32 idx)
+{
+	const struct hrp_sq *sq = &qp->hrp.req.sq;
+
+	return (void *)((u8 *)sq->ring +
+			(size_t)(idx & (sq->nr_entries - 1)) * sq->stride);
+}
+
+static u32 entry_len(const struct hroce_sq_wqe *wqe)
+{
+	const struct hroce_sge *sges = (void *)(wqe + 1);
+	u32 i, len = wqe->inline_len;
+
+	for (i = 0; i < wqe->nr_sges; i++)
+		len += sges[i].length;
+	return len;
+}
+
+/* Does it have an answer of its own? */
+static bool is_answered(const struct hroce_sq_wqe *wqe)
+{
+	const u32 answered = 1u << HROCE_WR_READ | 1u << HROCE_WR_CMP_SWAP |
+			     1u << HROCE_WR_FETCH_ADD | 1u << HROCE_WR_FLUSH |
+			     1u << HROCE_WR_ATOMIC_WRITE;
+
+	return answered >> wqe->opcode & 1;
+}
+
+static u32 distance(u32 psn, u32 from)
+{
+	return (psn - from) & HRP_PSN_MASK;
+}
+
+static void send_next(void *ctx);
+
+static void plan_send(struct sim_qp *qp)
+{
+	struct sim *sim = qp->node->sim;
+
+	if (qp->spec->req.busy)
+		return;
+	qp->spec->req.busy = true;
+	sim_at(sim, 100 + sim_below(&sim->rng, 400), send_next, qp);
+}
+
+void sim_spec_kick(struct sim_qp *qp)
+{
+	plan_send(qp);
+}
+
+static void timer_fired(void *ctx);
+
+static void start_timer(struct sim_qp *qp)
+{
+	struct sim_spec_req *req = &qp->spec->req;
+	struct sim *sim = qp->node->sim;
+	u64 timeout_ns = 4096ull << qp->hrp.req.timeout;
+
+	req->deadline_ns = sim->now_ns + timeout_ns;
+	if (req->timer_planned)
+		return;
+	req->timer_planned = true;
+	sim_at(sim, timeout_ns, timer_fired, qp);
+}
+
+static void timer_fired(void *ctx)
+{
+	struct sim_qp *qp = ctx;
+	struct sim_spec_req *req = &qp->spec->req;
+	struct sim *sim = qp->node->sim;
+
+	req->timer_planned = false;
+	if (!req->deadline_ns)
+		return;
+	if (sim->now_ns < req->deadline_ns) {
+		req->timer_planned = true;
+		sim_at(sim, req->deadline_ns - sim->now_ns, timer_fired, qp);
+		return;
+	}
+	req->timeouts++;
+	req->went_back = false;
+	req->psn = req->una;
+	start_timer(qp);
+	plan_send(qp);
+}
+
+static void go_back(struct sim_qp *qp)
+{
+	struct sim_spec_req *req = &qp->spec->req;
+
+	if (req->went_back)
+		return;
+	req->went_back = true;
+	req->psn = req->una;
+	start_timer(qp);
+	plan_send(qp);
+}
+
+static void delay_over(void *ctx)
+{
+	plan_send(ctx);
+}
+
+/* 9.7.5.2.8; table 45 up to the longest that responders here ask for */
+static void wait_ready(struct sim_qp *qp, u8 code)
+{
+	static const u32 delay_us[] = {
+		655360, 10, 20, 30, 40, 60, 80, 120, 160,
+	};
+	struct sim_spec_req *req = &qp->spec->req;
+	struct sim *sim = qp->node->sim;
+
+	if (sim->now_ns < req->rnr_ns)
+		return;
+	sim_check(sim, code && code < ARRAY_SIZE(delay_us));
+	req->psn = req->una;
+	req->went_back = false;
+	req->deadline_ns = 0;
+	req->rnr_ns = sim->now_ns + delay_us[code] * SIM_US;
+	sim_at(sim, delay_us[code] * SIM_US, delay_over, qp);
+}
+
+/* Requests with answers that are not complete. */
+static u32 unanswered(const struct sim_qp *qp)
+{
+	const struct sim_spec_req *req = &qp->spec->req;
+	u32 i, nr = 0;
+
+	for (i = req->tail; i != req->next; i++)
+		nr += is_answered(entry(qp, i));
+	return nr;
+}
+
+/* Return: false if there is no entry, or if it has to wait. */
+static bool begin_entry(struct sim_qp *qp)
+{
+	struct sim_spec_req *req = &qp->spec->req;
+	const struct hroce_sq_wqe *wqe = entry(qp, req->next);
+	u32 slot = req->next % SIM_SPEC_ENTRIES;
+	u32 len;
+
+	/* The index before the entry. */
+	if (req->next == smp_load_acquire(&qp->hdr->prod))
+		return false;
+	if (wqe->flags & HROCE_WRF_FENCE && unanswered(qp))
+		return false;
+	if (is_answered(wqe) && unanswered(qp) >= qp->hrp.req.max_rd_atomic)
+		return false;
+	len = entry_len(wqe);
+	req->first_psn[slot] = req->psn;
+	req->nr_pkts[slot] = len ? (len + qp->hrp.mtu - 1) / qp->hrp.mtu : 1;
+	req->end = hrp_psn_add(req->psn, req->nr_pkts[slot]);
+	req->next++;
+	req->ssn++;
+	return true;
+}
+
+static u8 opcode_of(const struct hroce_sq_wqe *wqe, bool first, bool last)
+{
+	bool imm = wqe->opcode == HROCE_WR_SEND_IMM ||
+		   wqe->opcode == HROCE_WR_WRITE_IMM;
+	bool inv = wqe->opcode == HROCE_WR_SEND_INV;
+	u8 write = 0;
+
+	if (wqe->opcode == HROCE_WR_WRITE || wqe->opcode == HROCE_WR_WRITE_IMM)
+		write = HRP_OP_WRITE_FIRST - HRP_OP_SEND_FIRST;
+	switch (wqe->opcode) {
+	case HROCE_WR_READ:
+		return HRP_OP_READ_REQ;
+	case HROCE_WR_CMP_SWAP:
+		return HRP_OP_CMP_SWAP;
+	case HROCE_WR_FETCH_ADD:
+		return HRP_OP_FETCH_ADD;
+	case HROCE_WR_ATOMIC_WRITE:
+		return HRP_OP_ATOMIC_WRITE;
+	case HROCE_WR_FLUSH:
+		return HRP_OP_FLUSH;
+	}
+	if (!last)
+		return write + (first ? HRP_OP_SEND_FIRST : HRP_OP_SEND_MIDDLE);
+	if (inv)
+		return first ? HRP_OP_SEND_ONLY_INV : HRP_OP_SEND_LAST_INV;
+	if (first)
+		return write + (imm ? HRP_OP_SEND_ONLY_IMM : HRP_OP_SEND_ONLY);
+	return write + (imm ? HRP_OP_SEND_LAST_IMM : HRP_OP_SEND_LAST);
+}
+
+static void entry_mem(const struct hroce_sq_wqe *wqe, struct hrp_mem *mem,
+		      u8 access)
+{
+	hrp_mem_begin(mem);
+	if (wqe->flags & HROCE_WRF_INLINE)
+		mem->bytes = wqe + 1;
+	else
+		mem->sges = (void *)(wqe + 1);
+	mem->nr_sges = wqe->nr_sges;
+	mem->access = access;
+}
+
+/* Packet @i of an entry. A READ that is partly answered asks for the rest. */
+static void send_packet(struct sim_qp *qp, u32 idx, u32 i)
+{
+	const struct hroce_sq_wqe *wqe = entry(qp, idx);
+	struct sim_spec_req *req = &qp->spec->req;
+	u32 nr = req->nr_pkts[idx % SIM_SPEC_ENTRIES];
+	u32 rest = entry_len(wqe) - i * qp->hrp.mtu;
+	bool last = i + 1 == nr || wqe->opcode == HROCE_WR_READ;
+	struct hrp_pkt pkt = {
+		.opcode = opcode_of(wqe, !i, last),
+		.psn = req->psn,
+		.dqpn = qp->peer->hrp.qpn,
+		.pkey = qp->hrp.pkey,
+		.migreq = true,
+		.ackreq = last || !((i + 1) % ACK_EVERY),
+		.se = last && wqe->flags & HROCE_WRF_SOLICITED,
+		.va = wqe->rdma.remote_addr,
+		.rkey = wqe->rdma.rkey,
+		.dmalen = rest,
+		.imm = (__force __be32)wqe->imm_data,
+		.inv_rkey = wqe->imm_data,
+		.compare = wqe->rdma.compare_add,
+		.swap_add = wqe->opcode == HROCE_WR_FETCH_ADD ?
+			    wqe->rdma.compare_add : wqe->rdma.swap,
+	};
+	u8 bytes[HRP_MTU_MAX];
+	struct hrp_mem mem;
+
+	pkt.info = hrp_opcode_info(pkt.opcode);
+	if (wqe->opcode == HROCE_WR_READ) {
+		pkt.va += i * qp->hrp.mtu;
+	} else if (wqe->opcode == HROCE_WR_FLUSH) {
+		pkt.va = wqe->flush.remote_addr;
+		pkt.rkey = wqe->flush.rkey;
+		pkt.dmalen = wqe->flush.length;
+		pkt.feth = wqe->flush.placement |
+			   wqe->flush.selectivity << HRW_FETH_SEL_SHIFT;
+	}
+	if (pkt.info & HRP_OI_PAYLOAD && rest) {
+		entry_mem(wqe, &mem, HRP_ACCESS_LOCAL_READ);
+		mem.offset = i * qp->hrp.mtu;
+		mem.len = min_t(u32, rest, qp->hrp.mtu);
+		sim_check(qp->node->sim, !sim_mem_copy(qp->node, &mem, bytes,
+						       false));
+		pkt.payload_len = mem.len;
+		pkt.pad = -mem.len & 3;
+	}
+	sim_net_send_pkt(qp, &pkt, bytes);
+	req->psn = hrp_psn_add(req->psn, wqe->opcode == HROCE_WR_READ ?
+					 nr - i : 1);
+}
+
+static void send_next(void *ctx)
+{
+	struct sim_qp *qp = ctx;
+	struct sim_spec_req *req = &qp->spec->req;
+	u32 idx = req->tail, i;
+
+	req->busy = false;
+	if (qp->node->sim->now_ns < req->rnr_ns ||
+	    distance(req->psn, req->una) >= req->window)
+		return;
+	if (req->psn == req->end && !begin_entry(qp))
+		return;
+	for (;; idx++) {
+		i = distance(req->psn, req->first_psn[idx % SIM_SPEC_ENTRIES]);
+		if (i < req->nr_pkts[idx % SIM_SPEC_ENTRIES])
+			break;
+	}
+	sim_check(qp->node->sim, req->next - idx <= SIM_SPEC_ENTRIES);
+	send_packet(qp, idx, i);
+	if (hrp_psn_diff(req->psn, req->max) > 0)
+		req->max = req->psn;
+	if (!req->deadline_ns)
+		start_timer(qp);
+	plan_send(qp);
+}
+
+/* The oldest entry is complete. */
+static void complete(struct sim_qp *qp)
+{
+	static const u8 wc[HROCE_WR_NR] = {
+		[HROCE_WR_WRITE] = HROCE_WC_WRITE,
+		[HROCE_WR_WRITE_IMM] = HROCE_WC_WRITE,
+		[HROCE_WR_READ] = HROCE_WC_READ,
+		[HROCE_WR_CMP_SWAP] = HROCE_WC_CMP_SWAP,
+		[HROCE_WR_FETCH_ADD] = HROCE_WC_FETCH_ADD,
+		[HROCE_WR_ATOMIC_WRITE] = HROCE_WC_ATOMIC_WRITE,
+		[HROCE_WR_FLUSH] = HROCE_WC_FLUSH,
+		/* The rest is HROCE_WC_SEND. */
+	};
+	struct sim_spec_req *req = &qp->spec->req;
+	const struct hroce_sq_wqe *wqe = entry(qp, req->tail);
+	bool signaled = wqe->flags & HROCE_WRF_SIGNALED;
+	struct hroce_cqe cqe = {
+		.wr_id = wqe->wr_id,
+		.byte_len = entry_len(wqe),
+		.qpn = qp->hrp.qpn,
+		.status = HROCE_WC_SUCCESS,
+		.opcode = wc[wqe->opcode],
+	};
+
+	req->tail++;
+	/* The entry is not read after that. */
+	smp_store_release(&qp->hdr->cons, req->tail);
+	if (signaled)
+		sim_send_done(qp, &cqe);
+}
+
+static void progress(struct sim_qp *qp, u32 nr_pkts)
+{
+	struct sim_spec_req *req = &qp->spec->req;
+	u32 slot = req->tail % SIM_SPEC_ENTRIES;
+
+	req->una = hrp_psn_add(req->una, nr_pkts);
+	if (distance(req->una, req->first_psn[slot]) == req->nr_pkts[slot])
+		complete(qp);
+	if (hrp_psn_diff(req->psn, req->una) < 0)
+		req->psn = req->una;
+	req->went_back = false;
+	if (req->una == req->max)
+		req->deadline_ns = 0;
+	else if (qp->node->sim->now_ns >= req->rnr_ns)
+		start_timer(qp);
+	plan_send(qp);
+}
+
+/*
+ * All before @psn has been executed. Return: false if the answer to a READ or
+ * atomic is missing there, which is an implied NAK (9.7.5.1.1).
+ */
+static bool acknowledge(struct sim_qp *qp, u32 psn)
+{
+	struct sim_spec_req *req = &qp->spec->req;
+
+	while (req->una != psn) {
+		u32 slot = req->tail % SIM_SPEC_ENTRIES;
+		u32 end = req->first_psn[slot] + req->nr_pkts[slot];
+
+		if (is_answered(entry(qp, req->tail)))
+			return false;
+		progress(qp, min(distance(psn, req->una),
+				 distance(end, req->una)));
+	}
+	return true;
+}
+
+/* The next packet that answers the oldest entry. */
+static void take_answer(struct sim_qp *qp, const struct hrp_pkt *pkt,
+			u8 *payload)
+{
+	struct sim_spec_req *req = &qp->spec->req;
+	const struct hroce_sq_wqe *wqe = entry(qp, req->tail);
+	u32 slot = req->tail % SIM_SPEC_ENTRIES;
+	u32 i = distance(req->una, req->first_psn[slot]);
+	struct sim *sim = qp->node->sim;
+	u64 orig = pkt->orig;
+	struct hrp_mem mem;
+
+	sim_check(sim, is_answered(wqe));
+	entry_mem(wqe, &mem, HRP_ACCESS_LOCAL_WRITE);
+	if (wqe->opcode == HROCE_WR_CMP_SWAP ||
+	    wqe->opcode == HROCE_WR_FETCH_ADD) {
+		sim_check(sim, pkt->info & HRP_OI_ATOMIC);
+		payload = (u8 *)&orig;
+		mem.len = 8;
+	} else if (wqe->opcode == HROCE_WR_READ) {
+		sim_check(sim, pkt->info & HRP_OI_READ);
+		mem.offset = i * qp->hrp.mtu;
+		mem.len = min_t(u32, entry_len(wqe) - mem.offset, qp->hrp.mtu);
+		sim_check(sim, pkt->payload_len == mem.len);
+		sim_check(sim, !!(pkt->info & HRP_OI_LAST) ==
+			       (i + 1 == req->nr_pkts[slot]));
+	} else {
+		/* A19.4: ATOMIC WRITE and FLUSH */
+		sim_check(sim, hrp_opcode_op(pkt->opcode) ==
+				       HRP_OP_READ_RESP_ONLY &&
+			       !pkt->payload_len);
+	}
+	if (mem.len)
+		sim_check(sim, !sim_mem_copy(qp->node, &mem, payload, true));
+	progress(qp, 1);
+}
+
+void sim_spec_response(struct sim_qp *qp, const struct hrp_pkt *pkt,
+		       u8 *payload)
+{
+	struct sim_spec_req *req = &qp->spec->req;
+	u8 type = pkt->syndrome & HRP_SYN_TYPE_MASK;
+	u32 psn = pkt->psn;
+
+	if (distance(psn, req->una) >= distance(req->max, req->una))
+		return;		/* late */
+	if (pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC)) {
+		if (acknowledge(qp, psn))
+			take_answer(qp, pkt, payload);
+		else
+			go_back(qp);
+		return;
+	}
+	if (type == HRP_SYN_ACK)
+		psn = hrp_psn_add(psn, 1);
+	if (!acknowledge(qp, psn)) {
+		go_back(qp);
+	} else if (type == HRP_SYN_RNR) {
+		wait_ready(qp, pkt->syndrome & HRP_SYN_VALUE_MASK);
+	} else if (type == HRP_SYN_NAK) {
+		sim_check(qp->node->sim, pkt->syndrome == HRP_NAK_PSN_SEQ);
+		go_back(qp);
+	}
+}
