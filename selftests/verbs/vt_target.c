@@ -15,6 +15,7 @@
  *	check		send verified messages over the pair and over a neighbour:
  *			"ok", or "not ok" and why
  *	neighbour	the same over the neighbour alone
+ *	stream N	N WRITEs of 64 KB over the neighbour
  *	write N		a posts N WRITEs of three packets each
  *	reuse N		wait for N completions, change the memory at once, and
  *			answer with their statuses
@@ -33,6 +34,8 @@
 #define TARGET_LEN	65536
 #define WRITE_LEN	(3 * 4096)
 #define WINDOW_LEN	4096
+/* WRITEs of "stream" under way at a time. */
+#define STREAM_DEPTH	16
 /* Bytes of the memory that a window is bound to. */
 #define OWN		'm'
 #define OTHER		's'
@@ -142,6 +145,30 @@ static void check(struct target *g, bool both)
 		g->sent++;
 	}
 	printf("ok sent=%u\n", g->sent);
+}
+
+/* Others need the CPU meanwhile: nothing sleeps, as that takes long. */
+static void stream(struct target *g, int n)
+{
+	uint64_t end = vt_deadline_us();
+	int posted = 0, done = 0;
+	struct ibv_wc wc;
+
+	while (done < n) {
+		if (posted < n && posted - done < STREAM_DEPTH) {
+			vt_send(g->near->qp[0], &(struct vt_wr){
+				.local = g->s, .len = TARGET_LEN,
+				.remote = g->d, .flags = IBV_SEND_SIGNALED });
+			posted++;
+		} else if (ibv_poll_cq(g->near->scq[0], 1, &wc)) {
+			VT_OK(!wc.status, "%s", ibv_wc_status_str(wc.status));
+			done++;
+		} else {
+			VT_OK(vt_now_us() < end, "no completion");
+			sched_yield();
+		}
+	}
+	printf("done\n");
 }
 
 static void show_wc(struct target *g)
@@ -318,6 +345,8 @@ int main(void)
 			make(&g, word);
 		else if (sscanf(line, "post %d", &n) == 1)
 			post(&g, n);
+		else if (sscanf(line, "stream %d", &n) == 1)
+			stream(&g, n);
 		else if (sscanf(line, "write %d", &n) == 1)
 			write_some(&g, n);
 		else if (sscanf(line, "reuse %d", &n) == 1)
