@@ -266,6 +266,18 @@ flowlets() {
 # Who is not asked to does not spray.
 one_way() { [ "$(counter nla sprayed)" = 0 ] && [ "$(counter nlb sprayed)" = 0 ]; }
 
+# usage: outage NAME MILLISECONDS DELAY RATE: a way is cut while a stream takes it, see outage.py; the link is the bound
+outage() {
+	local i
+
+	for i in 0 1 2 3; do
+		tc -n "$nsA" qdisc replace dev "pa$i" root netem limit 4000 delay "$3us" rate "$4" ||
+			{ tap_not_ok "bonds.$1"; return; }
+	done
+	tap_stream '' net/outage.py "bonds.$1" "$2" '' "$nsA" 4000 "$3" pa0 pa1 pa2 pa3
+	for i in 0 1 2 3; do tc -n "$nsA" qdisc del dev "pa$i" root; done
+}
+
 # usage: cases NAME
 cases() {
 	tap_case "$1.requests" rehashed nla break_forward
@@ -281,6 +293,12 @@ if bonds_up; then
 	tap_case bonds.marked_requests marked write nlb "$from_ns" "$from_dev" "$to_ns" "$to_dev"
 	tap_case bonds.marked_answers marked read nla "$to_ns" "$to_dev" "$from_ns" "$from_dev"
 	tap_case bonds.flowlets flowlets
+	outage outage 15 0 2gbit
+	# Two silences, of two round trips and more, and then half a window.
+	outage outage_1ms 50 1000 2gbit
+	knob nla spray 4
+	outage outage_sprayed 10 0 1gbit
+	knob nla spray 1
 else
 	tap_case bonds.topology false
 fi

@@ -202,6 +202,17 @@ too_narrow() {
 	[ "$status$traffic_status" = 00 ]
 }
 
+# The first way is cut while a stream takes it, see outage.py; the link is the bound, not the CPU.
+outage() {
+	local dev
+
+	for dev in ea ec; do
+		tc -n "$nsA" qdisc replace dev $dev root netem limit 4000 rate 2gbit || { tap_not_ok second.outage; return; }
+	done
+	tap_stream '' net/outage.py second.outage 15 ea "$nsA" 4000 0 ea ec
+	for dev in ea ec; do find "$nsA" $dev; done
+}
+
 # Nothing holds the module.
 unloads() {
 	cleanup
@@ -218,6 +229,7 @@ tap_case second.answers survives breaks_and_returns lose find "$nsB" eb
 HROCE_FAMILY=6 tap_case second.requests_ipv6 survives breaks_and_returns lose find "$nsA" ea
 tap_case second.netdev_down survives breaks_and_returns down up "$nsA" ea
 tap_case second.netdev_of_peer_down survives breaks_and_returns down up "$nsB" eb
+outage
 tap_case second.both_in_turn survives both_in_turn
 tap_case second.flowlets flowlets_there
 tap_case second.xrc xrc_goes_on
