@@ -278,8 +278,6 @@ static void qp_end_sqe(struct hroce_qp *qp)
 	hroce_qp_lock(qp);
 	qp->dead = false;
 	hroce_qp_unlock(qp);
-	/* An ACK that became held just before has lost its timer. */
-	hroce_hold_end(qp);
 	hroce_qp_recv_run(qp);
 	hroce_qp_send_run(qp);
 }
@@ -331,6 +329,8 @@ static void qp_update_path(struct hroce_qp *qp, const struct qp_change *c)
 	hrp_req_mem_ready(&qp->proto, ktime_get_ns(), true);
 	qp->dead = false;
 	hroce_qp_unlock(qp);
+	/* An ACK that became held just before has lost its timer. */
+	hroce_hold_end(qp);
 	hroce_qp_recv_run(qp);
 }
 

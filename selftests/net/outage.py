@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Cut the way that a stream of WRITEs takes, and see for how long nothing completes.
 
-usage: outage.py NAME BAR WAY NAMESPACE LIMIT DELAY NETDEV...
+usage: outage.py NAME BAR WAY LEAST NAMESPACE LIMIT DELAY NETDEV...
 
 The netdevs of the namespace are ways from nla to nlb; each has a netem qdisc at its root, with that limit in packets
-and that delay in microseconds. The way in use, which must be WAY unless that is empty, loses all from one message of
-netlink on: a process would take the CPU. If it is the first of two addresses, the other one has been proved before.
+and that delay in microseconds. The stream must take LEAST ways. The busiest, which must be WAY unless that is empty,
+loses all from one message of netlink on: a process would take the CPU. If it is the first of two addresses, the other
+one has been proved before.
 Within BAR milliseconds, the stream must have its goodput again. It is that of selftests/verbs/vt_pulse.c. Prints TAP.
 """
 
@@ -32,6 +33,8 @@ TC_H_ROOT = 0xffffffff
 ALL = 0xffffffff
 
 CUTS, ATTEMPTS, ROUNDS = 9, 20, 3
+# For all rounds. What was counted until then is judged.
+MOST_SECONDS = 90
 # How long the stream runs, when its way is cut, and how long before that it is looked at.
 RUN_MS, CUT_MS, BEFORE_MS = 400, 250, 100
 WINDOW_MS = 10
@@ -93,6 +96,8 @@ class Stream:
         answer = self.process.stdout.readline().split()
         if not answer:
             raise Failure(f"the stream has ended: {self.process.wait()}")
+        if len(answer) < 2:
+            raise Failure("nothing has completed")
         return [int(word) for word in answer]
 
 
@@ -168,23 +173,23 @@ def is_ready():
     return "drv_second ready" in text
 
 
-def measure(stream, ways, wanted):
+def measure(stream, ways, wanted, least, end):
     """Cut the way in use until CUTS of them count. Return what was seen without cuts, and with them."""
     quiet, broken = [], []
     for _ in range(ATTEMPTS):
         for _ in range(30):
             used, without = used_ways(stream, ways)
-            if used and (not wanted or ([way.name for way in used] == [wanted] and is_ready())):
+            if len(used) >= least and (not wanted or ([way.name for way in used] == [wanted] and is_ready())):
                 break
         else:
-            raise Failure(f"the stream does not return to {wanted}")
+            raise Failure(f"the stream does not take {wanted or least} of the ways")
         seen = Seen(*run(stream, used[0]), 1 - 1 / len(used) if len(used) > 1 else 1)
         print(f"# {used[0].name} of {len(used)}: {seen}; without a cut {without.gap:.2f} ms", flush=True)
         if without.calm <= CALM_MS:
             quiet.append(without)
         if seen.calm <= CALM_MS:
             broken.append(seen)
-        if len(broken) == CUTS:
+        if len(broken) == CUTS or time.monotonic() > end:
             break
     return quiet, broken
 
@@ -201,20 +206,21 @@ def judge(name, bar_ms, quiet, broken):
 
 
 def main():
-    name, bar_ms, wanted, namespace, limit, delay_us = sys.argv[1:7]
+    name, bar_ms, wanted, least, namespace, limit, delay_us = sys.argv[1:8]
     report = tap.Tap(1)
     stream = Stream()
     enter(namespace)
     netlink = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
-    ways = {dev: Way(netlink, dev, int(limit), int(delay_us)) for dev in sys.argv[7:]}
+    ways = {dev: Way(netlink, dev, int(limit), int(delay_us)) for dev in sys.argv[8:]}
+    end = time.monotonic() + MOST_SECONDS
     try:
         for _ in range(ROUNDS):
-            text, can, well = judge(name, float(bar_ms), *measure(stream, ways, wanted))
+            text, can, well = judge(name, float(bar_ms), *measure(stream, ways, wanted, int(least), end))
             print(f"# {text}", flush=True)
             if well or not can:
                 break
         report.case(name, well or not can, skip="" if can else "the machine stands still too often")
-    except (Failure, OSError) as error:
+    except (Failure, OSError, subprocess.SubprocessError) as error:
         report.case(name, False, error)
     stream.process.stdin.close()
     stream.process.wait()

@@ -266,7 +266,7 @@ flowlets() {
 # Who is not asked to does not spray.
 one_way() { [ "$(counter nla sprayed)" = 0 ] && [ "$(counter nlb sprayed)" = 0 ]; }
 
-# usage: outage NAME MILLISECONDS DELAY RATE: a way is cut while a stream takes it, see outage.py; the link is the bound
+# usage: outage NAME MILLISECONDS DELAY RATE LEAST: a way is cut while a stream takes it, see outage.py; the link is the bound
 outage() {
 	local i
 
@@ -274,7 +274,7 @@ outage() {
 		tc -n "$nsA" qdisc replace dev "pa$i" root netem limit 4000 delay "$3us" rate "$4" ||
 			{ tap_not_ok "bonds.$1"; return; }
 	done
-	tap_stream '' net/outage.py "bonds.$1" "$2" '' "$nsA" 4000 "$3" pa0 pa1 pa2 pa3
+	tap_stream '' net/outage.py "bonds.$1" "$2" '' "$5" "$nsA" 4000 "$3" pa0 pa1 pa2 pa3
 	for i in 0 1 2 3; do tc -n "$nsA" qdisc del dev "pa$i" root; done
 }
 
@@ -293,11 +293,11 @@ if bonds_up; then
 	tap_case bonds.marked_requests marked write nlb "$from_ns" "$from_dev" "$to_ns" "$to_dev"
 	tap_case bonds.marked_answers marked read nla "$to_ns" "$to_dev" "$from_ns" "$from_dev"
 	tap_case bonds.flowlets flowlets
-	outage outage 15 0 2gbit
+	outage outage 15 0 2gbit 1
 	# Two silences, of two round trips and more, and then half a window.
-	outage outage_1ms 50 1000 2gbit
+	outage outage_1ms 50 1000 2gbit 1
 	knob nla spray 4
-	outage outage_sprayed 10 0 1gbit
+	outage outage_sprayed 10 0 1gbit 2
 	knob nla spray 1
 else
 	tap_case bonds.topology false

@@ -207,9 +207,10 @@ outage() {
 	local dev
 
 	for dev in ea ec; do
-		tc -n "$nsA" qdisc replace dev $dev root netem limit 4000 rate 2gbit || { tap_not_ok second.outage; return; }
+		tc -n "$nsA" qdisc replace dev $dev root netem limit 4000 rate 2gbit ||
+			{ tap_not_ok second.outage; find "$nsA" ea; return; }
 	done
-	tap_stream '' net/outage.py second.outage 15 ea "$nsA" 4000 0 ea ec
+	tap_stream '' net/outage.py second.outage 15 ea 1 "$nsA" 4000 0 ea ec
 	for dev in ea ec; do find "$nsA" $dev; done
 }
 

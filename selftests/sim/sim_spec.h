@@ -2,7 +2,8 @@
 /*
  * Model of a plain RC peer, written from the specification alone (IBTA volume 1,
  * 9.7): it goes back N, keeps nothing and knows no question. It shares the
- * headers of packets with the engine, and nothing else of the protocol.
+ * headers of packets and the arithmetic of PSNs with the engine, and nothing
+ * else of the protocol.
  *
  *	sim_spec.c	both sides
  *	sim_spec_req.c	requester

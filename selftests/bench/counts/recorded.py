@@ -36,7 +36,8 @@ def slack(row):
 
 
 def falls_into_step(row):
-    return row.topology in RULES and row.size == 64 and not row.workload.endswith("_list")
+    return (row.topology in RULES and row.size == 64 and not row.workload.endswith("_list") and
+            row.metric.startswith("insn"))
 
 
 def write_results(path, setting, rows):
