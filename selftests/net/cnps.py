@@ -1,9 +1,10 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0
 """How often marked packets are answered by CNPs, and which rate CNPs leave their receiver with DCQCN.
 
 usage: cnps.py NAMESPACE-A NAMESPACE-B FAMILY
 """
+import contextlib
 import ctypes
 import os
 import re
@@ -48,19 +49,13 @@ class Knob(Switched):
         super().set(position[1] if position else value)
 
 
-class Knobs:
-    """Several of them."""
-
-    def __init__(self, link="nlb", **values):
-        self.knobs = [Knob(link, name, value) for name, value in values.items()]
-
-    def __enter__(self):
-        for knob in self.knobs:
-            knob.__enter__()
-
-    def __exit__(self, *args):
-        for knob in reversed(self.knobs):
-            knob.__exit__(*args)
+@contextlib.contextmanager
+def positions(link="nlb", **values):
+    """Several of them; if one is refused, the others are as before, too."""
+    with contextlib.ExitStack() as stack:
+        for name, value in values.items():
+            stack.enter_context(Knob(link, name, value))
+        yield
 
 
 def counter(name):
@@ -152,7 +147,7 @@ def expect_rate(link, number, wanted):
 def cut(number, wanted, kind="rc", **knobs):
     """A case: the rate of b after so many CNPs, with knobs. As b never sends, it is not raised meanwhile."""
     def run(target):
-        with Knobs(**{**STEADY, **knobs}):
+        with positions(**{**STEADY, **knobs}):
             target.new(kind)
             expect_rate("nlb", target.pair["qpn_b"], None)
             packet = good(target, kind)
@@ -168,7 +163,7 @@ def cut(number, wanted, kind="rc", **knobs):
 def raised(**knobs):
     """A case: the limit ends as the sender goes on, with the knobs that say so."""
     def run(target):
-        with Knobs("nla", **STEADY, rp_rate_to_set_on_first_cnp=64):
+        with positions("nla", **STEADY, rp_rate_to_set_on_first_cnp=64):
             target.new("rc")
             target.check()
             number = target.pair["qpn_a"]
@@ -182,7 +177,7 @@ def raised(**knobs):
             expect_rate("nla", number, 64000)
             target.check()
             expect_rate("nla", number, 64000)
-            with Knobs("nla", rp_threshold=1, rp_ai_rate=1000000, **knobs):
+            with positions("nla", rp_threshold=1, rp_ai_rate=1000000, **knobs):
                 # Ten messages; each raise leaves half of what is missing, and the last 64th does not count.
                 target.check()
                 target.check()

@@ -266,7 +266,7 @@ flowlets() {
 # Who is not asked to does not spray.
 one_way() { [ "$(counter nla sprayed)" = 0 ] && [ "$(counter nlb sprayed)" = 0 ]; }
 
-# usage: outage NAME MILLISECONDS DELAY RATE LEAST: a way is cut while a stream takes it, see outage.py; the link is the bound
+# usage: outage NAME MILLISECONDS DELAY RATE LEAST: a way is cut while a stream takes it, see outage.py
 outage() {
 	local i
 
