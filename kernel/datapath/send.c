@@ -140,6 +140,7 @@ static u8 send_pkts(const struct hroce_qp *qp, u32 room)
 static void send_resends(struct hroce_qp *qp, const struct hrp_burst *b)
 {
 	const struct hrp_req *req = &qp->proto.req;
+	u32 end = hrp_psn_add(b->first.psn, b->nr_pkts);
 	struct hroce_resend resend = {
 		.psn = req->psn_una,
 		.end = req->psn_max,
@@ -160,11 +161,12 @@ static void send_resends(struct hroce_qp *qp, const struct hrp_burst *b)
 		hroce_path_unwatch(&qp->path, false);
 		return;
 	}
-	if (!req->went_back)
-		resend.end = hrp_psn_add(b->first.psn, b->nr_pkts);
+	/* Those behind it are not sent again, too. */
+	if (req->psn != end)
+		resend.end = end;
 	/* Otherwise, the next packets to resend are those of another gap. */
-	if (!req->went_back && req->rtx_psn == resend.end)
-		resend.end = hrp_psn_add(resend.end, req->rtx_pkts);
+	if (req->psn != end && req->rtx_psn == end)
+		resend.end = hrp_psn_add(end, req->rtx_pkts);
 	hroce_path_resends(&qp->path, false, &resend);
 }
 

@@ -13,6 +13,7 @@
 #include <linux/minmax.h>
 #include "ahead.h"
 #include "cc.h"
+#include "damage.h"
 #include "e2e.h"
 #include "env.h"
 #include "req.h"
@@ -251,31 +252,97 @@ static void comp_answered(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	}
 }
 
+/* What progress after a silence tells of the packets behind it. */
+enum comp_rest {
+	REST_FLIES,	/* nothing, or they may be on their way */
+	REST_ASKED,	/* the answer to the next one will tell */
+	REST_LOST,	/* the peer has none of them, or is late: one will tell */
+	REST_LOST_ALL,	/* the peer has none of them, as was seen twice */
+};
+
 /*
- * Progress of @nr_pkts after a loss, a probe or another delay. Return: true if
- * the requester has to go back: the peer has taken just the packets that were
- * resent apart, and has none behind them, so they were lost, too. Or it has more
- * than was sent again after a short silence: it is late, and the rest may follow.
+ * Half of a round trip has passed since something was resent: this may be the answer
+ * to that.
  */
-static noinline bool comp_recover(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
+static bool comp_is_answer(const struct hrp_req *req, u64 now_ns)
+{
+	u64 passed_ns = now_ns - min(req->timer_ns, now_ns);
+
+	return hrp_rtt_known(req) && 2 * passed_ns > (u64)req->srtt8 << 7;
+}
+
+/*
+ * After a silence, is the next packet worth resending? A peer that tells what it keeps,
+ * and one that answers, need not be asked.
+ */
+static bool comp_may_ask(const struct hrp_req *req)
+{
+	return !req->resent && !req->recovering && !hrp_sack_is_active(req) &&
+	       !hrp_wqe_is_answered(hrp_sq_wqe(&req->sq, req->sq.tail));
+}
+
+/* May the peer keep packets behind the gap? It need not say so once more. */
+static bool comp_may_keep(const struct hrp_req *req)
+{
+	return req->keeps || (req->sack && req->sack->told);
+}
+
+/*
+ * The peer has taken just the packets that were resent apart, and has none behind
+ * them. Or it has more than was sent again after a short silence: it is late, and
+ * the rest may follow.
+ */
+static enum comp_rest comp_rest_of(const struct hrp_req *req, s32 ahead,
+				   u64 now_ns)
+{
+	/* After long silence, a few packets at a time might not be enough. */
+	if (req->went_back)
+		return ahead > 0 && !req->recovering &&
+		       req->psn_una != req->psn_max &&
+		       req->backoff < HRP_LONG_SILENCE ? REST_LOST : REST_FLIES;
+	if (!(req->probed || req->resent) || req->rtx_pkts ||
+	    hrp_psn_diff(req->psn, req->psn_una) <= 0)
+		return REST_FLIES;
+	if (req->psn_una != req->rtx_psn)
+		return req->probed && comp_may_ask(req) &&
+		       hrp_psn_diff(req->psn_una, req->rtx_psn) > 0 &&
+		       comp_is_answer(req, now_ns) ? REST_ASKED : REST_FLIES;
+	if (req->probed || req->recovering || comp_may_keep(req))
+		return REST_LOST;
+	return comp_is_answer(req, now_ns) ? REST_LOST_ALL : REST_FLIES;
+}
+
+/*
+ * The requester has gone back, and the peer has more than it was sent again: nothing
+ * was lost. The window becomes what it was, unless a part is missing after long
+ * silence, or a test has made it smaller.
+ */
+static void comp_undo(struct hrp_req *req)
+{
+	u32 cwnd_pkts = min_t(u32, req->mark_psn, hrp_req_window_max(req));
+
+	if (!hrp_damage_is_tested(req) &&
+	    (req->psn_una == req->psn_max || req->backoff < HRP_LONG_SILENCE))
+		req->cwnd_pkts = max(req->cwnd_pkts, cwnd_pkts);
+}
+
+/* Progress of @nr_pkts after a loss, a probe or another delay. */
+static noinline enum comp_rest comp_recover(struct hrp_qp *qp, u32 nr_pkts,
+					    u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
-	bool alone = (req->probed || req->resent) && !req->went_back &&
-		     !req->rtx_pkts && req->psn_una == req->rtx_psn &&
-		     req->psn_una != req->psn;
 	s32 ahead = hrp_psn_diff(req->psn_una, req->psn);
+	enum comp_rest rest = comp_rest_of(req, ahead, now_ns);
 
-	/* After long silence, a few packets at a time might not be enough. */
-	if (req->went_back && !req->recovering && ahead > 0 &&
-	    req->psn_una != req->psn_max && req->backoff < HRP_LONG_SILENCE)
-		alone = true;
+	if (req->went_back && !req->recovering && ahead > 0)
+		comp_undo(req);
 	if (req->recovering) {
 		/* The peer has reported a loss: the timeout was not too short. */
 		if (req->backoff)
 			req->backoff--;
 		if (hrp_psn_diff(req->psn_una, req->mark_psn) >= 0) {
 			req->recovering = 0;
-			if (req->hole_shift && !alone)
+			if (req->hole_shift && rest == REST_FLIES)
 				req->hole_shift--;
 		}
 		if (ahead > 0 && ahead < (s32)nr_pkts && !req->again)
@@ -298,31 +365,28 @@ static noinline bool comp_recover(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
 	req->troubled = req->recovering || hrp_sack_is_active(req) ||
 			hrp_ahead_of(req) || req->ask ||
 			hrp_hole_lost_waits(req) || hrp_spray_evicts(req);
-	if (req->lost_at && !req->recovering)
+	if (req->lost_at && !req->recovering && rest == REST_FLIES)
 		hrp_loss_end(qp, now_ns);
-	return alone;
+	return rest;
 }
 
-/*
- * @nr_pkts were acknowledged: the peer is alive and ready. Return: see
- * comp_recover().
- */
-static __always_inline bool comp_progress(struct hrp_qp *qp, u32 nr_pkts,
-					  u64 now_ns)
+/* @nr_pkts were acknowledged: the peer is alive and ready. */
+static __always_inline enum comp_rest
+comp_progress(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
-	bool alone = false;
+	enum comp_rest rest = REST_FLIES;
 
 	hrp_cc_acked(qp, nr_pkts, now_ns);
 	if (req->timing && hrp_psn_diff(req->psn_una, req->mark_psn) > 0)
 		hrp_rtt_end(qp, now_ns);
 	if (unlikely(req->troubled))
-		alone = comp_recover(qp, nr_pkts, now_ns);
+		rest = comp_recover(qp, nr_pkts, now_ns);
 	/* Do not resend packets acknowledged meanwhile. */
 	if (hrp_psn_diff(req->psn, req->psn_una) < 0)
 		hrp_req_rewind(req);
 	hrp_req_restart(req, now_ns);
-	return alone;
+	return rest;
 }
 
 /* Packets in flight, also if the requester has just gone back. */
@@ -449,11 +513,21 @@ static void comp_nak(struct hrp_qp *qp, u8 syndrome, u64 now_ns)
  * may be a peer that answers late, one by one: the window stays, and a packet is
  * sent each time.
  */
-static void comp_lose_more(struct hrp_qp *qp, u64 now_ns)
+static void comp_lose_more(struct hrp_qp *qp, enum comp_rest rest, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
 
 	hrp_loss_begin(req, now_ns);
+	if (rest == REST_ASKED) {
+		if (hrp_hole_probe(req))
+			hrp_req_resends(qp, now_ns);
+		return;
+	}
+	if (rest == REST_LOST_ALL) {
+		hrp_req_shrink(req, req->cwnd_pkts * 3 / 4);
+		hrp_req_resend_all(qp, now_ns);
+		return;
+	}
 	if (req->recovering && hrp_hole_fill(qp, now_ns))
 		return;
 	if (req->recovering)
@@ -482,7 +556,7 @@ static void comp_commit_ack(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 {
 	u8 type = pkt->syndrome & HRP_SYN_TYPE_MASK;
 	struct hrp_req *req = &qp->req;
-	bool alone = false;
+	enum comp_rest rest = REST_FLIES;
 	u32 n, held;
 
 	if (type == HRP_SYN_ACK && !(pkt->info & HRP_OI_EXT))
@@ -490,7 +564,7 @@ static void comp_commit_ack(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	n = comp_distance(req, pkt->psn) + (type == HRP_SYN_ACK);
 	held = comp_ack(qp, n);
 	if (held != n)
-		alone = comp_progress(qp, n - held, now_ns);
+		rest = comp_progress(qp, n - held, now_ns);
 	if (held && type == HRP_SYN_ACK && req->sack)
 		hrp_ahead_acked(req, hrp_psn_add(pkt->psn, 1));
 	if (unlikely(pkt->syndrome == HRP_NAK_PSN_SEQ) && req->sack)
@@ -501,8 +575,8 @@ static void comp_commit_ack(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		comp_rnr(qp, pkt->syndrome & HRP_SYN_VALUE_MASK, now_ns);
 	else if (type == HRP_SYN_NAK)
 		comp_nak(qp, pkt->syndrome, now_ns);
-	else if (unlikely(alone) && req->timer == HRP_TIMER_ACK)
-		comp_lose_more(qp, now_ns);
+	else if (unlikely(rest != REST_FLIES) && req->timer == HRP_TIMER_ACK)
+		comp_lose_more(qp, rest, now_ns);
 }
 
 /*

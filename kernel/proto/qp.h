@@ -208,7 +208,8 @@ enum hrp_cc {
  * @srtt8: smoothed round-trip time in units of 128 ns; 0: not measured
  * @rttvar4: its variation in units of 256 ns
  * @mark_at: see @timing and @resent; in units of 1024 ns, modulo 2^32
- * @mark_psn: see @timing and @recovering
+ * @mark_psn: see @timing and @recovering; if @went_back without the latter, the
+ *	congestion window before that, in packets
  * @rtx_psn: next packet to resend apart from those at @psn
  * @rtx_pkts: how many
  * @pace: state of a rate, see pace.h; NULL if there is none

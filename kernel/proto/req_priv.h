@@ -223,4 +223,13 @@ void hrp_req_resends(struct hrp_qp *qp, u64 now_ns);
  */
 void hrp_req_go_back(struct hrp_qp *qp, u64 now_ns);
 
+/**
+ * hrp_req_resend_all - the same, as many as the window allows at once
+ * @qp: queue pair; something is pending
+ * @now_ns: current time
+ *
+ * If the peer is known to have none of them.
+ */
+void hrp_req_resend_all(struct hrp_qp *qp, u64 now_ns);
+
 #endif /* HRP_REQ_PRIV_H */

@@ -172,12 +172,17 @@ static u64 rtt_min_ns(const struct hrp_req *req)
 					  RTO_MIN_NS << req->backoff;
 }
 
-/* If probes are not answered, all is resent after twice the time of the next one. */
+/*
+ * If probes are not answered, all is resent after twice the time of the next one. The
+ * next silence is no longer than the first, if that was long: another path is tried.
+ */
 u64 hrp_rtt_rto_ns(const struct hrp_req *req)
 {
+	u32 later = req->backoff ? req->backoff - 1 : 0;
+
 	if (!hrp_rtt_known(req))
 		return 2 * rtt_first_ns(req);
-	return max(rtt_bound_ns(req) << req->backoff, rtt_min_ns(req));
+	return max(rtt_bound_ns(req) << later, rtt_min_ns(req));
 }
 
 bool hrp_rtt_probes(const struct hrp_req *req)

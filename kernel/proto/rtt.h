@@ -110,10 +110,10 @@ void hrp_rtt_back_off(struct hrp_req *req);
  * hrp_rtt_rto_ns - retransmission timeout
  * @req: requester
  *
- * Return: srtt + 4 * rttvar, doubled for each expiry, and at least 1 ms, which is
- * doubled likewise if one path is to be used. Without a measured time, 2 ms, or 256 us
- * if there are to be several paths, doubled for each expiry, those of probes too. Not
- * limited by the local ACK timeout.
+ * Return: srtt + 4 * rttvar, doubled for each expiry but the first, and at least
+ * 1 ms, which is doubled for each if one path is to be used. Without a measured time,
+ * 2 ms, or 256 us if there are to be several paths, doubled for each expiry, those of
+ * probes too. Not limited by the local ACK timeout.
  */
 u64 hrp_rtt_rto_ns(const struct hrp_req *req);
 

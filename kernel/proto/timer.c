@@ -22,6 +22,9 @@
 /* Without a local ACK timeout, packets are resent after 4.3 s at the latest. */
 #define RTO_MAX_CODE	20
 
+/* So many packets are hardly lost by chance, and all ACKs for them neither. */
+#define MUTE_PKTS	16
+
 void hrp_req_stop_timers(struct hrp_req *req)
 {
 	req->timer = HRP_TIMER_OFF;
@@ -42,15 +45,24 @@ void hrp_req_resends(struct hrp_qp *qp, u64 now_ns)
 	hrp_req_rearm(req, now_ns);
 }
 
-void hrp_req_go_back(struct hrp_qp *qp, u64 now_ns)
+void hrp_req_resend_all(struct hrp_qp *qp, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
 
-	req->went_back = 1;
 	hrp_count(qp, HROCE_EV_RETRANSMITS);
 	hrp_req_rewind(req);
 	hrp_late_void(req);
 	hrp_req_resends(qp, now_ns);
+}
+
+void hrp_req_go_back(struct hrp_qp *qp, u64 now_ns)
+{
+	struct hrp_req *req = &qp->req;
+
+	if (!req->went_back && !req->recovering)
+		req->mark_psn = req->cwnd_pkts;
+	req->went_back = 1;
+	hrp_req_resend_all(qp, now_ns);
 }
 
 /* Time from @timer_ns to the next local ACK timeout, or a little longer. */
@@ -107,6 +119,15 @@ bool hrp_req_gives_up(const struct hrp_req *req, u64 now_ns)
 	       hrp_req_is_overdue(req, now_ns);
 }
 
+/* As far as is known, nothing of a long flight has arrived: its path may be broken. */
+static bool req_is_mute(const struct hrp_req *req)
+{
+	u32 pkts = hrp_req_dist(req) - req->rd_pkts + req->nr_rd_atomic;
+
+	return pkts >= MUTE_PKTS && !req->recovering &&
+	       !hrp_sack_is_active(req) && !hrp_spray_is_on(req);
+}
+
 /*
  * Ask for an answer by resending the oldest packet or request alone: a peer that
  * has it acknowledges the duplicate or answers again, and others take it or
@@ -131,11 +152,11 @@ static bool req_probe(struct hrp_qp *qp, u64 now_ns)
 	    hrp_psn_diff(req->mark_psn, req->rtx_psn) < req->rtx_pkts)
 		req->timing = 0;
 	hrp_count(qp, HROCE_EV_PROBES);
-	/* The question may have been lost, or the answer. */
-	if (hrp_spray_is_near(req)) {
+	if (hrp_spray_is_near(req) || req_is_mute(req))
 		hrp_set_pending(qp, HRP_PENDING_REHASH);
+	/* The question may have been lost, or the answer. */
+	if (hrp_spray_is_near(req))
 		hrp_sack_asks(req);
-	}
 	hrp_spray_suspect(req, req->psn_una);
 	return true;
 }
@@ -144,6 +165,7 @@ static bool req_probe(struct hrp_qp *qp, u64 now_ns)
 static bool req_expired(struct hrp_qp *qp, u64 now_ns)
 {
 	struct hrp_req *req = &qp->req;
+	u32 half = (req->went_back ? req->cwnd_pkts : hrp_req_dist(req)) / 2;
 	bool known = hrp_rtt_known(req);
 
 	hrp_loss_begin(req, now_ns);
@@ -170,11 +192,10 @@ static bool req_expired(struct hrp_qp *qp, u64 now_ns)
 	hrp_set_pending(qp, HRP_PENDING_REHASH);
 	req->keeps = 0;
 	req->again = 1;
+	hrp_req_go_back(qp, now_ns);
 	/* It is no sign of loss if the round trip may take that long. */
 	if (known)
-		hrp_req_shrink(req, req->went_back ? req->cwnd_pkts / 2 :
-						     hrp_req_dist(req) / 2);
-	hrp_req_go_back(qp, now_ns);
+		hrp_req_shrink(req, half);
 	return true;
 }
 

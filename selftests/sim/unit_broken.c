@@ -161,7 +161,7 @@ static void silence_before_the_peer_agrees(void)
 		tap_eq(hrp_req_deadline(req) < rig.now_ns + 1000000, !!asks);
 		rig.now_ns = hrp_req_deadline(req);
 		tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
-		tap_eq(rig_pending(HRP_PENDING_REHASH), !!asks);
+		tap_ok(rig_pending(HRP_PENDING_REHASH));
 		rig_drain();
 		tap_eq(questions(), !!asks);
 		for (i = 0; i < 2; i++) {

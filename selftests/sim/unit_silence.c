@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Requester: a path that is silent, and what the answer to the probe tells. */
+#include <linux/kernel.h>
+#include "proto/req_priv.h"
+#include "proto/rtt.h"
+#include "rig.h"
+#include "tap.h"
+
+#define ACK		HRP_SYN_CREDIT_INVALID
+#define NAK		HRP_NAK_PSN_SEQ
+#define RTT_NS		4000000
+#define FIRST		60u	/* PSN of the flight */
+
+static struct hrp_req *const req = &rig.qp.req;
+
+/* @pkts are in flight on a path whose round-trip time is known. */
+static void fly(u32 pkts)
+{
+	u32 i;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	req->timeout = 16;
+	for (i = 0; i < FIRST; i++) {
+		rig_post_op(HROCE_WR_WRITE, 1);
+		rig_drain();
+		rig.now_ns += RTT_NS;
+		rig_ack(i, ACK);
+		rig_expect_cqe(i, HROCE_WC_SUCCESS);
+	}
+	rig_post_op(HROCE_WR_WRITE, pkts * 1024);
+	tap_eq(rig_drain(), pkts);
+}
+
+/* The timer fires. Return: packets sent then. */
+static u32 expire(void)
+{
+	rig.now_ns = hrp_req_deadline(req);
+	tap_ok(hrp_req_timeout(&rig.qp, rig.now_ns));
+	return rig_drain();
+}
+
+/* An answer that needed a part of a round trip. Return: packets sent then. */
+static u32 answer(u32 psn, u8 syndrome, u32 ns)
+{
+	rig.now_ns += ns;
+	rig_ack(psn, syndrome);
+	return rig_drain();
+}
+
+/*
+ * The path breaks under a flight: the probe takes another one. Its answer tells
+ * where the gap begins, that to the next packet that there is nothing behind it.
+ * Then all is sent, by a smaller window, and what tells the same is not heard.
+ */
+static void path_breaks(void)
+{
+	u32 window_pkts;
+
+	fly(40);
+	window_pkts = req->cwnd_pkts;
+	tap_eq(expire(), 1);
+	tap_eq(rig.burst.first.psn, FIRST);
+	tap_ok(rig_pending(HRP_PENDING_REHASH));
+	tap_eq(answer(FIRST + 9, ACK, RTT_NS), 1);
+	tap_eq(rig.burst.first.psn, FIRST + 10);
+	tap_eq(answer(FIRST + 10, ACK, RTT_NS), 29);
+	tap_eq(req->cwnd_pkts, window_pkts * 3 / 4);
+	tap_eq(answer(FIRST + 11, NAK, 0), 0);
+	tap_eq(req->cwnd_pkts, window_pkts * 3 / 4);
+	answer(FIRST + 39, ACK, RTT_NS);
+	rig_expect_cqe(FIRST, HROCE_WC_SUCCESS);
+	tap_ok(!req->lost_at);
+	rig_end();
+}
+
+/* A few packets may have been lost by chance. */
+static void few_keep_the_path(void)
+{
+	fly(15);
+	tap_eq(expire(), 1);
+	tap_ok(!rig_pending(HRP_PENDING_REHASH));
+	tap_eq(answer(FIRST + 9, ACK, RTT_NS), 1);
+	answer(FIRST + 14, ACK, RTT_NS);
+	rig_expect_cqe(FIRST, HROCE_WC_SUCCESS);
+	rig_end();
+}
+
+/* The flight was only late: this is no answer to the probe. */
+static void answer_comes_too_soon(void)
+{
+	fly(40);
+	tap_eq(expire(), 1);
+	tap_eq(answer(FIRST + 9, ACK, RTT_NS / 4), 0);
+	tap_eq(answer(FIRST + 39, ACK, 0), 0);
+	rig_expect_cqe(FIRST, HROCE_WC_SUCCESS);
+	rig_end();
+}
+
+/*
+ * The requester goes back, and then the peer has more than it was sent again: the
+ * window was made smaller in vain. If the rest is late, too, it is drawn.
+ */
+static void silence_was_in_vain(void)
+{
+	u32 all, window_pkts;
+
+	for (all = 0; all < 2; all++) {
+		fly(40);
+		window_pkts = req->cwnd_pkts;
+		expire();
+		expire();
+		tap_eq(req->cwnd_pkts, 20);
+		tap_eq(answer(FIRST + (all ? 39 : 19), ACK, RTT_NS), !all);
+		tap_eq(req->cwnd_pkts, window_pkts);
+		if (!all)
+			answer(FIRST + 39, ACK, 0);
+		rig_expect_cqe(FIRST, HROCE_WC_SUCCESS);
+		rig_end();
+	}
+}
+
+/* What the peer says of its own accord is heard, and all is not sent again. */
+static void peer_tells_of_the_gap(void)
+{
+	fly(40);
+	tap_eq(expire(), 1);
+	tap_eq(answer(FIRST + 10, NAK, RTT_NS), 1);
+	tap_eq(rig.burst.first.psn, FIRST + 10);
+	tap_ok(req->recovering);
+	rig_end();
+
+	fly(40);
+	tap_eq(expire(), 1);
+	tap_eq(answer(FIRST + 9, ACK, RTT_NS), 1);
+	tap_eq(answer(FIRST + 11, NAK, RTT_NS), 1);
+	tap_eq(rig.burst.first.psn, FIRST + 11);
+	tap_ok(req->recovering);
+	rig_end();
+}
+
+/* The ACKs of the flight come late, one by one: the second is none of the draw. */
+static void acks_are_late(void)
+{
+	fly(40);
+	tap_eq(expire(), 1);
+	tap_eq(answer(FIRST + 9, ACK, RTT_NS), 1);
+	tap_eq(answer(FIRST + 10, ACK, 1000), 0);
+	tap_eq(answer(FIRST + 39, ACK, 1000), 0);
+	rig_expect_cqe(FIRST, HROCE_WC_SUCCESS);
+	rig_end();
+}
+
+/* A peer that keeps packets need not say so: one is sent, and tells. */
+static void peer_may_keep_the_rest(void)
+{
+	fly(40);
+	req->keeps = 1;
+	tap_eq(expire(), 1);
+	tap_eq(answer(FIRST + 9, ACK, RTT_NS), 1);
+	tap_eq(answer(FIRST + 10, ACK, RTT_NS), 1);
+	answer(FIRST + 39, ACK, RTT_NS);
+	rig_expect_cqe(FIRST, HROCE_WC_SUCCESS);
+	rig_end();
+}
+
+/* A READ is one packet, however long its answer is. */
+static void read_is_one_packet(void)
+{
+	fly(1);
+	rig_post_op(HROCE_WR_READ, 40 * 1024);
+	rig_drain();
+	tap_ok(hrp_req_dist(req) > 16);
+	expire();
+	tap_ok(!rig_pending(HRP_PENDING_REHASH));
+	rig_end();
+}
+
+/* Much was lost in a long silence: the window stays as small as it has become. */
+static void silence_was_none(void)
+{
+	fly(40);
+	for (; req->backoff < HRP_LONG_SILENCE;)
+		expire();
+	answer(FIRST + 19, ACK, RTT_NS);
+	tap_ok(req->cwnd_pkts <= 20);
+	answer(FIRST + 39, ACK, RTT_NS);
+	rig_expect_cqe(FIRST, HROCE_WC_SUCCESS);
+	rig_end();
+}
+
+/* Another path is tried after the same time, then patience doubles. */
+static void patience(void)
+{
+	u64 at[5];
+	u32 i;
+
+	fly(40);
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
+		expire();
+		tap_ok(rig_pending(HRP_PENDING_REHASH));
+		at[i] = rig.now_ns;
+	}
+	tap_eq(at[2] - at[1], at[1] - at[0]);
+	tap_eq(at[3] - at[2], 2 * (at[2] - at[1]));
+	tap_eq(at[4] - at[3], 2 * (at[3] - at[2]));
+	rig_end();
+}
+
+int main(void)
+{
+	tap_plan(10);
+	tap_run(path_breaks);
+	tap_run(few_keep_the_path);
+	tap_run(answer_comes_too_soon);
+	tap_run(silence_was_in_vain);
+	tap_run(peer_tells_of_the_gap);
+	tap_run(acks_are_late);
+	tap_run(peer_may_keep_the_rest);
+	tap_run(read_is_one_packet);
+	tap_run(silence_was_none);
+	tap_run(patience);
+	return tap_exit();
+}
