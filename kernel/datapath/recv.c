@@ -619,12 +619,18 @@ static struct hroce_qp *recv_switch_qp(struct hroce_recv *r,
 	return qp;
 }
 
-/* A switch has marked what this side sent. CNPs are not answered. */
+/*
+ * A switch has marked what this side sent. CNPs are not answered. One that nothing
+ * reacts to counts for the queue pair, too.
+ */
 static int recv_cnp(struct hroce_qp *qp, const struct hroce_recv *r)
 {
-	if (!hroce_cnp_obey(qp, recv_sport(r)))
-		return HROCE_DROP_CNP;
-	hroce_stats_add(qp->proto.stats, HROCE_EV_CNP_HANDLED, 1);
+	bool obeyed = hroce_cnp_obey(qp, recv_sport(r));
+
+	hroce_stats_add(r->frame->stats, obeyed ? HROCE_EV_CNP_HANDLED :
+						  HROCE_DROP_CNP, 1);
+	if (!obeyed)
+		trace_hroce_drop(&r->packet.pkt, HROCE_DROP_CNP);
 	return -1;
 }
 

@@ -5,9 +5,9 @@
  * again: ib_core adds both when it shows hw_counters, hroce_counters_sum() does
  * for everything else.
  *
- * A counter has all that the engine counts, and packets and bytes. Packets
- * without a queue pair and those to multicast addresses count for the port
- * only, as a frame may be for many queue pairs.
+ * A counter has all that the engine counts, packets and bytes, marks of switches
+ * and CNPs. Packets without a queue pair and those to multicast addresses count
+ * for the port only, as a frame may be for many queue pairs.
  *
  * hrp_qp.stats points to the set in use. It changes with both locks of the
  * queue pair held. Users hold one of them, or are in the epoch that has read
@@ -32,6 +32,7 @@ static bool counter_is_offered(int value)
 	case HROCE_DROP_NO_WQE:
 	case HROCE_DROP_ACCESS:
 	case HROCE_DROP_MEMORY:
+	case HROCE_DROP_CNP:
 	case HROCE_EV_TX_PACKETS:
 	case HROCE_EV_TX_FRAMES:
 	case HROCE_EV_TX_LOCAL:
@@ -72,11 +73,15 @@ static bool counter_is_offered(int value)
 	case HROCE_EV_REQ_ERRORS:
 	case HROCE_EV_RESP_ERRORS:
 	case HROCE_EV_RESP_CQE:
+	case HROCE_EV_ECN_MARKED:
+	case HROCE_EV_CNP_SENT:
+	case HROCE_EV_CNP_HANDLED:
 	case HROCE_ALIAS_DUPLICATE:
 	case HROCE_ALIAS_REQ_CQE:
 	case HROCE_ALIAS_RNR_NAK:
 	case HROCE_ALIAS_SEQ_NAK:
 	case HROCE_ALIAS_TIMEOUT:
+	case HROCE_ALIAS_CNP_IGNORED:
 		return true;
 	default:
 		return false;

@@ -181,6 +181,42 @@ of_a_queue_pair() {
 	under_traffic changes_under_way && [ "$traffic_status" = 0 ] && traffic -n 30
 }
 
+# usage: of_queue_pairs LINK NAME: what the counters of its queue pairs have
+of_queue_pairs() {
+	rdma -j statistic qp show link "$1/1" | grep -o "\"$2\":[0-9]*" | awk -F: '{ n += $2 } END { print n + 0 }'
+}
+
+have() { [ "$(of_queue_pairs "$1" "$2")" -ge "$3" ]; }
+
+# usage: told_apart BEFORE: numbers of the queue pairs, which are the only ones, are those that the links' grew by
+told_apart() {
+	local link name before now
+
+	wait_for 20 have nlb np_ecn_marked_roce_packets 50 && wait_for 20 have nlb np_cnp_sent 2 &&
+		wait_for 20 have nla rp_cnp_handled 2 && knob nla rp_enable N && wait_for 20 have nla rp_cnp_ignored 2 &&
+		ip netns exec "$nsA" nft flush ruleset && sleep 1 || return
+	while read -r link name before; do
+		now=$(of_queue_pairs "$link" "$name")
+		[ $(($(counter "$link" "$name") - before)) = "$now" ] || { echo "$name: $before + $now"; return 1; }
+	done <<<"$1"
+}
+
+# Links count what is marked and CNPs; with counters of queue pairs one sees whose they are, and they count once.
+whose_marks() {
+	local before name link status=0
+
+	before=$(for name in nlb:np_{ecn_marked_roce_packets,cnp_sent} nla:{rp_cnp_handled,rp_cnp_ignored,rx_drop_cnp}; do
+		link=${name%:*}
+		echo "$link ${name#*:} $(counter "$link" "${name#*:}")"
+	done)
+	for link in nla nlb; do rdma statistic qp set link $link/1 auto type on || return; done
+	path_marks "$nsA" && under_traffic told_apart "$before" && [ "$traffic_status" = 0 ] || status=1
+	knob nla rp_enable Y
+	ip netns exec "$nsA" nft flush ruleset
+	for link in nla nlb; do rdma statistic qp set link $link/1 auto off || return; done
+	return $status
+}
+
 # Who sends datagrams is not told.
 datagrams() {
 	local marked sent
@@ -224,6 +260,7 @@ within_host() {
 two_ends || { tap_case ecn.topology false; tap_done; exit 1; }
 tap_case ecn.requests_marked told "$nsA" nla nlb
 tap_case ecn.answers_marked told "$nsB" nlb nla
+tap_case ecn.whose_marks whose_marks
 tap_case ecn.datagrams datagrams
 tap_case ecn.requests_capable capable 1
 tap_case ecn.datagrams_not_capable capable 0 -t ud
