@@ -18,6 +18,7 @@
 #include <rdma/ib_verbs.h>
 #include "../net/path.h"
 #include "../proto/qp.h"
+#include "../proto/wait.h"
 #include "cq.h"
 #include "dev.h"
 #include "early.h"
@@ -274,6 +275,25 @@ void hroce_qp_send_init(struct hroce_qp *qp);
  * Only for hroce_qp_run_pending(). Context: in an epoch, no lock.
  */
 void hroce_qp_send_work(struct hroce_qp *qp);
+
+/**
+ * hroce_qp_waits_for - find why the requester does not send
+ * @qp: queue pair with a requester
+ *
+ * As hrp_wait_for(), and it knows what is queued below.
+ *
+ * Context: send lock held.
+ * Return: the reason.
+ */
+enum hrp_wait hroce_qp_waits_for(const struct hroce_qp *qp);
+
+/**
+ * hroce_qp_trace_wait - trace why the requester does not send
+ * @qp: queue pair whose requester has sent what it may, or has been answered
+ *
+ * Context: send lock held, in an epoch.
+ */
+void hroce_qp_trace_wait(const struct hroce_qp *qp);
 
 /**
  * hroce_qp_send_stop - stop timer and tasklet of the requester side

@@ -456,6 +456,13 @@ unlock:
 	return drop;
 }
 
+/* If the requester runs, it does so itself. */
+static noinline void recv_trace_wait(const struct hroce_qp *qp)
+{
+	if (!test_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending))
+		hroce_qp_trace_wait(qp);
+}
+
 static int recv_response(struct hroce_qp *qp, struct hroce_recv *r)
 {
 	int drop = HROCE_DROP_QP_STATE;
@@ -485,6 +492,8 @@ static int recv_response(struct hroce_qp *qp, struct hroce_recv *r)
 	if (unlikely(qp->proto.req.troubled))
 		hroce_recv_answers(qp);
 unlock:
+	if (trace_hroce_wait_enabled())
+		recv_trace_wait(qp);
 	spin_unlock(&qp->send.lock);
 	return drop;
 }

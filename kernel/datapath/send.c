@@ -344,6 +344,22 @@ static noinline void send_flowlet(struct hroce_qp *qp, u64 now_ns)
 	trace_hroce_rehash(qp->proto.qpn, false, path->sport[0]);
 }
 
+/* The engine is told to wait while many frames of the path are queued below. */
+enum hrp_wait hroce_qp_waits_for(const struct hroce_qp *qp)
+{
+	enum hrp_wait wait = hrp_wait_for(&qp->proto);
+
+	return wait != HRP_WAIT_NOTHING && hroce_path_waits(&qp->path) ?
+	       HRP_WAIT_ROOM : wait;
+}
+
+noinline void hroce_qp_trace_wait(const struct hroce_qp *qp)
+{
+	lockdep_assert_held(&qp->send.lock);
+	if (!qp->dead)
+		trace_hroce_wait(&qp->proto, hroce_qp_waits_for(qp));
+}
+
 /* The caller holds the token. */
 static void send_loop(struct hroce_qp *qp)
 {
@@ -395,6 +411,8 @@ void hroce_qp_send_work(struct hroce_qp *qp)
 	if (hroce_qp_side_take(qp, &qp->send)) {
 		send_loop(qp);
 		qp->send.running = false;
+		if (trace_hroce_wait_enabled())
+			hroce_qp_trace_wait(qp);
 		send_arm_timer(qp, send_deadline(qp));
 	}
 	spin_unlock(&qp->send.lock);

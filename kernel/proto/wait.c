@@ -70,7 +70,7 @@ enum hrp_wait hrp_wait_for(const struct hrp_qp *qp)
 
 const char *hrp_wait_name(enum hrp_wait wait)
 {
-	static const char *const names[] = {
+	static const char names[][HRP_WAIT_NAME_LEN] = {
 		[HRP_WAIT_NOTHING] = "nothing",
 		[HRP_WAIT_ANSWER] = "answer",
 		[HRP_WAIT_WINDOW] = "window",

@@ -5,6 +5,9 @@
 
 struct hrp_qp;
 
+/* Length of the names, with the byte that ends them. */
+#define HRP_WAIT_NAME_LEN	8
+
 /* The reasons, as hrp_wait_name() has them. */
 enum hrp_wait {
 	HRP_WAIT_NOTHING,	/* all is sent and answered */

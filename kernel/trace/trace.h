@@ -15,7 +15,9 @@
 #include "../proto/burst.h"
 #include "../proto/pace.h"
 #include "../proto/pkt.h"
+#include "../proto/psn.h"
 #include "../proto/qp.h"
+#include "../proto/wait.h"
 
 #ifndef HROCE_TRACE_ONCE
 #define HROCE_TRACE_ONCE
@@ -224,6 +226,38 @@ TRACE_EVENT(hroce_cnp,
 	),
 	TP_printk("qpn=%u window=%u rate=%ukbps", __entry->qpn,
 		  __entry->cwnd_pkts, __entry->rate_kbps)
+);
+
+/*
+ * The requester has sent what it may, or has been answered and need not run: what
+ * it waits for from now on, by the name that `rdma resource` has for it, and
+ * what that depends on.
+ */
+TRACE_EVENT(hroce_wait,
+	TP_PROTO(const struct hrp_qp *qp, enum hrp_wait wait),
+	TP_ARGS(qp, wait),
+	TP_STRUCT__entry(
+		__field(u32, qpn)
+		__field(u32, cwnd_pkts)
+		__field(u32, in_flight)
+		__field(u32, rtt_us)
+		__field(u32, rate_kbps)
+		__array(char, waits_for, HRP_WAIT_NAME_LEN)
+	),
+	TP_fast_assign(
+		__entry->qpn = qp->qpn;
+		__entry->cwnd_pkts = qp->req.cwnd_pkts;
+		__entry->in_flight = hrp_psn_diff(qp->req.psn_max,
+						  qp->req.psn_una);
+		__entry->rtt_us = ((u64)qp->req.srtt8 << 7) / NSEC_PER_USEC;
+		__entry->rate_kbps = qp->req.pace ?
+				     qp->req.pace->own.rate_kbps : 0;
+		strscpy(__entry->waits_for, hrp_wait_name(wait),
+			HRP_WAIT_NAME_LEN);
+	),
+	TP_printk("qpn=%u waits_for=%s window=%u in_flight=%u rtt=%uus rate=%ukbps",
+		  __entry->qpn, __entry->waits_for, __entry->cwnd_pkts,
+		  __entry->in_flight, __entry->rtt_us, __entry->rate_kbps)
 );
 
 TRACE_EVENT(hroce_complete,

@@ -19,18 +19,7 @@
 #include "../proto/rtt.h"
 #include "../proto/sack.h"
 #include "../proto/spray.h"
-#include "../proto/wait.h"
 #include "ops.h"
-
-/* The engine is told to wait while many frames of the path are queued below. */
-static const char *waits_for(const struct hroce_qp *qp)
-{
-	enum hrp_wait wait = hrp_wait_for(&qp->proto);
-
-	return hrp_wait_name(wait != HRP_WAIT_NOTHING &&
-			     hroce_path_waits(&qp->path) ?
-			     HRP_WAIT_ROOM : wait);
-}
 
 static u32 ns_to_us(u64 ns)
 {
@@ -90,7 +79,8 @@ static bool put_req(struct sk_buff *msg, const struct hroce_qp *qp)
 		rdma_nl_put_driver_u32(msg, "late_wait_us",
 				       ns_to_us((u64)req->sack->late.wait <<
 						10))) ||
-	       rdma_nl_put_driver_string(msg, "waits_for", waits_for(qp));
+	       rdma_nl_put_driver_string(msg, "waits_for",
+					 hrp_wait_name(hroce_qp_waits_for(qp)));
 }
 
 static bool put_resp(struct sk_buff *msg, const struct hrp_resp *resp)

@@ -58,6 +58,13 @@ bursts() {
 	watch bursts 4000000000 && ! grep -q 'by queue pair' "$seen"
 }
 
+# Answers take 20 ms.
+waits() {
+	tc -n "$nsA" qdisc add dev ea root netem delay 20ms limit 10000 && watch waits || return
+	tc -n "$nsA" qdisc del dev ea root
+	shows '^@us\[[0-9]+, (answer|window|rate)\]: [0-9]{5,}$' && ! grep -qE '@(at|why)' "$seen"
+}
+
 two_ends || { tap_case bpftrace.topology false; tap_done; exit 1; }
-for it in acks losses bursts; do tap_case "bpftrace.$it" "$it"; done
+for it in acks losses bursts waits; do tap_case "bpftrace.$it" "$it"; done
 tap_done

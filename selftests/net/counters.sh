@@ -133,6 +133,26 @@ recoveries_are_traced() {
 	[ "$(traced retransmit)" -gt 0 ] && [ "$(traced recovered)" -gt 0 ] || { head -n 40 $tracing/trace; return 1; }
 }
 
+# usage: trace_waits ARGUMENTS...: of traffic whose requests take 20 ms
+trace_waits() {
+	echo >$tracing/trace && echo 1 >$tracing/events/hroce/hroce_wait/enable || return
+	tc -n "$nsA" qdisc add dev ea root netem delay 20ms limit 10000 && traffic -e 16 "$@" || return
+	tc -n "$nsA" qdisc del dev ea root
+	echo 0 >$tracing/events/hroce/enable
+}
+
+# A window is full until answers come. If one request is sent at a time, its answer leaves nothing to wait for: no run of the
+# requester tells of that.
+waits_are_traced() {
+	tracing=/sys/kernel/tracing
+	[ -e $tracing/trace ] || mount -t tracefs tracefs $tracing || return
+	trace_waits -n 100 -x 200000 -w 32 || return
+	grep -q ' hroce_wait: qpn=[0-9]* waits_for=window window=[1-9][0-9]* in_flight=[1-9][0-9]* rtt=' $tracing/trace &&
+		grep -q ' rtt=[2-9][0-9][0-9][0-9][0-9]us rate=[0-9]*kbps$' $tracing/trace &&
+		trace_waits -n 40 -x 1000 -w 1 && [ "$(grep -c waits_for=nothing $tracing/trace)" -ge 30 ] ||
+		{ tail -n 40 $tracing/trace; return 1; }
+}
+
 # More is posted than may be queued below a queue pair: what is posted meanwhile needs no kick.
 backlog_is_not_kicked() {
 	local n=600 kicks
@@ -270,6 +290,7 @@ tap_case counters.queue_pairs_are_shown queue_pairs_are_shown
 tap_case counters.gaps_are_shown gaps_are_shown
 tap_case counters.times_are_counted times_are_counted
 tap_case counters.recoveries_are_traced recoveries_are_traced
+tap_case counters.waits_are_traced waits_are_traced
 tap_case counters.resources_are_listed resources_are_listed
 tap_case counters.pollers_hand_over pollers_hand_over
 tap_done

@@ -125,8 +125,11 @@ static void names_are_complete(void)
 {
 	enum hrp_wait wait;
 
-	for (wait = HRP_WAIT_NOTHING; wait <= HRP_WAIT_DRAINED; wait++)
-		tap_ok(hrp_wait_name(wait) && *hrp_wait_name(wait));
+	for (wait = HRP_WAIT_NOTHING; wait <= HRP_WAIT_DRAINED; wait++) {
+		tap_ok(*hrp_wait_name(wait));
+		tap_ok(strnlen(hrp_wait_name(wait), HRP_WAIT_NAME_LEN) <
+		       HRP_WAIT_NAME_LEN);
+	}
 }
 
 int main(void)
