@@ -28,6 +28,16 @@ static u32 ns_to_us(u64 ns)
 
 /* Of the functions below: true if there is no room left. */
 
+/* What switches and cards find the priority of its frames by, see PFC. */
+static bool put_class(struct sk_buff *msg, const struct hroce_qp *qp)
+{
+	const struct hroce_path_key *key = &qp->path.key;
+
+	return qp->path_ok &&
+	       (rdma_nl_put_driver_u32(msg, "sl", key->sl) ||
+		rdma_nl_put_driver_u32(msg, "dscp", key->tclass >> 2));
+}
+
 static bool put_times(struct sk_buff *msg, const struct hrp_req *req)
 {
 	return rdma_nl_put_driver_u32(msg, "rtt_us",
@@ -93,6 +103,8 @@ static bool put_qp(struct sk_buff *msg, const struct hroce_qp *qp)
 {
 	const struct hrp_qp *proto = &qp->proto;
 
+	if (put_class(msg, qp))
+		return true;
 	if (!hrp_qp_is_reliable(proto))
 		return put_cc(msg, proto);
 	if (qp->second && rdma_nl_put_driver_string(msg, "second",
@@ -102,7 +114,7 @@ static bool put_qp(struct sk_buff *msg, const struct hroce_qp *qp)
 	       (hrp_qp_receives(proto) && put_resp(msg, &proto->resp));
 }
 
-/* UD has nothing to show, UC only its congestion control. */
+/* UD has nothing to show, UC only its class and congestion control. */
 int hroce_qp_show(struct sk_buff *msg, struct ib_qp *ibqp)
 {
 	struct hroce_qp *qp = to_hqp(ibqp);

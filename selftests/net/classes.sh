@@ -179,6 +179,24 @@ default_tos() {
 		left ea "$read_response" "pcp=3 dscp=26 ecn=2" && left eb 0x0c "pcp=3 dscp=26 ecn=2"
 }
 
+# The class of queue pairs: with it one knows whose priority is paused.
+shows_class() { rdma -dd resource show qp link "$1/1" | grep -q "type RC state RTS .* drv_sl $2 drv_dscp $3 "; }
+rping_is_shown() {
+	local pids=() status=0
+
+	ip netns exec "$nsB" timeout 60 rping -s -a 10.91.0.2 &
+	pids+=($!)
+	wait_for 10 cm_listens || status=1
+	ip netns exec "$nsA" timeout 60 rping -c -a 10.91.0.2 &
+	pids+=($!)
+	wait_for 20 shows_class nlva 3 26 && wait_for 20 shows_class nlvb 3 26 || status=1
+	[ $status = 0 ] || rdma -dd resource show qp
+	kill "${pids[@]}"
+	wait "${pids[@]}"
+	return $status
+}
+class_is_shown() { with_default 104 rping_is_shown; }
+
 # usage: program_sets FAMILY OPTIONS...: a program connects by rdma_cm, and may set the TOS of that connection (-t)
 program_sets() {
 	local format=$1 address=10.91.0.2 common=(-c 1 -C 5 -S 64) status=0
@@ -243,6 +261,7 @@ tap_case classes.unprivileged unprivileged
 tap_case classes.own_control own_control
 tap_case classes.qdisc qdisc
 tap_case classes.default_tos default_tos
+tap_case classes.class_is_shown class_is_shown
 tap_case classes.own_tos own_tos
 tap_case classes.notifications notifications
 tap_case classes.above_vlan above_vlan
