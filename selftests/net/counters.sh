@@ -32,7 +32,7 @@ sysfs_agrees_with_netlink() {
 		[[ $'\n'$files$'\n' == *$'\n'"$name $value"$'\n'* ]] || { echo "$name $value is not in: $files"; return 1; }
 		n=$((n + 1))
 	done < <(sed 's/^link [^ ]* //' <<<"$shown" | xargs -n 2)
-	[ "$n" = $(($(wc -l <<<"$files") - 8)) ] || { echo "$n of: $files"; return 1; }
+	[ "$n" = $(($(wc -l <<<"$files") - 9)) ] || { echo "$n of: $files"; return 1; }
 }
 
 # Reliable datagrams one by one: so many requests, so many packets, nothing dropped, nothing twice.
