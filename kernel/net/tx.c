@@ -17,11 +17,13 @@
  * single packet.
  */
 #include <linux/hash.h>
+#include <linux/if_vlan.h>
 #include <linux/netdevice.h>
 #include <linux/page_ref.h>
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
+#include <net/bonding.h>
 #include <net/ip.h>
 #include <net/ip6_checksum.h>
 #include <net/ipv6.h>
@@ -419,6 +421,22 @@ static u32 tx_sum_len(const struct hroce_tx *tx)
 	return min(left, tx_max_pkts(tx)) * tx->pkt.payload_len;
 }
 
+/*
+ * A bond that broadcasts sends clones, which have no destructor, and the frame
+ * itself by its last port. The peer is to get it by any of them. A team may, too.
+ */
+static bool tx_is_broadcast(const struct net_device *dev)
+{
+	const struct bonding *bond;
+
+	if (is_vlan_dev(dev))
+		dev = vlan_dev_real_dev(dev);
+	if (!netif_is_bond_master(dev))
+		return netif_is_team_master(dev);
+	bond = netdev_priv(dev);
+	return BOND_MODE(bond) == BOND_MODE_BROADCAST;
+}
+
 static bool tx_elides(const struct hroce_tx *tx)
 {
 	/* A frame may lose its destructor in the IP stack. */
@@ -426,7 +444,8 @@ static bool tx_elides(const struct hroce_tx *tx)
 		return false;
 	if (tx->route.to)
 		return READ_ONCE(tx->path->port->elide_icrc);
-	return hroce_path_elides(tx->sender, &tx->path->key.daddr);
+	return hroce_path_elides(tx->sender, &tx->path->key.daddr) &&
+	       !tx_is_broadcast(tx->route.dev);
 }
 
 /*
