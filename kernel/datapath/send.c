@@ -161,12 +161,13 @@ static void send_resends(struct hroce_qp *qp, const struct hrp_burst *b)
 		hroce_path_unwatch(&qp->path, false);
 		return;
 	}
-	/* Those behind it are not sent again, too. */
-	if (req->psn != end)
+	/* If the requester has not gone back, only the gap is resent. */
+	if (req->psn != end) {
 		resend.end = end;
-	/* Otherwise, the next packets to resend are those of another gap. */
-	if (req->psn != end && req->rtx_psn == end)
-		resend.end = hrp_psn_add(end, req->rtx_pkts);
+		/* Otherwise, the next packets to resend are those of another gap. */
+		if (req->rtx_psn == end)
+			resend.end = hrp_psn_add(end, req->rtx_pkts);
+	}
 	hroce_path_resends(&qp->path, false, &resend);
 }
 

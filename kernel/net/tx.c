@@ -425,7 +425,7 @@ static u32 tx_sum_len(const struct hroce_tx *tx)
  * A bond that broadcasts sends clones, which have no destructor, and the frame
  * itself by its last port. The peer is to get it by any of them. A team may, too.
  */
-static bool tx_is_broadcast(const struct net_device *dev)
+static bool tx_may_be_cloned(const struct net_device *dev)
 {
 	const struct bonding *bond;
 
@@ -445,7 +445,7 @@ static bool tx_elides(const struct hroce_tx *tx)
 	if (tx->route.to)
 		return READ_ONCE(tx->path->port->elide_icrc);
 	return hroce_path_elides(tx->sender, &tx->path->key.daddr) &&
-	       !tx_is_broadcast(tx->route.dev);
+	       !tx_may_be_cloned(tx->route.dev);
 }
 
 /*

@@ -370,7 +370,7 @@ static noinline enum comp_rest comp_recover(struct hrp_qp *qp, u32 nr_pkts,
 	return rest;
 }
 
-/* @nr_pkts were acknowledged: the peer is alive and ready. */
+/* @nr_pkts were acknowledged: the peer is alive and ready. Return: what of the rest. */
 static __always_inline enum comp_rest
 comp_progress(struct hrp_qp *qp, u32 nr_pkts, u64 now_ns)
 {

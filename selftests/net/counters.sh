@@ -135,10 +135,13 @@ recoveries_are_traced() {
 
 # usage: trace_waits ARGUMENTS...: of traffic whose requests take 20 ms
 trace_waits() {
-	echo >$tracing/trace && echo 1 >$tracing/events/hroce/hroce_wait/enable || return
-	tc -n "$nsA" qdisc add dev ea root netem delay 20ms limit 10000 && traffic -e 16 "$@" || return
-	tc -n "$nsA" qdisc del dev ea root
+	local status=0
+
+	echo >$tracing/trace && tc -n "$nsA" qdisc add dev ea root netem delay 20ms limit 10000 || return
+	echo 1 >$tracing/events/hroce/hroce_wait/enable && traffic -e 16 "$@" || status=1
 	echo 0 >$tracing/events/hroce/enable
+	tc -n "$nsA" qdisc del dev ea root || status=1
+	return $status
 }
 
 # A window is full until answers come. If one request is sent at a time, its answer leaves nothing to wait for: no run of the
