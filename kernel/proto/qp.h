@@ -143,8 +143,8 @@ enum hrp_cc {
  * @credited: the peer tells how many receive entries it has
  * @cwnd_pkts: congestion window: limits SEND and WRITE packets in flight, and
  *	response packets requested by READs; see hrp_req_window() and cc.h
- * @cwnd_rest: of the control: packets acknowledged since @cwnd_pkts last grew, or
- *	its fraction
+ * @cwnd_rest: of the control: if @cc_times, the part of a packet that @cwnd_pkts
+ *	lacks, in units of 1/256; otherwise packets acknowledged since it last grew
  * @burst_pkts: most packets that one hrp_req_next() returns; 0: process only
  *	entries that send no packet
  * @burst_idx: lower bits of the index of the entry that the last burst belongs

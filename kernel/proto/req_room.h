@@ -32,6 +32,12 @@ static inline bool req_is_half_full(const struct hrp_req *req)
 /* Fewer packets do not leave alone while gaps are filled. */
 #define REQ_SILLY_PKTS	32u
 
+/* Of a window that is smaller, the part of a packet counts. */
+#define REQ_SMALL_PKTS	16u
+
+/* Whether it does is the same for so many packets in a row, as a power of two. */
+#define REQ_RUN_SHIFT	3u
+
 /* Least time between packets that are sent alone, in units of 1024 ns. */
 #define REQ_TIMED_GAP	64u
 
@@ -105,6 +111,18 @@ static inline bool req_room_is_silly(const struct hrp_req *req, u32 room)
 }
 
 /*
+ * May one packet more than the whole ones of the window be in flight? With a part
+ * of 1/2, the packets of every other run may. Multiples of the golden ratio spread
+ * these runs evenly.
+ */
+static inline bool req_may_exceed(const struct hrp_req *req)
+{
+	return req->cc_times && !req->troubled &&
+	       req->cwnd_pkts < REQ_SMALL_PKTS &&
+	       req->cwnd_rest > (u8)((req->psn >> REQ_RUN_SHIFT) * 159);
+}
+
+/*
  * Packets of SEND and WRITE that may be sent now; 0: the window is closed. If it
  * has become smaller, none of those in flight may have asked for an
  * acknowledgement: then one more does.
@@ -121,6 +139,8 @@ static inline u32 req_room(const struct hrp_req *req)
 		if (unlikely(req->troubled) && req_room_is_silly(req, room))
 			room = 0;
 	} else if (req->cc_times && dist && req->unasked_pkts >= dist) {
+		room = 1;
+	} else if (inflight_pkts == window_pkts && req_may_exceed(req)) {
 		room = 1;
 	}
 	return min(room, REQ_PSN_ROOM - dist);

@@ -212,6 +212,55 @@ static void window_grows_back(void)
 	rig_end();
 }
 
+/*
+ * Round trips that 240 packets take with a window of @parts / 256, in each of which
+ * all in flight is acknowledged.
+ */
+static u32 round_trips(u32 parts)
+{
+	struct hrp_req *req = &rig.qp.req;
+	u32 trips;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	req->cc = HRP_CC_DELAY;
+	hrp_req_start(&rig.qp, 0);
+	rig_post_op(HROCE_WR_WRITE, 240 * 1024);
+	for (trips = 0; req->psn_una != 240; trips++) {
+		req->cwnd_pkts = parts >> 8;
+		req->cwnd_rest = parts & 0xff;
+		rig_ack(drain() - 1, ACK);
+	}
+	rig_expect_cqe(0, HROCE_WC_SUCCESS);
+	rig_end();
+	return trips;
+}
+
+/* Small windows are not the same from one packet up to two. */
+static void small_windows_have_parts(void)
+{
+	tap_eq(round_trips(256), 240);
+	tap_ok(round_trips(320) > 180);
+	tap_ok(round_trips(320) < 230);
+	tap_ok(round_trips(384) > 160);
+	tap_ok(round_trips(384) < 200);
+	tap_ok(round_trips(508) < 130);
+	tap_eq(round_trips(512), 120);
+	tap_eq(round_trips(16 * 256 + 255), 15);
+}
+
+/* With "none" the rest counts acknowledgements. */
+static void other_windows_have_no_parts(void)
+{
+	struct hrp_req *req = &rig.qp.req;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_WRITE, 100 * 1024);
+	req->cwnd_pkts = 2;
+	req->cwnd_rest = 255;
+	tap_eq(drain(), 2);
+	rig_end();
+}
+
 /* The first @nr packets of a response. */
 static void begin_answer(u32 psn, u32 nr)
 {
@@ -550,7 +599,7 @@ static void refused_after_an_error(void)
 
 int main(void)
 {
-	tap_plan(23);
+	tap_plan(25);
 	tap_run(window_starts_full);
 	tap_run(small_openings_grow);
 	tap_run(memory_fails_before_it_asks);
@@ -561,6 +610,8 @@ int main(void)
 	tap_run(losses_leave_some_packets);
 	tap_run(small_windows_stay);
 	tap_run(window_grows_back);
+	tap_run(small_windows_have_parts);
+	tap_run(other_windows_have_no_parts);
 	tap_run(reads_ask_for_a_window);
 	tap_run(long_reads_ask_in_pieces);
 	tap_run(pieces_end_where_they_were_asked_to);
