@@ -159,19 +159,12 @@ void hroce_cnp_send(struct hroce_qp *qp)
 	cnp_transmit(qp, &path, &b);
 }
 
-/*
- * Does the control of this queue pair react to CNPs? Packets of UC have a rate,
- * but no window.
- */
+/* Does the control of this queue pair react to CNPs? */
 static bool cnp_reacts(const struct hroce_qp *qp)
 {
-	const struct hrp_cc_ops *ops;
-
-	if (qp->proto.type == HRP_TYPE_UD || !hrp_qp_sends(&qp->proto) ||
-	    !READ_ONCE(hqp_dev(qp)->cnp.obey))
-		return false;
-	ops = hrp_cc_of(qp->proto.req.cc);
-	return ops->slow || (ops->cnp && hrp_qp_is_reliable(&qp->proto));
+	return qp->proto.type != HRP_TYPE_UD && hrp_qp_sends(&qp->proto) &&
+	       READ_ONCE(hqp_dev(qp)->cnp.obey) &&
+	       hrp_cc_of(qp->proto.req.cc)->cnp;
 }
 
 void hroce_cnp_choose(struct hroce_qp *qp)

@@ -142,12 +142,23 @@ static inline void hrp_cc_passed(struct hrp_qp *qp, u32 rtt)
 }
 
 /*
+ * Do CNPs limit the rate of requests? UC has no window that a control could make
+ * smaller, so they do with any control that reacts to them. Context: send lock held.
+ */
+static inline bool hrp_cc_limits_rate(const struct hrp_qp *qp)
+{
+	const struct hrp_cc_ops *ops = hrp_cc_of(qp->req.cc);
+
+	return ops->slow || (ops->cnp && !hrp_qp_is_reliable(qp));
+}
+
+/*
  * Is a bucket needed before the first CNP, see hrp_pace_start()? A window is for
  * requests; READ responses have a rate in any case. Context: send lock held.
  */
 static inline bool hrp_cc_wants_pace(const struct hrp_qp *qp)
 {
-	return !qp->req.pace && (hrp_cc_of(qp->req.cc)->slow ||
+	return !qp->req.pace && (hrp_cc_limits_rate(qp) ||
 				 READ_ONCE(qp->resp.rd_head));
 }
 
@@ -165,17 +176,15 @@ static inline u32 hrp_cc_rate(const struct hrp_qp *qp)
  * @now_ns: current time
  *
  * A control that limits the rate shrinks the window if there is no bucket. READ
- * responses are slowed as by DCQCN, whatever the control. Context: send lock
- * held.
+ * responses and UC are slowed as by DCQCN, whatever the control. Context: send
+ * lock held.
  */
 static inline void hrp_cc_notified(struct hrp_qp *qp, u64 now_ns)
 {
-	const struct hrp_cc_ops *ops = hrp_cc_of(qp->req.cc);
-
 	if (qp->req.pace)
 		hrp_cc_dcqcn.slow(qp, now_ns);
-	if (!ops->slow || !qp->req.pace)
-		ops->cnp(&qp->req);
+	if (!qp->req.pace || !hrp_cc_limits_rate(qp))
+		hrp_cc_of(qp->req.cc)->cnp(&qp->req);
 }
 
 #endif /* HRP_CC_H */

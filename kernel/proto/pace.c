@@ -202,7 +202,7 @@ enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 	pace->paid_bytes = hrp_pace_cost(b);
 	pace->own.credit -= pace->paid_bytes * BYTE_CREDIT;
 	pace_read(qp, b, now_ns);
-	if (pace->control_kbps && hrp_cc_of(req->cc)->slow)
+	if (pace->control_kbps && hrp_cc_limits_rate(qp))
 		hrp_dcqcn_sent(&pace->dcqcn, pace->paid_bytes);
 	if (pace_must_ask(qp, pkt_credit))
 		hrp_req_ask(qp, b);
@@ -324,7 +324,7 @@ static void pace_apply(struct hrp_qp *qp)
 	struct hrp_pace *pace = qp->req.pace;
 	u32 own_kbps = min_not_zero(pace->limit_kbps, pace->window_kbps);
 
-	if (hrp_cc_of(qp->req.cc)->slow)
+	if (hrp_cc_limits_rate(qp))
 		own_kbps = min_not_zero(own_kbps, pace->control_kbps);
 	bucket_apply(qp, &pace->own, own_kbps, !pace->limit_kbps);
 	bucket_apply(qp, &pace->answers, pace->control_kbps, true);

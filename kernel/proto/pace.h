@@ -172,7 +172,7 @@ void hrp_pace_set(struct hrp_qp *qp, u64 now_ns, u32 rate_kbps,
  * @rate_kbps: 1000 bits per second; 0: no limit
  *
  * Without a limit of the program, bursts last for HRP_PACE_SHORT_NS. Limits READ
- * responses, and requests if the control does so (&hrp_cc_ops.slow). A wait is
+ * responses, and requests if the control does so (hrp_cc_limits_rate()). A wait is
  * neither begun nor ended. If no limit is left, sets HRP_PENDING_UNPACED.
  * Context: send lock held.
  */

@@ -95,7 +95,7 @@ rc() {
 		left eb "$rc_send" "pcp=3 dscp=26 ecn=2"
 }
 rc_ipv6() { prefix=$ipv6 rc; }
-uc() { verbs ib_send_lat -c UC --sl 5 --tclass 107 && left ea "$uc_send" "pcp=5 dscp=26 ecn=0"; }
+uc() { verbs ib_send_lat -c UC --sl 5 --tclass 107 && left ea "$uc_send" "pcp=5 dscp=26 ecn=2"; }
 ud() { verbs ib_send_lat -c UD --sl 6 --tclass 105 && left ea "$ud_send" "pcp=6 dscp=26 ecn=0"; }
 
 # What answers has the class of the responder's own address vector.

@@ -190,6 +190,7 @@ CASES = {
     "first": cut(1, 64000, rp_rate_to_set_on_first_cnp=64),
     "first_other": cut(1, 7000, rp_rate_to_set_on_first_cnp=7),
     "first_uc": cut(1, 64000, kind="uc", rp_rate_to_set_on_first_cnp=64),
+    "first_uc_with_delay": cut(1, 64000, kind="uc", cc="delay", rp_rate_to_set_on_first_cnp=64),
     "first_half": cut(1, 500000, rp_max_rate=1000),
     "first_by_alpha": cut(1, 750000, rp_max_rate=1000, rp_initial_alpha_value=512, rp_gd=11),
     "further": cut(3, 36000, rp_rate_to_set_on_first_cnp=64, rp_min_dec_fac=75),

@@ -89,15 +89,15 @@ capable() {
 capable_no_more() {
 	knob nla rp_enable N && knob nlb rp_enable N && capable 0 || return
 	knob nla rp_enable Y && knob nlb rp_enable Y
-	knob nla cc none && knob nlb cc none && capable 0 || return
+	knob nla cc none && knob nlb cc none && capable 0 && capable 0 -t uc || return
 	knob nla cc delay && knob nlb cc delay
 }
 
-# usage: slowed TYPE: its requests are ECN-capable, and CNPs limit their rate
+# usage: slowed TYPE CONTROL: its requests are ECN-capable, and CNPs are obeyed
 slowed() {
 	local handled
 
-	knob nla cc dcqcn && knob nlb cc dcqcn && capable 1 -t "$1" || return
+	knob nla cc "$2" && knob nlb cc "$2" && capable 1 -t "$1" || return
 	handled=$(counter nla rp_cnp_handled)
 	path_marks "$nsA" && traffic -n 300 -t "$1" && grows nla rp_cnp_handled "$handled" 1 || return
 	ip netns exec "$nsA" nft flush ruleset
@@ -264,10 +264,10 @@ tap_case ecn.whose_marks whose_marks
 tap_case ecn.datagrams datagrams
 tap_case ecn.requests_capable capable 1
 tap_case ecn.datagrams_not_capable capable 0 -t ud
-tap_case ecn.unreliable_not_capable capable 0 -t uc
 tap_case ecn.capable_no_more capable_no_more
-tap_case ecn.reliable_slowed slowed rc
-tap_case ecn.unreliable_slowed slowed uc
+tap_case ecn.reliable_slowed slowed rc dcqcn
+tap_case ecn.unreliable_slowed slowed uc dcqcn
+tap_case ecn.unreliable_slowed_with_delay slowed uc delay
 tap_case ecn.answers_capable answers_capable_too
 tap_case ecn.answers_slowed answers_slowed delay
 tap_case ecn.answers_slowed_by_dcqcn answers_slowed dcqcn

@@ -199,7 +199,7 @@ CASES = {
     "cnps_switched_off": switched_off,
     "class_of_cnps": class_of_cnps,
     "cnp": notified("rc", "rp_cnp_handled"),
-    "cnp_uc": notified("uc", "rx_drop_cnp"),
+    "cnp_uc": notified("uc", "rp_cnp_handled"),
     "cnp_ud": notified("ud", "rx_drop_cnp"),
     "cnp_damaged": notified("rc", "rx_drop_icrc", icrc_xor=1),
     "cnp_for_nobody": notified("rc", "rx_drop_no_qp", qpn=0xfffff1),
