@@ -326,6 +326,23 @@ static void comp_undo(struct hrp_req *req)
 		req->cwnd_pkts = max(req->cwnd_pkts, cwnd_pkts);
 }
 
+/*
+ * The timeout was not too short if the peer has reported a loss. Or if it has taken
+ * what was sent again after silence, and still lacks a part of what was sent before. But
+ * that may be an answer to the first copies, over a path that has become longer: it
+ * counts once, then the time grows until a packet is measured.
+ */
+static void comp_ease(struct hrp_req *req, u64 now_ns)
+{
+	bool lost = req->went_back && !req->eased &&
+		    req->psn_una != req->psn_max && comp_is_answer(req, now_ns);
+
+	if (!req->backoff || !(req->recovering || lost))
+		return;
+	req->eased |= !req->recovering;
+	req->backoff--;
+}
+
 /* Progress of @nr_pkts after a loss, a probe or another delay. */
 static noinline enum comp_rest comp_recover(struct hrp_qp *qp, u32 nr_pkts,
 					    u64 now_ns)
@@ -336,10 +353,8 @@ static noinline enum comp_rest comp_recover(struct hrp_qp *qp, u32 nr_pkts,
 
 	if (req->went_back && !req->recovering && ahead > 0)
 		comp_undo(req);
+	comp_ease(req, now_ns);
 	if (req->recovering) {
-		/* The peer has reported a loss: the timeout was not too short. */
-		if (req->backoff)
-			req->backoff--;
 		if (hrp_psn_diff(req->psn_una, req->mark_psn) >= 0) {
 			req->recovering = 0;
 			if (req->hole_shift && rest == REST_FLIES)

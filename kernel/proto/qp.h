@@ -207,6 +207,7 @@ enum hrp_cc {
  *	after progress; in units of 4096 ns, modulo 2^32
  * @srtt8: smoothed round-trip time in units of 128 ns; 0: not measured
  * @rttvar4: its variation in units of 256 ns
+ * @eased: a doubling of @backoff was taken back since the last measurement
  * @mark_at: see @timing and @resent; in units of 1024 ns, modulo 2^32
  * @mark_psn: see @timing and @recovering; if @went_back without the latter, the
  *	congestion window before that, in packets
@@ -240,7 +241,8 @@ struct hrp_req {
 	u32 srtt8:28;
 	u32 rnr_retries:3;
 	u32 ask:1;
-	u32 rttvar4:27;
+	u32 rttvar4:26;
+	u32 eased:1;
 	u32 alone:1;
 	u32 sparse:4;
 	u32 mark_at;

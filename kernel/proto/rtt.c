@@ -36,8 +36,8 @@
 /* Times are not doubled more often. */
 #define BACKOFF_MAX	15
 
-/* 17 s: later measurements do not overflow. */
-#define RTT_MAX		(1u << 24)
+/* 8.6 s: later measurements do not overflow. */
+#define RTT_MAX		(1u << 23)
 
 /* In units of 1024 ns: shorter round trips mute NAKs for that long, too. */
 #define MUTE_MIN	64ull
@@ -83,6 +83,7 @@ static __always_inline void rtt_measured(struct hrp_qp *qp, u32 sent_at,
 	s32 err;
 
 	req->backoff = 0;
+	req->eased = 0;
 	count_time(qp, HROCE_EV_RTT_64US, rtt);
 	if (unlikely(req->spray))
 		hrp_spray_look(req);

@@ -102,7 +102,7 @@ void hrp_loss_end(struct hrp_qp *qp, u64 now_ns);
  * @req: requester that has resent a packet without success
  *
  * Doubles times that were measured, in what the functions below return, until the
- * next hrp_rtt_end().
+ * next hrp_rtt_end(). Progress that shows a loss takes one doubling back (comp_ease()).
  */
 void hrp_rtt_back_off(struct hrp_req *req);
 

@@ -52,10 +52,8 @@ void fab_simulate(const struct fab_opts *opts, struct fab_result *result)
 	fab->cc = fab_find_cc(opts->cc);
 	hrp_rp_init(&fab->rp);
 	fab->rp.line_kbps = opts->rate / 1000;
-	if (opts->ai_rate)
-		fab->rp.ai_rate = opts->ai_rate / 1000000;
-	if (opts->time_reset)
-		fab->rp.time_reset = opts->time_reset / FAB_US;
+	fab->rp.ai_rate = opts->ai_rate / 1000000;
+	fab->rp.time_reset = opts->time_reset / FAB_US;
 	fab->rng.state = opts->seed;
 	fab->now_ns = FAB_START;
 	fab->measure_ns = FAB_START;

@@ -167,8 +167,8 @@ with_default() {
 	local dir=/sys/kernel/config/rdma_cm/nlva status=0
 
 	[ -d "${dir%/*}" ] || mount -t configfs configfs /sys/kernel/config
-	mkdir "$dir" && echo "$1" >"$dir/ports/1/default_roce_tos" || return
-	"${@:2}" || status=$?
+	mkdir "$dir" || return
+	echo "$1" >"$dir/ports/1/default_roce_tos" && "${@:2}" || status=$?
 	# It outlives the directory.
 	echo 0 >"$dir/ports/1/default_roce_tos"
 	rmdir "$dir"

@@ -83,10 +83,10 @@ static void extreme_times(void)
 
 	begin(0);
 	round_trip(0x7fffffff);
-	tap_eq(rig.qp.req.srtt8, 8 << 24);
+	tap_eq(rig.qp.req.srtt8, 8 << 23);
 	for (i = 0; i < 100; i++)
 		round_trip(0x7fffffff);
-	tap_eq(rig.qp.req.srtt8, 8 << 24);
+	tap_eq(rig.qp.req.srtt8, 8 << 23);
 	rig_end();
 
 	begin(0);

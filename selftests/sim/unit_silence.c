@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Requester: a path that is silent, and what the answer to the probe tells. */
 #include <linux/kernel.h>
+#include <linux/minmax.h>
 #include "proto/req_priv.h"
 #include "proto/rtt.h"
 #include "rig.h"
@@ -10,6 +11,7 @@
 #define NAK		HRP_NAK_PSN_SEQ
 #define RTT_NS		4000000
 #define FIRST		60u	/* PSN of the flight */
+#define FAR_ACKS	4096u
 
 static struct hrp_req *const req = &rig.qp.req;
 
@@ -206,9 +208,118 @@ static void patience(void)
 	rig_end();
 }
 
+/*
+ * A queue that is full loses most of what is sent again, and a few packets arrive: that
+ * is no reason to wait longer the next time. If it happens again before a packet is
+ * measured, it may be one.
+ */
+static void full_path_is_not_longer(void)
+{
+	static const u32 before[] = { 1, 1, 3 }, after[] = { 0, 1, 3 };
+	u32 i;
+
+	fly(40);
+	for (i = 0; i < ARRAY_SIZE(after); i++) {
+		expire();
+		expire();
+		tap_eq(req->backoff, before[i]);
+		answer(req->psn_una, ACK, RTT_NS);
+		tap_eq(req->backoff, after[i]);
+	}
+	rig_end();
+}
+
+/**
+ * struct far - a path that has become longer: the ACKs that are on their way
+ * @at: when each comes
+ * @psn: of what it acknowledges
+ * @begin: first of them
+ * @end: one past the last of them
+ * @next: PSN that the peer expects
+ */
+struct far {
+	u64 at[FAR_ACKS];
+	u32 psn[FAR_ACKS];
+	u32 begin, end;
+	u32 next;
+};
+
+/* An ACK is on its way, at least @gap_ns behind the one before. */
+static void far_ack(struct far *far, u64 at, u64 gap_ns)
+{
+	u64 last = far->at[(far->end - 1) % FAR_ACKS];
+
+	if (far->end != far->begin && at < last + gap_ns)
+		at = last + gap_ns;
+	far->at[far->end % FAR_ACKS] = at;
+	far->psn[far->end++ % FAR_ACKS] = far->next - 1;
+}
+
+/* All that may be sent now is, and each packet is acknowledged alone. */
+static void far_send(struct far *far, u64 rtt_ns, u64 gap_ns)
+{
+	u32 i;
+
+	while (rig_next() == HRP_NEXT_BURST) {
+		for (i = 0; i < rig.burst.nr_pkts; i++) {
+			if (rig.burst.first.psn + i == far->next)
+				far->next++;
+			far_ack(far, rig.now_ns + rtt_ns, gap_ns);
+		}
+	}
+}
+
+/* Return: true if the round trip, which now takes longer, is measured in the end. */
+static bool far_is_measured(u32 window_pkts, u64 rtt_ns, u64 gap_ns)
+{
+	static struct far far;
+	u32 i;
+
+	fly(window_pkts);
+	rig_post_op(HROCE_WR_WRITE, 1u << 30);
+	req->window_pkts = window_pkts;
+	far = (struct far) { .next = FIRST };
+	for (i = 0; i < window_pkts; i++) {
+		far.next++;
+		far_ack(&far, rig.now_ns + rtt_ns, gap_ns);
+	}
+	for (i = 0; i < 5000 && (u64)req->srtt8 << 7 < rtt_ns / 4 * 3; i++) {
+		req->cwnd_pkts = window_pkts;
+		rig.now_ns = min(hrp_req_deadline(req),
+				 far.at[far.begin % FAR_ACKS]);
+		if (rig.now_ns < far.at[far.begin % FAR_ACKS])
+			hrp_req_timeout(&rig.qp, rig.now_ns);
+		else
+			rig_ack(far.psn[far.begin++ % FAR_ACKS], ACK);
+		far_send(&far, rtt_ns, gap_ns);
+	}
+	rig.seen_cqes = rig.nr_cqes;
+	rig_end();
+	return i < 5000;
+}
+
+/*
+ * Whether ACKs of a flight come at once or one by one. A path that is only up to three
+ * times as long may draw a probe for each flight.
+ */
+static void longer_path_is_measured(void)
+{
+	static const u32 windows[] = { 1, 2, 3, 5, 40 };
+	static const u32 quarters[] = { 13, 14, 15, 16, 18, 20, 24, 32, 64, 128 };
+	static const u64 gaps_ns[] = { 1000, 300000, 2500000 };
+	u32 w, r, g;
+
+	for (w = 0; w < ARRAY_SIZE(windows); w++)
+		for (r = 0; r < ARRAY_SIZE(quarters); r++)
+			for (g = 0; g < ARRAY_SIZE(gaps_ns); g++)
+				tap_ok(far_is_measured(windows[w], RTT_NS / 4 *
+						       quarters[r],
+						       gaps_ns[g]));
+}
+
 int main(void)
 {
-	tap_plan(10);
+	tap_plan(12);
 	tap_run(path_breaks);
 	tap_run(few_keep_the_path);
 	tap_run(answer_comes_too_soon);
@@ -219,5 +330,7 @@ int main(void)
 	tap_run(read_is_one_packet);
 	tap_run(silence_was_none);
 	tap_run(patience);
+	tap_run(full_path_is_not_longer);
+	tap_run(longer_path_is_measured);
 	return tap_exit();
 }
