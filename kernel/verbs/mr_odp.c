@@ -138,6 +138,9 @@ struct ib_mr *hroce_mr_reg_odp(struct ib_pd *pd, u64 start, u64 length,
 	struct odp_mr *odp;
 	int err;
 
+	/* A kernel consumer, as RDS for memory that cannot be pinned. */
+	if (!udata)
+		return ERR_PTR(-EOPNOTSUPP);
 	err = odp_check(start, length, iova);
 	if (err)
 		return ERR_PTR(err);

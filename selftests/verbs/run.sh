@@ -116,6 +116,11 @@ kernel_atomics() {
 	insmod "$(dirname "${VM_KO:?}")/selftests/atomics/hroce_atomics.ko" device=vta && rmmod hroce_atomics
 }
 
+# A region with on-demand paging that no process has asked for.
+kernel_ondemand() {
+	insmod "$(dirname "${VM_KO:?}")/selftests/ondemand/hroce_ondemand.ko" device=vta && rmmod hroce_ondemand
+}
+
 # What processes made must be gone with them; QP1 and what belongs to it stay.
 nothing_left() {
 	local dev=$1 have
@@ -143,6 +148,7 @@ for program in "${programs[@]}"; do
 	tap_stream '' "$build/$program"
 done
 [ "$mode" = wire ] || [ "$type" != hroce ] || tap_case masked.of_the_kernel kernel_atomics
+[ "$mode" = wire ] || [ "$type" != hroce ] || tap_case odp.of_the_kernel kernel_ondemand
 tap_case "links.nothing_left_$mode" nothing_left vta
 [ "$mode" = self ] || tap_case "links.nothing_left_on_peer_$mode" nothing_left vtb
 tap_case "links.del_$mode" del_links
