@@ -12,6 +12,7 @@
 #include <linux/err.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
+#include <linux/user_namespace.h>
 #include <linux/wait_bit.h>
 #include "fetch.h"
 
@@ -20,9 +21,11 @@
 
 /*
  * Closed contexts of one user that may still wait for pages: each of them keeps
- * up to FETCH_MAX_ACTIVE kernel threads.
+ * up to FETCH_MAX_ACTIVE kernel threads. And those of all users in the namespaces
+ * that one user has made, who may give itself many.
  */
 #define FETCH_MAX_CLOSED	16
+#define FETCH_MAX_CLOSED_OUTSIDE	64
 
 /* For work items that end in finite time. */
 static struct workqueue_struct *fetch_wq;
@@ -66,18 +69,40 @@ static void fetcher_destroy(struct work_struct *work)
 	kfree(fetcher);
 }
 
+/*
+ * Who has made the outermost user namespace that this process is in. Those that root
+ * makes are of as many tenants, and root gives them no more users than it wants.
+ */
+static kuid_t fetch_outside_uid(void)
+{
+	const struct user_namespace *ns = current_user_ns();
+	kuid_t uid = GLOBAL_ROOT_UID;
+
+	for (; ns != &init_user_ns; ns = ns->parent)
+		uid = ns->owner;
+	return uid;
+}
+
 static int fetcher_add(struct hroce_fetcher *fetcher)
 {
+	unsigned int nr = 0, nr_outside = 0;
 	const struct hroce_fetcher *other;
-	unsigned int nr = 0;
+	bool may;
 
 	mutex_lock(&fetchers_mutex);
-	list_for_each_entry(other, &fetchers, node)
-		nr += other->closed && uid_eq(other->owner, fetcher->owner);
-	if (nr < FETCH_MAX_CLOSED)
+	list_for_each_entry(other, &fetchers, node) {
+		if (!other->closed)
+			continue;
+		nr += uid_eq(other->owner, fetcher->owner);
+		nr_outside += uid_eq(other->outside, fetcher->outside);
+	}
+	may = nr < FETCH_MAX_CLOSED &&
+	      (uid_eq(fetcher->outside, GLOBAL_ROOT_UID) ||
+	       nr_outside < FETCH_MAX_CLOSED_OUTSIDE);
+	if (may)
 		list_add(&fetcher->node, &fetchers);
 	mutex_unlock(&fetchers_mutex);
-	return nr < FETCH_MAX_CLOSED ? 0 : -EAGAIN;
+	return may ? 0 : -EAGAIN;
 }
 
 struct hroce_fetcher *hroce_fetcher_create(void)
@@ -91,6 +116,7 @@ struct hroce_fetcher *hroce_fetcher_create(void)
 	INIT_WORK(&fetcher->destroy, fetcher_destroy);
 	refcount_set(&fetcher->users, 1);
 	fetcher->owner = current_uid();
+	fetcher->outside = fetch_outside_uid();
 	fetcher->wq = alloc_workqueue("hroce_fetch", WQ_UNBOUND,
 				      FETCH_MAX_ACTIVE);
 	if (!fetcher->wq)

@@ -15,6 +15,7 @@
  * @wq: own workqueue, so that a stalled page delays this context only
  * @users: references: the context, until it closes, and each of its regions
  * @owner: user that registered the first such region
+ * @outside: who has made the outermost user namespace of that one; root if none
  * @closed: the context has closed [fetchers_mutex]
  * @nr_advices: work items queued by advice
  */
@@ -24,6 +25,7 @@ struct hroce_fetcher {
 	struct workqueue_struct *wq;
 	refcount_t users;
 	kuid_t owner;
+	kuid_t outside;
 	bool closed;
 	atomic_t nr_advices;
 };
