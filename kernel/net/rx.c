@@ -435,6 +435,9 @@ static noinline bool rx_end(struct hroce_rx_frame *f)
 		else
 			rx_count(f, f->counted, f->next);
 		hroce_stats_add(f->stats, HROCE_EV_RX_FRAMES, 1);
+		/* The epoch of the caller keeps the set. */
+		if (f->xdp)
+			hroce_stats_add(f->stats, HROCE_EV_RX_XDP, 1);
 	}
 	rx_free(f);
 	return false;
@@ -661,10 +664,7 @@ bool hroce_rx_from_xdp(struct hroce_port *port, struct xdp_buff *xdp)
 	    !rx_lengths_ok(&f, rx_len(&f), udp_len))
 		return false;
 	rx_receive(&f);
-	if (f.refused)
-		return false;
-	hroce_stats_add(f.stats, HROCE_EV_RX_XDP, 1);
-	return true;
+	return !f.refused;
 }
 
 /* Netdev that received a frame from the IP stack: skb->dev may be a VRF. */
