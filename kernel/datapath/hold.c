@@ -2,7 +2,7 @@
 /*
  * Acknowledgements that the engine holds (proto/hold.c): the time that they may
  * be held, and a place in the frame of a request, or in its datagram. And NAKs
- * (proto/nak.c), which have the time alone: one of both is held at a time.
+ * (proto/nak.c), for which an ACK that is held becomes due.
  *
  * The timer of the queue pair bounds the time. It is not armed for each ACK:
  * once it has fired, it fires at the end of the last time that began, even if
@@ -78,13 +78,16 @@ void hroce_hold_nak(struct hroce_qp *qp)
 u64 hroce_hold_timeout(struct hroce_qp *qp, u64 now_ns)
 {
 	s32 left = qp->hold_until - (u32)(now_ns >> HOLD_UNIT_SHIFT);
+	bool held;
 
 	lockdep_assert_held(&qp->recv.lock);
 	if (left > 0)
 		return now_ns + ((u64)left << HOLD_UNIT_SHIFT);
-	if (hrp_resp_is_held(&qp->proto.resp))
+	held = hrp_resp_is_held(&qp->proto.resp);
+	if (held)
 		hrp_resp_hold_late(&qp->proto);
-	else if (!hrp_nak_due(&qp->proto))
+	/* The ACK of what came before the gap may not have left yet. */
+	if (!hrp_nak_due(&qp->proto) && !held)
 		return 0;
 	set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
 	return 0;

@@ -10,12 +10,14 @@
 static void hold_fired(void *ctx)
 {
 	struct sim_qp *qp = ctx;
+	bool held;
 
 	if (qp->node->sim->now_ns < qp->hold_ns)
 		return;
-	if (hrp_resp_is_held(&qp->hrp.resp))
+	held = hrp_resp_is_held(&qp->hrp.resp);
+	if (held)
 		hrp_resp_hold_late(&qp->hrp);
-	else if (!hrp_nak_due(&qp->hrp))
+	if (!hrp_nak_due(&qp->hrp) && !held)
 		return;
 	sim_plan_answer(qp);
 }
