@@ -52,6 +52,10 @@
  */
 #define KEEP_OLD	(HZ / 2)
 
+/* What a part of the table takes. */
+#define KEEP_PART_BYTES	(HRP_KEEP_SLOTS_BYTES + \
+			 roundup_pow_of_two(sizeof(struct hrp_keep_slots)))
+
 /* So many are freed at once; more have to wait for a worker. */
 #define KEEP_FREE_NOW	2048u
 
@@ -189,6 +193,10 @@ struct hrp_keep *hroce_keep_create(struct hroce_qp *qp, u32 psn)
 	keep_paid(before);
 	if (!keep)
 		return NULL;
+	if (!keep_charge(hqp_dev(qp), keep, roundup_pow_of_two(sizeof(*keep)))) {
+		kfree(keep);
+		return NULL;
+	}
 	keep->psn = psn;
 	keep->since = jiffies;
 	return &keep->proto;
@@ -231,11 +239,11 @@ static bool keep_grow(struct hroce_dev *dev, struct keep *keep, u32 psn,
 
 	if (*part)
 		return true;
-	if (!keep_charge(dev, keep, HRP_KEEP_SLOTS_BYTES))
+	if (!keep_charge(dev, keep, KEEP_PART_BYTES))
 		return false;
 	*part = keep_part_create(gfp);
 	if (!*part)
-		keep_uncharge(dev, keep, HRP_KEEP_SLOTS_BYTES);
+		keep_uncharge(dev, keep, KEEP_PART_BYTES);
 	return *part;
 }
 

@@ -16,6 +16,7 @@
 #include "damage.h"
 #include "e2e.h"
 #include "env.h"
+#include "mtu.h"
 #include "req.h"
 #include "req_priv.h"
 #include "rtt.h"
@@ -145,6 +146,11 @@ static void comp_begin_data(const struct hrp_qp *qp, const struct hrp_pkt *pkt,
 
 	if (!hrp_wqe_is_answered(w)) {
 		rx_fail(rx, HROCE_CAUSE_RESPONSE);
+		return;
+	}
+	/* What is kept fails at its turn only, and takes memory until then. */
+	if (dist && pkt->payload_len > hrp_mtu_max(qp)) {
+		rx->drop = HROCE_DROP_LENGTH;
 		return;
 	}
 	if (dist) {

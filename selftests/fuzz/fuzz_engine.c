@@ -490,11 +490,15 @@ static void op_drain(void)
 		drain_answers();
 	if (!resp->kept)
 		return;
-	while ((kept = hrp_keep_take_stale(&fuzz.qp)))
-		free(kept);
-	while (max-- && (kept = hrp_resp_next_kept(&fuzz.qp))) {
-		fuzz_demand(kept->pkt.psn == resp->psn);
-		receive_request(&kept->pkt);
+	while (max--) {
+		kept = hrp_keep_take_stale(&fuzz.qp);
+		if (!kept) {
+			kept = hrp_resp_next_kept(&fuzz.qp);
+			if (!kept)
+				break;
+			fuzz_demand(kept->pkt.psn == resp->psn);
+			receive_request(&kept->pkt);
+		}
 		free(kept);
 	}
 	if (hrp_keep_is_over(resp))

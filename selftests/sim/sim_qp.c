@@ -592,9 +592,12 @@ static void drain(struct sim_qp *qp)
 
 	if (!resp->kept)
 		return;
-	while ((kept = hrp_keep_take_stale(&qp->hrp)))
-		free(kept);
 	while (sim_below(&sim->rng, 20)) {
+		kept = hrp_keep_take_stale(&qp->hrp);
+		if (kept) {
+			free(kept);
+			continue;
+		}
 		kept = hrp_resp_next_kept(&qp->hrp);
 		if (!kept)
 			break;

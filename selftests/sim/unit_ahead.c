@@ -660,9 +660,18 @@ static void resent_answers_are_not_timed(void)
 	rig_end();
 }
 
+/* It is wrong, and would take more memory than an answer can. */
+static void answers_too_long_are_not_kept(void)
+{
+	begin_reads(0, 1);
+	tap_eq(rig_read_resp(HRP_OP_READ_RESP_MIDDLE, 2, MTU + 4), HRP_RX_DROP);
+	tap_eq(rig_read_resp(HRP_OP_READ_RESP_MIDDLE, 2, MTU), HRP_RX_KEEP);
+	rig_end();
+}
+
 int main(void)
 {
-	tap_plan(23);
+	tap_plan(24);
 	tap_run(one_gap_is_asked_for_alone);
 	tap_run(gaps_wait_at_unknown_peers);
 	tap_run(all_gaps_are_asked_for_at_known_peers);
@@ -678,6 +687,7 @@ int main(void)
 	tap_run(timeout_asks_for_the_rest);
 	tap_run(kept_answers_are_given_up);
 	tap_run(far_answers_are_not_kept);
+	tap_run(answers_too_long_are_not_kept);
 	tap_run(lost_request_is_sent_alone);
 	tap_run(lost_request_tells_of_lost_answers);
 	tap_run(lost_request_is_executed_meanwhile);
