@@ -353,13 +353,14 @@ void hroce_recv_kept(struct hroce_qp *qp)
 	struct hrp_kept *kept;
 
 	lockdep_assert_held(&qp->recv.lock);
-	while ((kept = hrp_keep_take_stale(&qp->proto)))
-		hroce_keep_free(qp, keep, to_hkept(kept));
 	while (recv_may_replay(&qp->recv)) {
-		kept = hrp_resp_next_kept(&qp->proto);
-		if (!kept)
-			break;
-		recv_replay(qp, to_hkept(kept));
+		kept = hrp_keep_take_stale(&qp->proto);
+		if (!kept) {
+			kept = hrp_resp_next_kept(&qp->proto);
+			if (!kept)
+				break;
+			recv_replay(qp, to_hkept(kept));
+		}
 		hroce_keep_free(qp, keep, to_hkept(kept));
 	}
 	if (hrp_keep_is_over(&qp->proto.resp))
@@ -374,17 +375,16 @@ void hroce_recv_answers(struct hroce_qp *qp)
 	lockdep_assert_held(&qp->send.lock);
 	if (!keep)
 		return;
-	do {
-		while ((kept = hrp_ahead_take_stale(&qp->proto)))
-			hroce_keep_free(qp, keep, to_hkept(kept));
-		if (!recv_may_replay(&qp->send))
-			break;
-		kept = hrp_ahead_next(&qp->proto);
-		if (!kept)
-			break;
-		recv_replay(qp, to_hkept(kept));
+	while (keep->nr && recv_may_replay(&qp->send)) {
+		kept = hrp_ahead_take_stale(&qp->proto);
+		if (!kept) {
+			kept = hrp_ahead_next(&qp->proto);
+			if (!kept)
+				break;
+			recv_replay(qp, to_hkept(kept));
+		}
 		hroce_keep_free(qp, keep, to_hkept(kept));
-	} while (keep->nr);
+	}
 	if (!keep->nr)
 		hroce_keep_destroy(qp, hrp_ahead_close(&qp->proto));
 }
@@ -650,7 +650,7 @@ static int recv_asked(struct hroce_qp *qp, const struct hrp_pkt *pkt,
 	int drop = HROCE_DROP_QP_STATE;
 	bool agreed;
 
-	if (!hrp_qp_is_reliable(&qp->proto) || !hrp_qp_receives(&qp->proto))
+	if (!hrp_qp_receives(&qp->proto))
 		return HROCE_DROP_OPCODE;
 	spin_lock(&qp->recv.lock);
 	if (!qp->dead) {
@@ -675,6 +675,8 @@ static noinline_for_stack int recv_ext(struct hroce_qp *qp,
 	bool second = hrp_second_is_about(pkt);
 	u32 len = pkt->payload_len;
 
+	if (!hrp_qp_is_reliable(&qp->proto))
+		return HROCE_DROP_OPCODE;
 	/* What follows the magic is as long as the packets asked for. */
 	if (mtu && len > HRP_MTU_MAGIC_BYTES)
 		len = HRP_MTU_MAGIC_BYTES;

@@ -164,6 +164,8 @@ CASES = {
     "questions_switched_off": switched_off,
     "question_to_ud": dropped("ud", "rx_drop_opcode", change(opcode=SACK_ASK, ext=b"", payload=QUESTION)),
     "question_to_uc": dropped("uc", "rx_drop_opcode", change(opcode=SACK_ASK, ext=b"", payload=QUESTION)),
+    "map_to_ud": dropped("ud", "rx_drop_opcode", change(opcode=SACK, ext=b"\0" * 4, payload=b"\xff" * 256)),
+    "map_to_uc": dropped("uc", "rx_drop_opcode", change(opcode=SACK, ext=b"\0" * 4, payload=b"\xff" * 256)),
     "map_of_nothing": unwanted("rx_drop_stale_ack"),
     "map_too_long": unwanted("rx_drop_length", payload=b"\xff" * 260),
     "empty_map": unwanted("rx_drop_stale_ack", payload=b""),
