@@ -16,11 +16,12 @@ import shlex
 import subprocess
 import tempfile
 import time
+from unittest import mock
 
 from lib import HERE, PATIENCE, Cases, Failed, find, listed, reported, require, wait_for
 from lib import command as run_command
 
-from hroce_tool import cc, cli, device, doctor, link, peer, system
+from hroce_tool import cc, cli, device, doctor, link, packages, peer, system, xdp
 from hroce_tool.checks import (addresses, commands, drops, firewall, gids, library, memlock, mtu, offloads, pause,
                                port, priority, rings)
 from hroce_tool.finding import command, error
@@ -247,7 +248,7 @@ class EvilNetdev(Netdev):
         return self.local
 
     def features(self):
-        return {"tx-scatter-gather": False}
+        return {"tx-scatter-gather": False, "rx-vlan-offload": True}
 
     def rings(self):
         return 64, 4096
@@ -293,6 +294,7 @@ def evil_findings():
     evil.entries = 0
     yield from gids.check([evil])
     yield from priority.check_vlan(evil, 104, EvilNetdev())
+    yield error("offloads", NETDEV, "a", "b", xdp.stripping(EvilNetdev()))
     ends = [peer.End(name, prefix, {"mtu": mtu, "netdev": NETDEV, "queue": queue})
             for name, prefix, mtu, queue in (("here", "", 1500, "tbf"), ("there", "ssh there", 9000, "fq"))]
     yield from peer.find_mtu(ends)
@@ -520,11 +522,35 @@ class Unmapped:
         return 0
 
 
+def packages_of_rpm():
+    """Names of packages are those of the system."""
+    for tools, line in ((("apt", "dnf"), "apt install --reinstall iproute2 linux-headers-6.1"),
+                        (("dnf",), "dnf reinstall iproute kernel-devel-6.1"),
+                        ((), "apt install --reinstall iproute2 linux-headers-6.1")):
+        with mock.patch("shutil.which", lambda name, tools=tools: name in tools):
+            require(packages.reinstall("iproute2", "linux-headers-6.1") == line, (tools, line))
+            require("install " in packages.install("libibverbs1"), tools)
+
+
+def memlock_steps():
+    """The repair makes what is missing: the group, the file, or neither."""
+    usual = "usermod -aG rdma USER"
+    for group, there, repair in (({}, True, usual), (KeyError, True, f"groupadd -r rdma && {usual}"),
+                                 ({}, False, f"echo '@rdma - memlock unlimited' >{memlock.LIMITS} && {usual}")):
+        with mock.patch("grp.getgrnam", side_effect=[group]), \
+                mock.patch("os.path.exists", lambda _path, it=there: it), \
+                mock.patch("resource.getrlimit", lambda _which: (8 << 20, 8 << 20)), \
+                mock.patch("hroce_tool.checks.memlock.user", lambda: "USER"):
+            finding, = memlock.check([None])
+            require(finding.repair == repair, finding)
+
+
 def main():
     cases = Cases()
     for case in (completion_names, completion_typed, own_netdev, forged_process, control_characters, commands_fail,
                  repairs_are_quoted, names, saved_names, saved_others, unit_of_older_modules,
-                 open_fails, qdisc_drops, counters_shrink, odd_numbers, what_is_missing):
+                 open_fails, qdisc_drops, counters_shrink, odd_numbers, what_is_missing, packages_of_rpm,
+                 memlock_steps):
         cases.run(f"host.{case.__name__}", case)
     return cases.done()
 

@@ -9,6 +9,7 @@ import json
 import os
 
 from . import device
+from .finding import command
 from .link import fail
 
 PROGRAM = b"hroce_xdp"
@@ -165,7 +166,7 @@ def cards(netdev):
 def stripping(netdev):
     """What to do, or "" if the netdev leaves VLAN tags where they are."""
     names = [name for name in ("rx-vlan-offload", "rx-vlan-stag-hw-parse") if netdev.features().get(name)]
-    return f"ethtool -K {netdev.name} {' '.join(f'{name} off' for name in names)}" if names else ""
+    return command("ethtool", "-K", netdev.name, *(word for name in names for word in (name, "off"))) if names else ""
 
 
 def switch_on(libbpf, netdev):
@@ -177,9 +178,9 @@ def switch_on(libbpf, netdev):
         return (f"{netdev.name} has the XDP program {name or 'of somebody else'}: take it away, "
                 f"or let it call {FUNCTION.decode()}() (cards.rst)")
     for card in cards(netdev):
-        command = stripping(card)
-        if command:
-            return f"{card.name} takes VLAN tags off before the program could see them: {command}"
+        repair = stripping(card)
+        if repair:
+            return f"{card.name} takes VLAN tags off before the program could see them: {repair}"
     libbpf.attach(netdev.ifindex, libbpf.load_receiver(), XDP_FLAGS_DRV_MODE | XDP_FLAGS_UPDATE_IF_NOEXIST)
     return ""
 

@@ -5,7 +5,7 @@ import os
 import re
 import sys
 
-from .. import system
+from .. import packages, system
 from ..finding import command, error
 
 CM = "/dev/infiniband/rdma_cm"
@@ -50,15 +50,15 @@ def unlisted(link, said):
     if mismatch:
         return error("abi-mismatch", link.name, f"Module and library do not match: {mismatch[1]}.",
                      "libibverbs does not list the link.",
-                     "apt install --reinstall hroce-dkms libhroce && rmmod hroce && modprobe hroce")
+                     f"{packages.reinstall('hroce-dkms', 'libhroce')} && rmmod hroce && modprobe hroce")
     if rebuild:
         return error("library-mismatch", link.name, f"libhroce was {rebuild[1]}.",
-                     "libibverbs does not list the link.", "apt install --reinstall libhroce")
+                     "libibverbs does not list the link.", packages.reinstall("libhroce"))
     return error("library-missing", link.name,
                  "libibverbs does not find libhroce" +
                  ("" if configured() else ": no file in /etc/libibverbs.d has the line \"driver hroce\"") + ".",
                  f"The link, whose module speaks ABI {module_abi}, is not listed; programs find no device.",
-                 "apt install --reinstall libhroce" if configured() else
+                 packages.reinstall("libhroce") if configured() else
                  "echo driver hroce >/etc/libibverbs.d/hroce.driver")
 
 
@@ -83,7 +83,7 @@ def check(links):
     opened, said = open_all()
     if opened is None:
         return [error("libibverbs-missing", "libibverbs", "libibverbs.so.1 does not load.",
-                      "No program can use verbs.", "apt install libibverbs1")]
+                      "No program can use verbs.", packages.install("libibverbs1"))]
     found = []
     for link in links:
         if link.name not in opened:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Memory that a process may lock."""
+import grp
 import os
 import pwd
 import resource
@@ -22,12 +23,23 @@ def user():
     return "USER" if name == "root" else name
 
 
+def group_missing():
+    try:
+        grp.getgrnam("rdma")
+    except KeyError:
+        return True
+    return False
+
+
 def check(links):
     soft, _hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     if not links or soft == resource.RLIM_INFINITY or soft >= ENOUGH:
         return []
-    install = "" if os.path.exists(LIMITS) else f"groupadd -f -r rdma && echo '@rdma - memlock unlimited' >{LIMITS} && "
+    steps = [command("groupadd", "-r", "rdma")] if group_missing() else []
+    if not os.path.exists(LIMITS):
+        steps.append(f"echo '@rdma - memlock unlimited' >{LIMITS}")
+    steps.append(command("usermod", "-aG", "rdma", user()))
     return [warning("memlock", "RLIMIT_MEMLOCK", f"Processes may lock {soft >> 10} KB of memory (ulimit -l).",
                     "Registering memory and creating queues fails with ENOMEM beyond that, but for root; at the next "
                     f"login the limits in {LIMITS} hold.",
-                    install + command("usermod", "-aG", "rdma", user()))]
+                    " && ".join(steps))]

@@ -4,7 +4,7 @@ import glob
 import os
 import re
 
-from .. import device, system
+from .. import device, packages, system
 from ..finding import command, error, warning
 
 
@@ -19,7 +19,7 @@ def headers():
     else:
         return []
     return [severity("headers-missing", release, f"The headers of the kernel {release} are not installed.",
-                     f"The module cannot be built {when}.", command("apt", "install", f"linux-headers-{release}"))]
+                     f"The module cannot be built {when}.", packages.install(f"linux-headers-{release}"))]
 
 
 def installed():
@@ -43,7 +43,8 @@ def signature():
                   f"The kernel accepts signed modules only (lockdown: {lockdown()}), and hroce.ko has no signature.",
                   "Secure Boot locks the kernel down; modprobe fails with \"Key was rejected\" or "
                   "\"Operation not permitted\".",
-                  "mokutil --import /var/lib/dkms/mok.pub && dkms install --force hroce/VERSION && reboot")]
+                  "dkms build --force hroce/VERSION && dkms install --force hroce/VERSION && "
+                  "mokutil --import /var/lib/dkms/mok.pub && reboot")]
 
 
 def candidate():
@@ -70,7 +71,7 @@ def check(links):
             found.append(error("module-missing", "hroce.ko",
                                f"The module hroce is not installed for the kernel {system.release()}.",
                                "There are no links without it.",
-                               "apt install hroce-dkms"))
+                               packages.install("hroce-dkms")))
         else:
             found.append(error("module-not-loaded", "hroce.ko", "The module hroce is not loaded.",
                                "There are no links without it.", "modprobe hroce"))
