@@ -55,7 +55,7 @@ def link_verbs():
     require(status == 0 and [it["name"] for it in links] == ["hroce0"], links)
     require("GID 1: 10.77.0.1 (RoCE v2, eth0)" in command("link", "show", "hroce0")[1], "no GID shown")
     require(command("link", "del", "hroce0")[0] == 0 and not os.path.exists(LINK), "not deleted")
-    require(command("link", "del", "hroce0")[0] == 1, "deleted twice")
+    require(command("link", "del", "hroce0")[0] == 2, "deleted twice")
     status, answer = as_json("link", "add", "hroce0", "eth0", "--json")
     require(status == 0 and answer == {"added": "hroce0"} and os.path.exists(LINK), answer)
     status, _out, err = command("link", "add", "hroce9", "lo")

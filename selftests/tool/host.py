@@ -13,12 +13,13 @@ import os
 import pty
 import select
 import shlex
+import signal
 import subprocess
 import tempfile
 import time
 from unittest import mock
 
-from lib import HERE, PATIENCE, Cases, Failed, find, listed, reported, require, wait_for
+from lib import HERE, PATIENCE, TOOL, Cases, Failed, find, listed, reported, require, wait_for
 from lib import command as run_command
 
 from hroce_tool import cc, cli, device, doctor, link, packages, peer, system, xdp
@@ -522,6 +523,56 @@ class Unmapped:
         return 0
 
 
+def on_terminal(term, *words):
+    """(exit status, what is shown) of the command, which gets a q as soon as it shows something."""
+    child, screen = pty.fork()
+    if child == 0:
+        os.execve(TOOL, [TOOL, *words], {**os.environ, "TERM": term})
+    seen, status, end = b"", None, time.monotonic() + PATIENCE
+    while status is None and time.monotonic() < end:
+        if select.select([screen], [], [], 0.1)[0]:
+            with contextlib.suppress(OSError):
+                seen += os.read(screen, 65536)
+                os.write(screen, b"q")
+        pid, code = os.waitpid(child, os.WNOHANG)
+        status = os.waitstatus_to_exitcode(code) if pid else None
+    if status is None:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    os.close(screen)
+    return status, seen
+
+
+def top_on_terminals():
+    """Those without colours, without a cursor that can be hidden, and unknown ones. q does not wait for a report."""
+    for term, ends in (("linux", 0), ("vt220", 0), ("dumb", 0), ("nothing-like-that", 1)):
+        status, seen = on_terminal(term, "top", "--interval", "3600")
+        require(status == ends and b"Traceback" not in seen, f"{term}: {status}: {seen}")
+
+
+def cc_of_root():
+    """Others may not look, which is not the same as off."""
+    refused = PermissionError(errno.EACCES, "Permission denied", cc.PIN)
+    for words in (["cc"], ["cc", "off"], ["cc", __file__]):
+        with mock.patch("os.stat", side_effect=refused):
+            status, out = run_here(*words)
+        require(status == 1 and out == f"hroce: {cc.PIN}: Permission denied: only root may\n", (words, status, out))
+    with mock.patch("os.stat", side_effect=FileNotFoundError):
+        require(run_here("cc") == (0, "off\n"), "off")
+
+
+def unknown_links():
+    """The status is that of a wrong argument."""
+    with System({}):
+        for words in ("link del x", "link show x", "link save x", "xdp x", "doctor --link x"):
+            status, out = run_here(*words.split())
+            require(status == 2 and "no link x" in out, f"{words}: {status}: {out}")
+    with mock.patch("hroce_tool.peer.program", lambda: None), System({}):
+        for words in ("doctor there", "doctor --serve"):
+            status, out = run_here(*words.split(), checks=())
+            require(status == 1 and "hroce-peer is not installed" in out, f"{words}: {status}: {out}")
+
+
 def packages_of_rpm():
     """Names of packages are those of the system."""
     for tools, line in ((("apt", "dnf"), "apt install --reinstall iproute2 linux-headers-6.1"),
@@ -545,12 +596,32 @@ def memlock_steps():
             require(finding.repair == repair, finding)
 
 
+def link_goes():
+    """That of an end, while it is measured; and a peer that says nothing about one."""
+    good = {"version": peer.VERSION, "link": "hroce0", "netdev": "eth0", "queue": "fq", "address": "10.0.0.1",
+            "mtu": 1500, "time": time.time(), "counters": {}}
+    gone = {"version": peer.VERSION, "link": None, "address": "10.0.0.1"}
+    for local, remote, subject in (([good, good], [good, gone], "there"), ([good, gone], [good, good], "this node"),
+                                   ([good], [{"version": peer.VERSION, "address": "10.0.0.1"}], "there")):
+        asked = mock.Mock(own="10.0.0.1", **{"state.side_effect": remote})
+        with mock.patch.multiple(peer, state=mock.Mock(side_effect=local), measure=lambda *_: ([{"direction": "send",
+                                 "status": "ok", "size": 1, "damaged": 0, "messages": 1, "ns": 1}], ""),
+                                 measure_tos=lambda *_: None, measure_speed=lambda *_: []):
+            require(find("peer-no-link", peer.examine(asked, "there", peer.PORT)[0]).subject == subject, subject)
+
+
+def odd_hosts():
+    with mock.patch.object(peer, "need_program"):
+        for host in ("node1..lan", "a" * 64 + ".lan"):
+            find("peer-unreachable", peer.check(host, peer.PORT)[0])
+
+
 def main():
     cases = Cases()
     for case in (completion_names, completion_typed, own_netdev, forged_process, control_characters, commands_fail,
                  repairs_are_quoted, names, saved_names, saved_others, unit_of_older_modules,
-                 open_fails, qdisc_drops, counters_shrink, odd_numbers, what_is_missing, packages_of_rpm,
-                 memlock_steps):
+                 open_fails, qdisc_drops, counters_shrink, odd_numbers, what_is_missing, top_on_terminals, cc_of_root,
+                 unknown_links, packages_of_rpm, memlock_steps, link_goes, odd_hosts):
         cases.run(f"host.{case.__name__}", case)
     return cases.done()
 

@@ -159,9 +159,18 @@ HINTS = {
 }
 
 
+def registered():
+    """Only root may look: others get an OSError."""
+    try:
+        os.stat(PIN)
+    except FileNotFoundError:
+        return False
+    return True
+
+
 def switch_on(path):
     """What went wrong, or ""."""
-    if os.path.exists(PIN):
+    if registered():
         return "there is one already: take it away with hroce cc off"
     if not os.path.ismount(os.path.dirname(PIN)):
         return f"its file system is missing: mount -t bpf bpf {os.path.dirname(PIN)}"
@@ -181,17 +190,18 @@ def switch_off():
 def main(options):
     try:
         if options.file == "off":
-            if os.path.exists(PIN):
+            if registered():
                 switch_off()
         elif options.file:
             wrong = switch_on(options.file)
             if wrong:
                 return fail(wrong)
+        state = "on" if registered() else "off"
     except ValueError as why:
         return fail(f"{options.file} {why}")
     except OSError as why:
-        hint = HINTS.get(why.errno)
-        return fail(f"{options.file}: {why.strerror or why}" + (f": {hint}" if hint else ""))
-    state = "on" if os.path.exists(PIN) else "off"
+        # The verifier says EACCES, too, and why.
+        hint = "only root may" if why.filename == PIN else HINTS.get(why.errno)
+        return fail(f"{why.filename or options.file}: {why.strerror or why}" + (f": {hint}" if hint else ""))
     print(json.dumps({"cc": state}) if options.json else state)
     return 0

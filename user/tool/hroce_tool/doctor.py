@@ -86,7 +86,7 @@ def main(options):
             seen, measured = peer.check(options.peer, options.port)
         except peer.Missing as why:
             print(f"hroce: {why}", file=sys.stderr)
-            return 2
+            return 1
         found += seen
     show(links, found, options.json, measured)
     return 1 if found else 0

@@ -44,7 +44,7 @@ def add(options):
 def delete(options):
     known = [link.name for link in device.links()]
     if options.name not in known:
-        return fail(f"no link {options.name}; there are: {', '.join(known) or 'none'}")
+        return fail(f"no link {options.name}; there are: {', '.join(known) or 'none'}", 2)
     done = system.run("rdma", "link", "del", options.name)
     return report(options, "deleted", options.name) if done.ok else fail(f"rdma link del {options.name}: {done.err}")
 
@@ -82,7 +82,7 @@ def save_one(link):
 def save(options):
     links = [link for link in device.links() if options.name in (None, link.name)]
     if options.name and not links:
-        return fail(f"no link {options.name}")
+        return fail(f"no link {options.name}", 2)
     saved, wrong = [], [text for text in [rdma_fails()] if text]
     for link in links:
         # One of another network namespace is saved there.
@@ -104,7 +104,7 @@ def save(options):
 def show(options):
     links = [link for link in device.links() if options.name in (None, link.name)]
     if options.name and not links:
-        return fail(f"no link {options.name}")
+        return fail(f"no link {options.name}", 2)
     wrong = rdma_fails()
     if wrong:
         fail(wrong)

@@ -447,12 +447,19 @@ def measure_speed(peer, port, directions):
     return slow
 
 
+def no_link(end, which, why):
+    return error("peer-no-link", end.title, f"{end.title} has no link with the address {end.before['address']}{which}.",
+                 why, end.command("hroce doctor"))
+
+
 def settled(peer, ends):
     """The states after all packets have arrived, or have had the time."""
     here, there = ends
     for _ in range(10):
         there.after = peer.state()
         here.after = state(peer.own)
+        if not all(end.after.get("link") for end in ends):
+            break
         if (here.grown("tx_packets"), there.grown("tx_packets")) == (there.grown("rx_packets"),
                                                                     here.grown("rx_packets")):
             break
@@ -466,10 +473,8 @@ def examine(peer, host, port):
     local = state(peer.own)
     ends = [End("this node", "", local), End(host, command("ssh", host), remote)]
     for end in ends:
-        if not end.before["link"]:
-            return [error("peer-no-link", end.title,
-                          f"{end.title} has no link with the address {end.before['address']}.",
-                          "The path that TCP takes is not one for RDMA.", end.command("hroce doctor"))], []
+        if not end.before.get("link"):
+            return [no_link(end, "", "The path that TCP takes is not one for RDMA.")], []
     offset = remote["time"] - (asked + time.time()) / 2
     payload = roce_mtu(min(local["mtu"], remote["mtu"]))
     found = find_mtu(ends) + find_clock(ends, offset)
@@ -487,6 +492,9 @@ def examine(peer, host, port):
     marks = measure_tos(peer, port, priority.default_tos(local["link"]) or USUAL_TOS)
     slow = measure_speed(peer, port, directions)
     settled(peer, ends)
+    for end in ends:
+        if not end.after.get("link"):
+            return found + [no_link(end, " any more", "It went while it was measured.")], results
     for direction in directions:
         holes = find_black_hole(direction)
         found += holes or find_loss(direction)
@@ -506,8 +514,10 @@ def check(host, port):
     need_program()
     try:
         peer = Peer(host, port)
-    except OSError as why:
-        return [error("peer-unreachable", host, f"{host} does not answer on TCP port {port}: {why.strerror or why}.",
+    except (OSError, UnicodeError) as why:
+        # Names with an empty or a long label have no encoding.
+        said = "no name of a host" if isinstance(why, UnicodeError) else why.strerror or why
+        return [error("peer-unreachable", host, f"{host} does not answer on TCP port {port}: {said}.",
                       "The other node has to run the service of the doctor.",
                       serve_there(host, port))], []
     try:

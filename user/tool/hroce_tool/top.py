@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """`hroce top`: rates of links and queue pairs, once or until the user has seen enough."""
+import contextlib
 import json
 import sys
 import time
@@ -76,10 +77,10 @@ def lines(report):
     return printable(shown)
 
 
-def reports(interval):
+def reports(interval, wait=time.sleep):
+    """One for each interval, until WAIT returns true."""
     before = rates.take()
-    while True:
-        time.sleep(interval)
+    while not wait(interval):
         after = rates.take()
         yield rates.report(before, after)
         before = after
@@ -89,21 +90,39 @@ def on_screen(interval):
     import curses
 
     def loop(screen):
-        curses.use_default_colors()
-        curses.curs_set(0)
-        screen.timeout(0)
+        # Not every terminal can do both.
+        with contextlib.suppress(curses.error):
+            curses.use_default_colors()
+        with contextlib.suppress(curses.error):
+            curses.curs_set(0)
+
+        def ended(seconds):
+            """Wait for so long, or until q is pressed: return whether it was."""
+            end = time.monotonic() + seconds
+            while (left := end - time.monotonic()) > 0:
+                screen.timeout(int(left * 1000))
+                key = screen.getch()
+                if key == ord("q"):
+                    return True
+                if key < 0:
+                    # The rest of a millisecond; all of it where there is no input.
+                    time.sleep(max(0, end - time.monotonic()))
+            return False
+
         screen.addstr(0, 0, "hroce top: measuring; q ends it")
         screen.refresh()
-        for report in reports(interval):
+        for report in reports(interval, ended):
             height, width = screen.getmaxyx()
             screen.erase()
             for row, line in enumerate(lines(report)[:height]):
                 screen.addnstr(row, 0, line, width - 1, curses.A_BOLD if line.startswith(("LINK", "QUEUE")) else 0)
             screen.refresh()
-            if screen.getch() == ord("q"):
-                return
 
-    curses.wrapper(loop)
+    try:
+        curses.wrapper(loop)
+    except curses.error as why:
+        return fail(f"{why}: use --once")
+    return 0
 
 
 def main(options):
@@ -113,8 +132,7 @@ def main(options):
     if wrong:
         return fail(wrong)
     if sys.stdout.isatty() and not options.json and not options.once:
-        on_screen(options.interval)
-        return 0
+        return on_screen(options.interval)
     for report in reports(options.interval):
         print(json.dumps(report) if options.json else "\n".join(lines(report)), flush=True)
         if options.once:

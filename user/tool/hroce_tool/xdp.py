@@ -242,7 +242,7 @@ def programs(link):
 def main(options):
     link = next((link for link in device.links() if link.name == options.name), None)
     if not link:
-        return fail(f"no link {options.name}")
+        return fail(f"no link {options.name}", 2)
     if options.switch:
         wrong = set_on(link, options.switch == "on")
         if wrong:
