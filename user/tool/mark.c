@@ -45,10 +45,12 @@ struct end {
 	} data;
 };
 
-/* The first 20 bytes are undefined before a header of IPv4. */
-static uint8_t seen_tos(const uint8_t *grh)
+/* A header of IPv4 has the last 20 bytes; the others are undefined then. */
+static uint8_t seen_tos(const struct end *end)
 {
-	if (grh[0] >> 4 == 6 && grh[GRH_B - 20] >> 4 != 4)
+	const uint8_t *grh = end->data.grh;
+
+	if (rdma_get_local_addr(end->id)->sa_family == AF_INET6)
 		return grh[0] << 4 | grh[1] >> 4;
 	return grh[GRH_B - 19];
 }
@@ -165,7 +167,7 @@ int mark_measure(const char *address, const char *port, const char *tos)
 			if (end_receive(&end, &wc))
 				continue;
 			there = be32toh(end.data.in.seen);
-			here = seen_tos(end.data.grh);
+			here = seen_tos(&end);
 			status = "ok";
 			break;
 		}
@@ -192,7 +194,7 @@ static int answer(struct end *end)
 	tos = be32toh(end->data.in.tos);
 	if (i == TRIES || tos > 255)
 		return -1;
-	seen = seen_tos(end->data.grh);
+	seen = seen_tos(end);
 	if (ibv_init_ah_from_wc(end->id->verbs, end->id->port_num, &wc,
 				(struct ibv_grh *)end->data.grh, &attr))
 		return -1;
