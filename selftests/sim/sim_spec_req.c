@@ -339,7 +339,7 @@ static void progress(struct sim_qp *qp, u32 nr_pkts)
 
 /*
  * All before @psn has been executed. Return: false if the answer to a READ or
- * atomic is missing there, which is an implied NAK (9.7.5.1.1).
+ * atomic is missing there, which is an implied NAK.
  */
 static bool acknowledge(struct sim_qp *qp, u32 psn)
 {

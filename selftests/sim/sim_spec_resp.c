@@ -224,7 +224,7 @@ static void receive_done(struct sim_qp *qp, const struct hrp_pkt *pkt)
 	sim_recv_done(qp, &cqe, pkt->se);
 }
 
-/* 9.7.4.1.5: full packets, but for the last */
+/* 9.7.4.1.6: full packets, but for the last */
 static bool length_is_right(const struct sim_qp *qp, const struct hrp_pkt *pkt)
 {
 	if (!(pkt->info & HRP_OI_LAST))
@@ -273,7 +273,7 @@ static void execute_msg(struct sim_qp *qp, const struct hrp_pkt *pkt,
 		add_ack(qp, HRP_SYN_CREDIT_INVALID, pkt->psn);
 }
 
-/* 9.7.4.2.3: what was executed is answered again, from the PSN asked for on. */
+/* 9.4.4: what was executed is answered again, from the PSN asked for on. */
 static void duplicate_rd(struct sim_qp *qp, const struct hrp_pkt *pkt)
 {
 	struct sim_spec_resp *resp = &qp->spec->resp;
