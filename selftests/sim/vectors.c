@@ -5,7 +5,7 @@
  *	vectors DIRECTORY
  *
  * The directory holds *.pcap and *.hex files of Ethernet frames, and
- * MANIFEST.tsv with a line of expected values for each frame. One case per
+ * MANIFEST.tsv with a line of expected values for each packet. One case per
  * file. Frames with ICRC expected BAD must fail; those expected TRUNC were cut
  * off by the capture. Frames are in heap blocks of their exact size, so that
  * the address sanitizer sees a read beyond.
@@ -256,8 +256,9 @@ static void check_icrc(const struct layers *l, bool good)
 	check(good == !memcmp(icrc, &crc, sizeof(crc)), "ICRC verdict");
 }
 
-static void check_frame(const struct frame *f, const char *expect)
+static void check_packet(const struct frame *f)
 {
+	const char *expect = manifest_get("expect");
 	bool truncated = !strcmp(expect, "TRUNC");
 	struct hrp_pkt pkt;
 	struct layers l;
@@ -284,6 +285,54 @@ static void check_frame(const struct frame *f, const char *expect)
 	check_cut_headers(&l, hrp_opcode_hdr_len(pkt.info));
 }
 
+static void put_16(u8 *p, u32 value)
+{
+	p[0] = value >> 8;
+	p[1] = value;
+}
+
+/* Packet @nth of a datagram, of @len bytes from @begin on, in its own frame. */
+static void check_part(const struct frame *f, const struct layers *l, u32 nth,
+		       u32 begin, u32 len)
+{
+	u32 hdr_len = l->bth - f->data;
+	u32 udp_len = 8 + len;
+	struct frame part = { .len = hdr_len + len };
+	u8 *l3, *udp;
+
+	part.data = malloc(part.len);
+	memcpy(part.data, f->data, hdr_len);
+	memcpy(part.data + hdr_len, l->bth + begin, len);
+	l3 = part.data + (l->l3 - f->data);
+	udp = part.data + (l->udp - f->data);
+	put_16(udp + 4, udp_len);
+	if (l->ipv6) {
+		put_16(l3 + 4, udp_len);
+	} else {
+		put_16(l3 + 2, udp - l3 + udp_len);
+		put_16(l3 + 4, get_16(l3 + 4) + nth);
+	}
+	check_packet(&part);
+	free(part.data);
+}
+
+/* An ACK may have joined a request in its datagram. */
+static void check_frame(const struct frame *f)
+{
+	struct layers l;
+	u32 len;
+
+	if (!find_layers(f, &l) || l.avail < l.udp_len ||
+	    l.udp_len < 2 * HRP_JOINED_LEN || !hrp_bth_is_joined(l.bth)) {
+		check_packet(f);
+		return;
+	}
+	len = l.udp_len - HRP_JOINED_LEN;
+	check_part(f, &l, 0, 0, len);
+	if (check(manifest_next(), "the second packet is not in the manifest"))
+		check_part(f, &l, 1, len, HRP_JOINED_LEN);
+}
+
 /* All frames of one file; returns how many. */
 static int check_file(const char *dir, const char *name)
 {
@@ -297,7 +346,7 @@ static int check_file(const char *dir, const char *name)
 	while (frames_next(&f)) {
 		where_frame = ++n;
 		if (check(manifest_find(name, n), "not in the manifest"))
-			check_frame(&f, manifest_get("expect"));
+			check_frame(&f);
 		free(f.data);
 	}
 	frames_close();

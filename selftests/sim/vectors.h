@@ -31,8 +31,11 @@ int manifest_load(const char *dir, const char **names);
 /* Frames that it lists for a file. */
 int manifest_count(const char *name);
 
-/* Go to the line of a frame, counted from 1. */
+/* Go to the line of a frame, counted from 1: that of its first packet. */
 bool manifest_find(const char *name, int frame);
+
+/* Go to the next packet of that frame; false if it was the last one. */
+bool manifest_next(void);
 
 /* A column of that line; NULL if there is none. */
 const char *manifest_get(const char *column);

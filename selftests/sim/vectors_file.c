@@ -19,7 +19,7 @@ static char *columns[MAX_COLUMNS];
 static int nr_columns;
 static char ***rows;
 static int nr_rows;
-static char **row;
+static int at_row;
 
 static u32 pcap_word(u32 word)
 {
@@ -134,6 +134,7 @@ int manifest_load(const char *dir, const char **names)
 	char line[MAX_LINE];
 	int nr_files = 0;
 	FILE *manifest;
+	char **row;
 	int i;
 
 	snprintf(line, sizeof(line), "%s/MANIFEST.tsv", dir);
@@ -161,35 +162,56 @@ int manifest_load(const char *dir, const char **names)
 	return nr_files;
 }
 
-int manifest_count(const char *name)
-{
-	int i, n = 0;
-
-	for (i = 0; i < nr_rows; i++)
-		n += !strcmp(rows[i][0], name);
-	return n;
-}
-
-bool manifest_find(const char *name, int frame)
-{
-	const char *number;
-	int i;
-
-	for (i = 0; i < nr_rows; i++) {
-		row = rows[i];
-		number = manifest_get("frame");
-		if (!strcmp(row[0], name) && number && atoi(number) == frame)
-			return true;
-	}
-	return false;
-}
-
-const char *manifest_get(const char *column)
+static const char *column_of(char **r, const char *column)
 {
 	int i;
 
 	for (i = 0; i < nr_columns; i++)
 		if (!strcmp(columns[i], column))
-			return row[i];
+			return r[i];
 	return NULL;
+}
+
+/* The frame that line @i is about; 0 if that is one of another file. */
+static int row_frame(int i, const char *name)
+{
+	const char *number = column_of(rows[i], "frame");
+
+	return number && !strcmp(rows[i][0], name) ? atoi(number) : 0;
+}
+
+int manifest_count(const char *name)
+{
+	int i, frame, last = 0, n = 0;
+
+	for (i = 0; i < nr_rows; i++) {
+		frame = row_frame(i, name);
+		n += frame && frame != last;
+		last = frame;
+	}
+	return n;
+}
+
+bool manifest_find(const char *name, int frame)
+{
+	for (at_row = 0; at_row < nr_rows; at_row++)
+		if (row_frame(at_row, name) == frame)
+			return true;
+	return false;
+}
+
+bool manifest_next(void)
+{
+	const char *name = rows[at_row][0];
+
+	if (at_row + 1 == nr_rows ||
+	    row_frame(at_row + 1, name) != row_frame(at_row, name))
+		return false;
+	at_row++;
+	return true;
+}
+
+const char *manifest_get(const char *column)
+{
+	return column_of(rows[at_row], column);
 }

@@ -19,6 +19,9 @@ PORT = 4791
 COLUMNS = ("file frame expect l3 vlan tos src dst sport udpcsum opcode name se m pad tver pkey fecn becn resv6 dqpn ackreq "
            "resv7 psn ext payload icrc icrc_computed").split()
 LONGER = 0x40
+JOINED = 0x20
+ACK_LEN = 20
+ACK = (0x11, "RC_ACK", "aeth", lambda p: True)
 # Opcode, name, extended headers, and what else makes it one of that kind.
 KINDS = {
     "ask": (0xc0, "HROCE_SACK_ASK", "", lambda p: True),
@@ -33,28 +36,25 @@ KINDS = {
     "write": (0x06, "RC_WRITE_FIRST", "reth", lambda p: p.bth[8] & LONGER),
     "read": (0x0c, "RC_READ_REQ", "reth", lambda p: p.bth[8] & LONGER),
     "answer": (0x0d, "RC_READ_RESP_FIRST", "aeth", lambda p: p.bth[8] & LONGER),
+    "joined": (0x04, "RC_SEND_ONLY", "", lambda p: True),
 }
 EXT_LEN = {"": 0, "aeth": 4, "reth": 16}
 
 
 class Packet:
-    """A frame with RoCEv2 in it, else ValueError."""
+    """A packet with IP and UDP headers as they are if it has a datagram of its own."""
 
-    def __init__(self, frame):
-        self.frame = frame
-        kind, = struct.unpack_from("!H", frame, 12)
-        self.ipv6 = kind == 0x86dd
-        if not self.ipv6 and kind != 0x800:
-            raise ValueError
-        self.ip = frame[14:54 if self.ipv6 else 34]
-        if self.ip[6 if self.ipv6 else 9] != socket.IPPROTO_UDP:
-            raise ValueError
-        at = 14 + len(self.ip)
-        self.udp = frame[at:at + 8]
-        self.sport, port, length, self.sum = struct.unpack("!4H", self.udp)
-        body = frame[at + 8:at + length]
-        if port != PORT or len(body) != length - 8 or length < 24:
-            raise ValueError
+    def __init__(self, ip, udp, body, nth=0):
+        self.ipv6 = ip[0] >> 4 == 6
+        ip, udp = bytearray(ip), bytearray(udp)
+        struct.pack_into("!H", udp, 4, len(udp) + len(body))
+        if self.ipv6:
+            struct.pack_into("!H", ip, 4, len(udp) + len(body))
+        else:
+            ident, = struct.unpack_from("!H", ip, 4)
+            struct.pack_into("!HH", ip, 2, len(ip) + len(udp) + len(body), ident + nth & 0xffff)
+        self.ip, self.udp = bytes(ip), bytes(udp)
+        self.sport, self.sum = struct.unpack_from("!H4xH", udp)
         self.bth, self.rest, self.icrc = body[:12], body[12:-4], body[-4:]
         self.name = self.ext = ""
         self.payload = 0
@@ -100,43 +100,71 @@ class Packet:
                 self.extended(), self.payload, self.icrc.hex(), self.computed().hex())
 
 
+def packets(frame):
+    """Those of a frame: two if an ACK has joined a request. ValueError if it is not RoCEv2."""
+    kind, = struct.unpack_from("!H", frame, 12)
+    if kind not in (0x800, 0x86dd):
+        raise ValueError
+    ip = frame[14:54 if kind == 0x86dd else 34]
+    if ip[6 if kind == 0x86dd else 9] != socket.IPPROTO_UDP:
+        raise ValueError
+    at = 14 + len(ip)
+    udp = frame[at:at + 8]
+    port, length = struct.unpack_from("!HH", udp, 2)
+    body = frame[at + 8:at + length]
+    if port != PORT or len(body) != length - 8 or length < 24:
+        raise ValueError
+    if not body[4] & JOINED or len(body) < 2 * ACK_LEN:
+        return [Packet(ip, udp, body)]
+    return [Packet(ip, udp, body[:-ACK_LEN]), Packet(ip, udp, body[-ACK_LEN:], 1)]
+
+
+def is_kind(kind, found):
+    if (kind == "joined") != (len(found) == 2):
+        return False
+    return found[0].is_kind(*KINDS[kind]) and all(packet.is_kind(*ACK) for packet in found[1:])
+
+
 def record(netdev, ready):
-    missing, found = dict(KINDS), []
+    missing, frames = list(KINDS), []
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(f"missing: {' '.join(missing)}"))
     sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
     sock.bind((netdev, 0))
     with open(ready, "w", encoding="ascii"):
         pass
     while missing:
+        frame = sock.recv(1 << 16)
         try:
-            packet = Packet(sock.recv(1 << 16))
+            found = packets(frame)
         except ValueError:
             continue
-        for kind, what in list(missing.items()):
-            if packet.is_kind(*what):
-                if packet.computed() != packet.icrc:
+        for kind in missing:
+            if is_kind(kind, found):
+                if any(packet.computed() != packet.icrc for packet in found):
                     raise SystemExit(f"{kind}: the ICRC is wrong")
-                found.append(packet)
-                del missing[kind]
+                frames.append((frame, found))
+                missing.remove(kind)
                 break
-    return found
+    return frames
 
 
 def main():
     netdev, path, manifest, ready = sys.argv[1:]
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("some kinds are missing"))
-    found = record(netdev, ready)
+    frames = record(netdev, ready)
     name = path.rsplit("/", 1)[-1]
     with open(path, "w", encoding="ascii") as file, open(manifest, "a", encoding="ascii") as rows:
         print("# SPDX-License-Identifier: GPL-2.0", file=file)
         if not rows.tell():
             print("# SPDX-License-Identifier: GPL-2.0", file=rows)
             print(*COLUMNS, sep="\t", file=rows)
-        for number, packet in enumerate(found, 1):
-            print(f"\n#: name={packet.name} psn={int.from_bytes(packet.bth[9:12], 'big'):#08x}", file=file)
-            text = packet.frame.hex()
+        for number, (frame, found) in enumerate(frames, 1):
+            what = (f"name={packet.name} psn={int.from_bytes(packet.bth[9:12], 'big'):#08x}" for packet in found)
+            print("\n#:", ", ".join(what), file=file)
+            text = frame.hex()
             for at in range(0, len(text), 120):
                 print(text[at:at + 120], file=file)
-            print(*packet.row(name, number), sep="\t", file=rows)
+            for packet in found:
+                print(*packet.row(name, number), sep="\t", file=rows)
 
 
 if __name__ == "__main__":

@@ -10,13 +10,22 @@ out=${VM_OUT:?}
 # usage: gid_index LINK PATTERN: of the GID that begins so
 gid_index() { basename "$(grep -l "^$2" "/sys/class/infiniband/$1/ports/1/gids/"* | head -n 1)"; }
 
+# usage: answer_in_time FAMILY: ACKs wait so long that they can join requests, and come while the receiver has the CPU
+answer_in_time() {
+	knob nla ack_delay_us 10000 && knob nlb ack_delay_us 10000 &&
+		tc -n "$nsA" qdisc change dev ea root netem loss 4% delay 1ms &&
+		tc -n "$nsB" qdisc change dev eb root netem loss 4% delay 1ms &&
+		HROCE_FAMILY=$1 traffic -n 2000 -x 1000 -e 14 &&
+		knob nla ack_delay_us 20 && knob nlb ack_delay_us 20
+}
+
 # usage: fill_long_path FAMILY: so much is in flight that one SACK does not tell of all that is kept
 fill_long_path() {
 	local pattern=0000:0000:0000:0000:0000:ffff server
 
 	[ "$1" = 4 ] || pattern=fd90
-	tc -n "$nsA" qdisc change dev ea root netem loss 0.05% delay 3ms limit 100000
-	tc -n "$nsB" qdisc change dev eb root netem loss 0% delay 3ms limit 100000
+	tc -n "$nsA" qdisc change dev ea root netem loss 0.05% delay 10ms limit 100000
+	tc -n "$nsB" qdisc change dev eb root netem loss 0% delay 10ms limit 100000
 	set -- -s 8388608 -t 16 -D 3 -F
 	ip netns exec "$nsB" timeout 15 ib_write_bw -d nlb -x "$(gid_index nlb $pattern)" "$@" &
 	server=$!
@@ -48,7 +57,11 @@ recorded() {
 		kill -0 $pid 2>/dev/null || break
 		HROCE_FAMILY=$1 traffic -n 300 -x 60000 -e 14 -s "$round" || break
 	done
-	fill_long_path "$1"
+	answer_in_time "$1" || return
+	for round in {1..3}; do
+		kill -0 $pid 2>/dev/null || break
+		fill_long_path "$1"
+	done
 	kill $pid 2>/dev/null
 	wait $pid || return
 	cleanup
