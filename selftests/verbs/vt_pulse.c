@@ -82,9 +82,12 @@ static void run(struct pulse *u, int ms)
 	uint64_t end = vt_now_us() + 1000ull * ms;
 
 	u->nr = 0;
-	while (u->flying || vt_now_us() < end) {
+	for (;;) {
 		while (u->flying < PULSE_DEPTH && vt_now_us() < end)
 			post(u);
+		/* All have completed before: there is nothing to wait for. */
+		if (!u->flying)
+			break;
 		if (!take(u))
 			wait_for_one(u);
 	}
