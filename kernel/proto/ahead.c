@@ -3,7 +3,7 @@
  * Answers that came before earlier ones.
  *
  * The specification lets a requester drop what comes behind a missing response,
- * and ask again for all of it (9.7.5.1.5). One that keeps them looks to its
+ * and ask again for all of it (9.4.4). One that keeps them looks to its
  * program as if the missing ones had come sooner: payload is placed and requests
  * complete in the order of PSNs.
  *

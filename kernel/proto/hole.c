@@ -2,7 +2,7 @@
 /*
  * Gaps at peers that keep the packets behind them.
  *
- * A responder may drop what comes after a gap (IBTA 9.7.5.1.1) or keep it, and
+ * A responder may drop what comes after a gap (IBTA 9.7.5) or keep it, and
  * does not say which. But if the requester went back, and an acknowledgement
  * covers packets that were sent once, before the NAK, the peer has kept them.
  * From then on the requester resends the gap alone and goes on with new packets.

@@ -2,7 +2,7 @@
 /*
  * Requests that came before earlier ones.
  *
- * IBTA 9.7.5.2.8 has the responder drop them, and the requester sends all again
+ * IBTA 9.7.5 has the responder drop them, and the requester sends all again
  * from the missing one on. A responder that keeps them looks to the peer as if
  * the resent ones had come sooner: they are executed in the order of PSNs, and
  * nothing is placed, taken or acknowledged before its turn. A peer that resends

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * When to say that a request is missing (IBTA 9.7.5.2.8).
+ * When to say that a request is missing (IBTA 9.7.5.2.2).
  *
  * A peer goes back to the request that a sequence NAK names, and sends all behind
  * it again. If the request was not lost, but others have overtaken it, that is in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Responder resources (IBTA 9.4.4, 9.4.5, 9.7.5.1.5).
+ * Responder resources (IBTA 9.4.4, 9.4.5).
  *
  * A ring holds the last READs and atomics accepted. Entries from @rd_reply to
  * @rd_head are answered in order; those with @sent == @end have been answered
