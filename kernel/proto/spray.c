@@ -422,6 +422,7 @@ void hrp_spray_learn(struct hrp_req *req, u32 psn, u32 nr)
 	if (!hrp_spray_is_on(req))
 		return;
 	req->keeps = 1;
+	s->strikes = 0;
 	/* It was long ago. */
 	if (hrp_psn_diff(s->end, req->psn_max) > 0 ||
 	    hrp_psn_diff(s->begin, req->psn_max) > 0) {

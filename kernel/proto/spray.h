@@ -24,7 +24,7 @@ struct hrp_req;
  * @paths: how many; 0: all packets take one
  * @block: packets whose path is noted together
  * @run: so many packets in a row take the same at most; several blocks
- * @strikes: how often the peer has not kept what came out of order
+ * @strikes: how often the peer has not kept what came out of order, since it last did
  * @turn: path of the newest run
  * @proved: bits of paths by which packets have arrived since they are there
  * @again_path: path of @again_psn when that was sent last
@@ -219,7 +219,8 @@ void hrp_spray_marked(struct hrp_req *req, u16 sport, u64 now_ns);
  * hrp_spray_dropped - the peer has not kept what came out of order
  * @req: requester
  *
- * If it does that again and again, one path is used. Context: send lock held.
+ * If it does that three times, and tells of nothing that it has kept in between, one
+ * path is used. Context: send lock held.
  */
 void hrp_spray_dropped(struct hrp_req *req);
 

@@ -426,6 +426,21 @@ static void peer_that_keeps_nothing(void)
 	rig_end();
 }
 
+/* One that tells what it has kept in between was short of memory, or a path broke. */
+static void peer_that_keeps_at_times(void)
+{
+	u32 i;
+
+	begin_sprayed(0, 200, 4);
+	for (i = 0; i < 9; i++) {
+		hrp_spray_dropped(req);
+		tap_ok(hrp_spray_is_on(req));
+		if (i % 2)
+			hrp_spray_learn(req, req->psn_una, 1);
+	}
+	rig_end();
+}
+
 /* A CNP tells a port, @us after the one before. Return: the path to replace, or -1. */
 static int mark(u32 sport, u32 us)
 {
@@ -624,7 +639,7 @@ static void hostile_answers(void)
 
 int main(void)
 {
-	tap_plan(19);
+	tap_plan(20);
 	tap_run(asked_if_it_is_worth_it);
 	tap_run(begins_once);
 	tap_run(runs_take_turns);
@@ -643,6 +658,7 @@ int main(void)
 	tap_run(marks_on_all_paths_replace_none);
 	tap_run(hostile_marks);
 	tap_run(peer_that_keeps_nothing);
+	tap_run(peer_that_keeps_at_times);
 	tap_run(hostile_answers);
 	return tap_exit();
 }
