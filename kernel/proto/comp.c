@@ -148,14 +148,14 @@ static void comp_begin_data(const struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		rx_fail(rx, HROCE_CAUSE_RESPONSE);
 		return;
 	}
-	/* What is kept fails at its turn only, and takes memory until then. */
-	if (dist && pkt->payload_len > hrp_mtu_max(qp)) {
-		rx->drop = HROCE_DROP_LENGTH;
-		return;
-	}
 	if (dist) {
-		rx->verdict = hrp_ahead_fits(&qp->req, pkt->psn) ?
-			      HRP_RX_KEEP : HRP_RX_GO_BACK;
+		/* What is kept fails at its turn only, and takes memory until then. */
+		if (pkt->payload_len > hrp_mtu_max(qp))
+			rx->drop = HROCE_DROP_LENGTH;
+		else if (hrp_ahead_fits(&qp->req, pkt->psn))
+			rx->verdict = HRP_RX_KEEP;
+		else
+			rx->verdict = HRP_RX_GO_BACK;
 		return;
 	}
 	if (read != !!(pkt->info & HRP_OI_READ)) {
