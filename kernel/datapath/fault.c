@@ -127,8 +127,10 @@ static void fault_work(struct work_struct *work)
 	ok = fault->mr && READ_ONCE(fault->dev) &&
 	     !hroce_mr_fetch(fault->mr, fault->pos, fault->len, fault->write);
 	fault_tell(fault, ok);
-	if (fault->mr)
+	if (fault->mr) {
+		hroce_fetch_done(fault->mr->fetcher);
 		hroce_mr_put(fault->mr);
+	}
 	kfree_rcu(fault, rcu);
 }
 

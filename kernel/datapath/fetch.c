@@ -11,21 +11,23 @@
 #include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/mutex.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 #include <linux/wait_bit.h>
 #include "fetch.h"
 
-/* Work items of one context that may wait for pages at a time. */
+/* Work items of one process that may wait for pages at a time. */
 #define FETCH_MAX_ACTIVE	16
 
 /*
- * Closed contexts of one user that may still wait for pages: each of them keeps
- * up to FETCH_MAX_ACTIVE kernel threads. And those of all users in the namespaces
- * that one user has made, who may give itself many.
+ * Processes of one user that have ended and still wait for pages: each of them
+ * keeps up to FETCH_MAX_ACTIVE kernel threads, and nothing else counts it. And
+ * those of all users in the namespaces that one user has made, who may give
+ * itself many.
  */
-#define FETCH_MAX_CLOSED	16
-#define FETCH_MAX_CLOSED_OUTSIDE	64
+#define FETCH_MAX_ENDED	16
+#define FETCH_MAX_ENDED_OUTSIDE	64
 
 /* For work items that end in finite time. */
 static struct workqueue_struct *fetch_wq;
@@ -55,18 +57,39 @@ void hroce_fetch_exit(void)
 	destroy_workqueue(fetch_wq);
 }
 
+static void fetcher_free(struct hroce_fetcher *fetcher)
+{
+	destroy_workqueue(fetcher->wq);
+	mmdrop(fetcher->mm);
+	kfree(fetcher);
+}
+
 /* Must not be a work item of @fetcher: it waits for all of those. */
 static void fetcher_destroy(struct work_struct *work)
 {
 	struct hroce_fetcher *fetcher = container_of(work, struct hroce_fetcher,
 						     destroy);
 
-	destroy_workqueue(fetcher->wq);
 	mutex_lock(&fetchers_mutex);
 	list_del(&fetcher->node);
 	mutex_unlock(&fetchers_mutex);
 	wake_up_var(&fetchers);
-	kfree(fetcher);
+	fetcher_free(fetcher);
+}
+
+/*
+ * Its process has ended or has called execve(), but a fetch needs the address
+ * space, and so keeps its mappings, and with them the open device.
+ */
+static bool fetcher_orphaned(const struct hroce_fetcher *fetcher)
+{
+#ifdef CONFIG_MEMCG
+	return atomic_read(&fetcher->nr_works) &&
+	       !rcu_access_pointer(fetcher->mm->owner);
+#else
+	/* The kernel does not tell. */
+	return false;
+#endif
 }
 
 /*
@@ -83,54 +106,87 @@ static kuid_t fetch_outside_uid(void)
 	return uid;
 }
 
-static int fetcher_add(struct hroce_fetcher *fetcher)
+static bool fetcher_may_add(const struct hroce_fetcher *fetcher)
 {
 	unsigned int nr = 0, nr_outside = 0;
 	const struct hroce_fetcher *other;
-	bool may;
 
-	mutex_lock(&fetchers_mutex);
 	list_for_each_entry(other, &fetchers, node) {
-		if (!other->closed)
+		if (!fetcher_orphaned(other))
 			continue;
 		nr += uid_eq(other->owner, fetcher->owner);
 		nr_outside += uid_eq(other->outside, fetcher->outside);
 	}
-	may = nr < FETCH_MAX_CLOSED &&
-	      (uid_eq(fetcher->outside, GLOBAL_ROOT_UID) ||
-	       nr_outside < FETCH_MAX_CLOSED_OUTSIDE);
-	if (may)
-		list_add(&fetcher->node, &fetchers);
-	mutex_unlock(&fetchers_mutex);
-	return may ? 0 : -EAGAIN;
+	return nr < FETCH_MAX_ENDED &&
+	       (uid_eq(fetcher->outside, GLOBAL_ROOT_UID) ||
+		nr_outside < FETCH_MAX_ENDED_OUTSIDE);
 }
 
-struct hroce_fetcher *hroce_fetcher_create(void)
+static struct hroce_fetcher *fetcher_create(void)
 {
 	struct hroce_fetcher *fetcher;
-	int err = -ENOMEM;
 
 	fetcher = kzalloc(sizeof(*fetcher), GFP_KERNEL_ACCOUNT);
 	if (!fetcher)
-		return ERR_PTR(-ENOMEM);
+		return NULL;
 	INIT_WORK(&fetcher->destroy, fetcher_destroy);
 	refcount_set(&fetcher->users, 1);
 	fetcher->owner = current_uid();
 	fetcher->outside = fetch_outside_uid();
 	fetcher->wq = alloc_workqueue("hroce_fetch", WQ_UNBOUND,
 				      FETCH_MAX_ACTIVE);
-	if (!fetcher->wq)
-		goto free_fetcher;
-	err = fetcher_add(fetcher);
-	if (err)
-		goto destroy_wq;
+	if (!fetcher->wq) {
+		kfree(fetcher);
+		return NULL;
+	}
+	fetcher->mm = current->mm;
+	mmgrab(fetcher->mm);
 	return fetcher;
+}
 
-destroy_wq:
-	destroy_workqueue(fetcher->wq);
-free_fetcher:
-	kfree(fetcher);
-	return ERR_PTR(err);
+/* That of the calling process, with a reference; NULL if it has none. */
+static struct hroce_fetcher *fetcher_find(void)
+{
+	struct hroce_fetcher *fetcher;
+
+	list_for_each_entry(fetcher, &fetchers, node)
+		if (fetcher->mm == current->mm &&
+		    refcount_inc_not_zero(&fetcher->users))
+			return fetcher;
+	return NULL;
+}
+
+/*
+ * That of the calling process, which becomes @spare if it has none. Return: with a
+ * reference; NULL: it has none, and must not have one.
+ */
+static struct hroce_fetcher *fetcher_get(struct hroce_fetcher *spare)
+{
+	struct hroce_fetcher *fetcher;
+
+	mutex_lock(&fetchers_mutex);
+	fetcher = fetcher_find();
+	if (!fetcher && spare && fetcher_may_add(spare)) {
+		list_add(&spare->node, &fetchers);
+		fetcher = spare;
+	}
+	mutex_unlock(&fetchers_mutex);
+	return fetcher;
+}
+
+struct hroce_fetcher *hroce_fetcher_of_process(void)
+{
+	struct hroce_fetcher *fetcher = fetcher_get(NULL), *spare;
+
+	if (fetcher)
+		return fetcher;
+	spare = fetcher_create();
+	if (!spare)
+		return ERR_PTR(-ENOMEM);
+	fetcher = fetcher_get(spare);
+	if (fetcher != spare)
+		fetcher_free(spare);
+	return fetcher ?: ERR_PTR(-EAGAIN);
 }
 
 void hroce_fetcher_get(struct hroce_fetcher *fetcher)
@@ -144,17 +200,17 @@ void hroce_fetcher_put(struct hroce_fetcher *fetcher)
 		queue_work(fetch_wq, &fetcher->destroy);
 }
 
-void hroce_fetcher_close(struct hroce_fetcher *fetcher)
-{
-	mutex_lock(&fetchers_mutex);
-	fetcher->closed = true;
-	mutex_unlock(&fetchers_mutex);
-	hroce_fetcher_put(fetcher);
-}
-
 void hroce_fetch_queue(struct hroce_fetcher *fetcher, struct work_struct *work)
 {
+	if (fetcher)
+		atomic_inc(&fetcher->nr_works);
 	queue_work(fetcher ? fetcher->wq : fetch_wq, work);
+}
+
+void hroce_fetch_done(struct hroce_fetcher *fetcher)
+{
+	if (fetcher)
+		atomic_dec(&fetcher->nr_works);
 }
 
 void hroce_fetch_skip(struct work_struct *work)

@@ -9,25 +9,25 @@
 #include <linux/workqueue.h>
 
 /**
- * struct hroce_fetcher - fetcher of one user context
+ * struct hroce_fetcher - fetcher of one process
  * @node: in the list of all fetchers [fetchers_mutex]
  * @destroy: frees this structure
- * @wq: own workqueue, so that a stalled page delays this context only
- * @users: references: the context, until it closes, and each of its regions
+ * @wq: own workqueue, so that a stalled page delays this process only
+ * @users: references: contexts that used it last, and regions
+ * @mm: address space of the process; the structure stays, its contents may go
  * @owner: user that registered the first such region
  * @outside: who has made the outermost user namespace of that one; root if none
- * @closed: the context has closed [fetchers_mutex]
- * @nr_advices: work items queued by advice
+ * @nr_works: work items that have not ended
  */
 struct hroce_fetcher {
 	struct list_head node;
 	struct work_struct destroy;
 	struct workqueue_struct *wq;
 	refcount_t users;
+	struct mm_struct *mm;
 	kuid_t owner;
 	kuid_t outside;
-	bool closed;
-	atomic_t nr_advices;
+	atomic_t nr_works;
 };
 
 /* Called when the module is loaded. Return: 0 or -ENOMEM. */
@@ -43,37 +43,31 @@ int hroce_fetch_init(void);
 void hroce_fetch_exit(void);
 
 /**
- * hroce_fetcher_create - create a fetcher
+ * hroce_fetcher_of_process - get the fetcher of the calling process
  *
  * Context: process, may sleep.
- * Return: fetcher with one user; or ERR_PTR(): -ENOMEM; -EAGAIN: too many of
- * the caller's closed contexts still wait for pages.
+ * Return: fetcher, with a reference; or ERR_PTR(): -ENOMEM; -EAGAIN: too many
+ * processes of the caller's user have ended and still wait for pages.
  */
-struct hroce_fetcher *hroce_fetcher_create(void);
+struct hroce_fetcher *hroce_fetcher_of_process(void);
 
 /* Context: process. The caller has a reference. */
 void hroce_fetcher_get(struct hroce_fetcher *fetcher);
 
-/* Context: any. */
+/* Does not wait: fetches in progress keep the fetcher. Context: any. */
 void hroce_fetcher_put(struct hroce_fetcher *fetcher);
-
-/**
- * hroce_fetcher_close - the context closes
- * @fetcher: the context's reference is dropped
- *
- * Does not wait: fetches in progress keep the fetcher.
- * Context: process, may sleep.
- */
-void hroce_fetcher_close(struct hroce_fetcher *fetcher);
 
 /**
  * hroce_fetch_queue - queue a work item that may wait for pages
  * @fetcher: fetcher of the memory's owner; NULL if @work ends in finite time
- * @work: work item
+ * @work: work item; calls hroce_fetch_done() before it ends
  *
  * Context: any.
  */
 void hroce_fetch_queue(struct hroce_fetcher *fetcher, struct work_struct *work);
+
+/* A work item of hroce_fetch_queue(), with the same @fetcher, ends. */
+void hroce_fetch_done(struct hroce_fetcher *fetcher);
 
 /**
  * hroce_fetch_skip - expedite a work item that need not fetch any more

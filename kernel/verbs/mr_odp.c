@@ -23,8 +23,8 @@
 /* Fetch at most this much for a fault; the rest is fetched by the next one. */
 #define FETCH_MAX	(4u << 20)
 
-/* Most pending prefetches of a context; further ones are ignored. */
-#define MAX_ADVICES	256
+/* Advice is ignored while a process waits for so many fetches. */
+#define MAX_FETCHES	256
 
 /**
  * struct odp_mr - memory region with on-demand paging
@@ -155,7 +155,6 @@ struct ib_mr *hroce_mr_reg_odp(struct ib_pd *pd, u64 start, u64 length,
 	err = PTR_ERR_OR_ZERO(fetcher);
 	if (err)
 		goto free_odp;
-	hroce_fetcher_get(fetcher);
 	odp->mr.fetcher = fetcher;
 	odp->start = start;
 	hroce_paged_init(&odp->paged, start, length, &odp->mr.region.lock);
@@ -216,7 +215,7 @@ static void prefetch_work(struct work_struct *work)
 						work);
 
 	pre->err = prefetch_run(pre);
-	atomic_dec(&prefetch_fetcher(pre)->nr_advices);
+	hroce_fetch_done(prefetch_fetcher(pre));
 	/* Pairs with prefetch_wait(). */
 	smp_store_release(&pre->done, true);
 	wake_up_all(&advisers);
@@ -303,15 +302,13 @@ prefetch_new(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 	return pre;
 }
 
-/* Return: false if MAX_ADVICES are pending. */
+/* Return: false if there are too many already. */
 static bool prefetch_queue(struct odp_prefetch *pre, bool wait)
 {
 	struct hroce_fetcher *fetcher = prefetch_fetcher(pre);
 
-	if (atomic_inc_return(&fetcher->nr_advices) > MAX_ADVICES && !wait) {
-		atomic_dec(&fetcher->nr_advices);
+	if (!wait && atomic_read(&fetcher->nr_works) >= MAX_FETCHES)
 		return false;
-	}
 	if (wait)
 		refcount_inc(&pre->users);
 	hroce_fetch_queue(fetcher, &pre->work);

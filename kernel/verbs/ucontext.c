@@ -81,9 +81,17 @@ struct hroce_fetcher *hroce_ucontext_fetcher(struct ib_udata *udata)
 
 	ctx = rdma_udata_to_drv_context(udata, struct hroce_ucontext, ib);
 	mutex_lock(&ctx->lock);
-	fetcher = ctx->fetcher ?: hroce_fetcher_create();
-	if (!IS_ERR(fetcher))
+	fetcher = ctx->fetcher;
+	if (!fetcher || fetcher->mm != current->mm) {
+		fetcher = hroce_fetcher_of_process();
+		if (IS_ERR(fetcher))
+			goto unlock;
+		if (ctx->fetcher)
+			hroce_fetcher_put(ctx->fetcher);
 		ctx->fetcher = fetcher;
+	}
+	hroce_fetcher_get(fetcher);
+unlock:
 	mutex_unlock(&ctx->lock);
 	return fetcher;
 }
@@ -122,7 +130,7 @@ void hroce_ucontext_dealloc(struct ib_ucontext *ibctx)
 	struct hroce_ucontext *ctx = to_hctx(ibctx);
 
 	if (ctx->fetcher)
-		hroce_fetcher_close(ctx->fetcher);
+		hroce_fetcher_put(ctx->fetcher);
 	hroce_rings_release(ctx);
 	mem_cgroup_put(ctx->user.memcg);
 }

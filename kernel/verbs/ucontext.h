@@ -104,12 +104,13 @@ int hroce_udata_answer(struct ib_udata *udata, const void *answer, size_t len);
 int hroce_ucontext_check(struct ib_udata *udata);
 
 /**
- * hroce_ucontext_fetcher - get the fetcher of a context
- * @udata: of a command that creates a region
+ * hroce_ucontext_fetcher - get the fetcher of the calling process
+ * @udata: of a command that creates a region; its context keeps the fetcher, so
+ *	that there need not be another one for the next region
  *
  * Context: process, may sleep.
- * Return: fetcher, which the context of the command keeps until it closes; or
- * ERR_PTR().
+ * Return: fetcher, with a reference; or ERR_PTR(), see
+ * hroce_fetcher_of_process().
  */
 struct hroce_fetcher *hroce_ucontext_fetcher(struct ib_udata *udata);
 

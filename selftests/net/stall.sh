@@ -24,6 +24,7 @@ end_servers() {
 }
 
 finish() {
+	echo 0 >/proc/sys/vm/unprivileged_userfaultfd
 	end_servers
 	cleanup
 }
@@ -50,11 +51,12 @@ fresh() {
 	modprobe hroce && two_ends
 }
 
-# usage: stall KIND ACTION: leaves the process in stall_pid, its output in stall_log
+# usage: stall KIND ACTION: by the command in as; leaves the process in stall_pid, its output in stall_log
+as=()
 stall() {
 	stall_log=/tmp/stall-$id
 	: >"$stall_log"
-	HROCE_DEV=nla "$build/vt_stall" "$1" "$2" >"$stall_log" 2>&1 &
+	HROCE_DEV=nla "${as[@]}" "$build/vt_stall" "$1" "$2" >"$stall_log" 2>&1 &
 	stall_pid=$!
 	if ! wait_for 20 grep -q '^stuck' "$stall_log"; then
 		cat "$stall_log"
@@ -119,10 +121,67 @@ unload() {
 	wait_for 20 unloaded && modprobe hroce
 }
 
+# A process waits for 16 pages at a time, whatever its contexts.
+a_process() {
+	fresh && stall "$1" many || return
+	wait_for 20 grep -q '^asked' "$stall_log"
+	grep -x 'asked for 16 pages' "$stall_log" || { cat "$stall_log"; return 1; }
+	kill -9 $stall_pid
+	wait_for 20 ended $stall_pid && others_work
+}
+
+# usage: ended_process KIND: one that waits, and has ended
+ended_process() {
+	stall "$1" read && grep -q '^stuck' "$stall_log" || return
+	kill -9 $stall_pid
+	wait_for 20 ended $stall_pid
+}
+
+# 16 processes of a user may end and go on waiting; one that has not, or another user, does not count.
+ended_processes() {
+	local living
+
+	fresh && stall "$1" read || return
+	living=$stall_pid
+	for _ in {1..16}; do ended_process "$1" || return; done
+	refused "$1" && ! ended "$living" && others_work || return
+	end_servers
+	fresh && ended_process "$1"
+}
+
+refused() {
+	stall "$1" read
+	grep 'Resource temporarily unavailable' "$stall_log" || { echo "not refused"; return 1; }
+}
+
+# Who makes a namespace has many users: 64 processes of all of them. Those of root are others. FUSE does not serve the
+# kernel's threads there.
+ended_outside() {
+	local maker user
+
+	fresh && echo 1 >/proc/sys/vm/unprivileged_userfaultfd || return
+	setpriv --reuid 1000 --regid 1000 --clear-groups unshare --user sleep 600 >/dev/null 2>&1 &
+	maker=$!
+	echo $maker >>"$pids"
+	wait_for 10 other_user_namespace $maker && echo 0 300000 100 >/proc/$maker/uid_map &&
+		echo 0 300000 100 >/proc/$maker/gid_map || return
+	for user in {1..5}; do
+		as=(nsenter -t "$maker" --user --setuid "$user" --setgid "$user")
+		[ "$user" != 5 ] || break
+		for _ in {1..16}; do ended_process "$1" || return; done
+	done
+	refused "$1" || return
+	as=()
+	ended_process "$1"
+}
+other_user_namespace() { [ "$(readlink "/proc/$1/ns/user")" != "$(readlink /proc/self/ns/user)" ]; }
+
 modprobe -a rdma_ucm ib_uverbs hroce || { tap_case stall.load false; tap_done; exit 1; }
 for kind in fuse uffd; do
-	for case in deregistered killed link_deleted netdev_deleted namespace_deleted advised unload; do
+	for case in deregistered killed link_deleted netdev_deleted namespace_deleted advised unload a_process; do
 		tap_case "stall.${case}_$kind" "$case" "$kind"
 	done
 done
+tap_case stall.ended_processes ended_processes fuse
+tap_case stall.ended_outside ended_outside uffd
 tap_done

@@ -3,7 +3,7 @@
  * Memory whose pages never come: of a FUSE file whose server has stopped
  * answering, or with a handler of userfaultfd that does not resolve faults.
  *
- *	vt_stall fuse|uffd read|dereg|advise
+ *	vt_stall fuse|uffd read|dereg|advise|many
  *
  * A server is made that outlives this process; its number is the first line of
  * output. A queue pair, connected to another one of this process, wants to send
@@ -15,10 +15,13 @@
  *		ends
  *	advise	asks for the next page by advice and waits for that, until it is
  *		killed or the link goes; prints what it came to
+ *	many	does the same with more queue pairs, a page each, in two
+ *		contexts; prints how many pages the server has been asked for
  *
  * Exit status 4: this kernel has no such memory. Needs HROCE_DEV.
  */
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -26,6 +29,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <linux/fuse.h>
@@ -34,7 +38,7 @@
 #include "vt.h"
 
 #define PAGE	4096ul
-#define LEN	(16 * PAGE)
+#define LEN	(32 * PAGE)
 
 /**
  * struct stall - memory that does not come
@@ -221,10 +225,49 @@ static void advise(struct vt_end *e, struct ibv_mr *mr, unsigned char *at)
 	fflush(stdout);
 }
 
+static struct vt_mem reg(struct vt_end *e, unsigned char *buf)
+{
+	struct vt_mem m = { .buf = buf, .len = LEN };
+
+	m.mr = ibv_reg_mr(e->pd, buf, LEN, IBV_ACCESS_ON_DEMAND);
+	VT_OK(m.mr, "%s", strerror(errno));
+	return m;
+}
+
+static void many(struct vt *t, const struct vt_mem *odp, int asked)
+{
+	struct pollfd pfd = { .fd = asked, .events = POLLIN };
+	struct vt_mem odp_b;
+	int nr = 1;
+	pid_t pid;
+
+	/* The second context has been used by a process that has ended. */
+	pid = fork();
+	if (!pid) {
+		reg(&t->b, odp->buf);
+		_exit(0);
+	}
+	VT_EQ(waitpid(pid, NULL, 0), pid);
+	odp_b = reg(&t->b, odp->buf);
+
+	for (unsigned int i = 1; i < LEN / PAGE; i++)
+		vt_send(vt_pair(t, NULL)->qp[i % 2], &(struct vt_wr){
+			.op = IBV_WR_SEND, .local = i % 2 ? &odp_b : odp,
+			.off = i * PAGE, .len = 100 });
+	while (poll(&pfd, 1, 2000) == 1) {
+		char c;
+
+		VT_EQ(read(asked, &c, 1), 1);
+		nr++;
+	}
+	printf("asked for %d pages\n", nr);
+	fflush(stdout);
+}
+
 static int run(const char *kind, const char *act)
 {
-	struct vt_mem odp = { .len = LEN };
 	struct stall s = {};
+	struct vt_mem odp;
 	struct vt_pair *p;
 	struct vt t = {};
 	int asked;
@@ -232,9 +275,7 @@ static int run(const char *kind, const char *act)
 	asked = !strcmp(kind, "fuse") ? stall_fuse(&s) : stall_uffd(&s);
 	vt_open(&t.a, vt_dev_name(0), 4);
 	vt_open(&t.b, vt_dev_name(0), 4);
-	odp.buf = s.buf;
-	odp.mr = ibv_reg_mr(t.a.pd, odp.buf, LEN, IBV_ACCESS_ON_DEMAND);
-	VT_OK(odp.mr, "%s", strerror(errno));
+	odp = reg(&t.a, s.buf);
 	p = vt_pair(&t, NULL);
 	vt_send(p->qp[0], &(struct vt_wr){ .op = IBV_WR_SEND, .local = &odp,
 		.len = 100 });
@@ -247,6 +288,8 @@ static int run(const char *kind, const char *act)
 		printf("deregistered\n");
 		fflush(stdout);
 	} else {
+		if (!strcmp(act, "many"))
+			many(&t, &odp, asked);
 		pause();
 	}
 	return 0;
@@ -255,7 +298,7 @@ static int run(const char *kind, const char *act)
 int main(int argc, char **argv)
 {
 	if (argc != 3) {
-		fprintf(stderr, "usage: vt_stall fuse|uffd read|dereg|advise\n");
+		fprintf(stderr, "usage: vt_stall fuse|uffd read|dereg|advise|many\n");
 		return 2;
 	}
 	return run(argv[1], argv[2]);
