@@ -22,6 +22,17 @@ void hroce_stats_sum(const struct hroce_stats __percpu *stats, u64 *values)
 	hroce_stats_gather(stats, values);
 }
 
+u64 hroce_stats_get(const struct hroce_stats __percpu *stats,
+		    enum hroce_stat stat)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(stats, cpu)->v[stat]);
+	return sum;
+}
+
 void hroce_stats_alias(u64 *values)
 {
 	static const struct {

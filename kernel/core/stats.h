@@ -48,6 +48,17 @@ void hroce_stats_gather(const struct hroce_stats __percpu *stats, u64 *values);
 void hroce_stats_sum(const struct hroce_stats __percpu *stats, u64 *values);
 
 /**
+ * hroce_stats_get - sum a counter of all CPUs
+ * @stats: set
+ * @stat: counter
+ *
+ * Context: any.
+ * Return: the sum.
+ */
+u64 hroce_stats_get(const struct hroce_stats __percpu *stats,
+		    enum hroce_stat stat);
+
+/**
  * hroce_stats_alias - compute the counters that have a second name
  * @values: counters, HROCE_STAT_NR of them; extended to HROCE_VALUE_NR
  *

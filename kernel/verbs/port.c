@@ -113,7 +113,9 @@ int hroce_device_query(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->vendor_id = VENDOR_NONE;
 	attr->max_mr_size = 1ULL << 47;
 	attr->page_size_cap = PAGE_MASK & GENMASK_ULL(31, 0);
-	attr->device_cap_flags = IB_DEVICE_RC_RNR_NAK_GEN |
+	attr->device_cap_flags = IB_DEVICE_BAD_PKEY_CNTR |
+				 IB_DEVICE_BAD_QKEY_CNTR |
+				 IB_DEVICE_RC_RNR_NAK_GEN |
 				 IB_DEVICE_CURR_QP_STATE_MOD |
 				 IB_DEVICE_PORT_ACTIVE_EVENT |
 				 IB_DEVICE_SYS_IMAGE_GUID |
@@ -210,6 +212,12 @@ static u32 port_kbps(const struct hroce_dev *dev)
 	return mbps < U32_MAX / 1000 ? mbps * 1000 : HRP_RP_LINE_KBPS;
 }
 
+/* As PortInfo has it: it stops at its largest value. */
+static u32 port_count(const struct hroce_dev *dev, enum hroce_stat stat)
+{
+	return min_t(u64, hroce_stats_get(dev->port.stats, stat), U16_MAX);
+}
+
 int hroce_port_query(struct ib_device *ibdev, u32 port_num,
 		     struct ib_port_attr *attr)
 {
@@ -221,6 +229,8 @@ int hroce_port_query(struct ib_device *ibdev, u32 port_num,
 	attr->ip_gids = true;
 	attr->port_cap_flags = IB_PORT_CM_SUP;
 	attr->max_msg_sz = HROCE_MAX_MSG;
+	attr->bad_pkey_cntr = port_count(dev, HROCE_DROP_PKEY);
+	attr->qkey_viol_cntr = port_count(dev, HROCE_DROP_QKEY);
 	attr->pkey_tbl_len = HROCE_PKEY_TABLE_LEN;
 	return 0;
 }

@@ -126,6 +126,14 @@ static const struct {
 	{ 0xffff, 0x8001, false },
 };
 
+static uint32_t bad_pkeys(const struct vt_end *e)
+{
+	struct ibv_port_attr port;
+
+	VT_EQ(ibv_query_port(e->ctx, 1, &port), 0);
+	return port.bad_pkey_cntr;
+}
+
 static void connected_peers(struct vt *t)
 {
 	struct vt_mem *s = vt_mem(&t->a, 64, VT_ALL);
@@ -136,6 +144,7 @@ static void connected_peers(struct vt *t)
 		struct vt_pair *p = members(t, IBV_QPT_RC, memberships[i].a,
 					    memberships[i].b);
 		long long drops = vt_settled(&t->b, "rx_drop_pkey");
+		uint32_t bad = bad_pkeys(&t->b);
 
 		vt_send(p->qp[0], &(struct vt_wr){
 			.local = s, .len = 64, .remote = d,
@@ -144,6 +153,8 @@ static void connected_peers(struct vt *t)
 			  IBV_WC_SUCCESS : IBV_WC_RETRY_EXC_ERR);
 		VT_OK((vt_settled(&t->b, "rx_drop_pkey") > drops) !=
 		      memberships[i].meet, "at %u", i);
+		VT_OK((bad_pkeys(&t->b) > bad) != memberships[i].meet, "at %u",
+		      i);
 	}
 }
 

@@ -162,15 +162,19 @@ static void only_next_arrives(struct vt_pair *p, struct vt_mem *s,
 
 static void wrong_qkey_dropped(struct vt *t)
 {
+	struct ibv_port_attr before, after;
 	struct vt_pair *p = ud_pair(t);
 	struct vt_mem *s = vt_mem(&t->a, 64, VT_ALL);
 	struct vt_mem *d = vt_mem(&t->b, 64 + VT_GRH, VT_ALL);
 
+	VT_EQ(ibv_query_port(t->b.ctx, 1, &before), 0);
 	vt_recv(p->qp[1], 1, d, 0, 64 + VT_GRH);
 	datagram(p, &(struct vt_wr){
 		.op = IBV_WR_SEND, .id = 1, .local = s, .len = 64,
 		.qkey = VT_QKEY + 1 });
 	only_next_arrives(p, s, d);
+	VT_EQ(ibv_query_port(t->b.ctx, 1, &after), 0);
+	VT_EQ(after.qkey_viol_cntr, before.qkey_viol_cntr + 1);
 }
 
 static void qkey_top_bit_uses_own(struct vt *t)
