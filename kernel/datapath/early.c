@@ -88,6 +88,8 @@ bool hroce_early_hold(struct hroce_qp *qp, const struct hrp_pkt *pkt)
 	needs = early_needs(qp, pkt->psn, pkt->syndrome);
 	if (hrp_psn_diff(needs, early_end(qp)) <= 0)
 		return false;
+	/* It may be replaced by a later one, and is processed in parts. */
+	hrp_comp_credits(&qp->proto, pkt);
 	if (!e->held) {
 		e->held = true;
 		e->until_ns = ktime_get_ns() + EARLY_MAX_NS;
@@ -99,21 +101,28 @@ bool hroce_early_hold(struct hroce_qp *qp, const struct hrp_pkt *pkt)
 	}
 	e->psn = pkt->psn;
 	e->syndrome = pkt->syndrome;
+	e->map = pkt->info & HRP_OI_EXT && pkt->payload_len;
 	hroce_early_go_on(qp);
 	return true;
 }
 
-/* Process an acknowledgement. Return: false if it is not new. */
-static bool early_commit(struct hroce_qp *qp, u32 psn, u8 syndrome, u64 now_ns)
+/*
+ * Process an acknowledgement. @map: it has told what is kept. Return: false if it
+ * is not new.
+ */
+static bool early_commit(struct hroce_qp *qp, u32 psn, u8 syndrome, bool map,
+			 u64 now_ns)
 {
 	struct hrp_pkt pkt = {
 		.opcode = hrp_qp_service(&qp->proto) | HRP_OP_ACK,
 		.psn = psn & HRP_PSN_MASK,
 		.syndrome = syndrome,
+		.payload_len = map,
 	};
 	struct hrp_rx rx __uninitialized;
 
-	pkt.info = hrp_opcode_info(pkt.opcode);
+	/* Like one between hroce peers, it has no credits. */
+	pkt.info = hrp_opcode_info(pkt.opcode) | HRP_OI_EXT;
 	hrp_comp_begin(&qp->proto, &pkt, &rx);
 	if (rx.verdict == HRP_RX_DROP)
 		return false;
@@ -134,14 +143,14 @@ void hroce_early_go_on(struct hroce_qp *qp)
 	now_ns = ktime_get_ns();
 	if (hrp_psn_diff(early_needs(qp, e->psn, e->syndrome), end) <= 0) {
 		e->held = false;
-		early_commit(qp, e->psn, e->syndrome, now_ns);
+		early_commit(qp, e->psn, e->syndrome, e->map, now_ns);
 		return;
 	}
 	/* A NAK acknowledges what is before its PSN, and nothing else. */
 	if ((e->syndrome & HRP_SYN_TYPE_MASK) != HRP_SYN_ACK &&
 	    hrp_psn_diff(end, e->psn) > 0)
 		end = e->psn;
-	if (early_commit(qp, end - 1, HRP_SYN_CREDIT_INVALID, now_ns))
+	if (early_commit(qp, end - 1, HRP_SYN_ACK, false, now_ns))
 		e->until_ns = now_ns + EARLY_MAX_NS;
 }
 

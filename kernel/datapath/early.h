@@ -13,8 +13,9 @@ struct hroce_qp;
  * struct hroce_early - memory that frames of a requester may refer to
  * @until_ns: end of the wait, if @held or @error
  * @psn: PSN of the acknowledgement that is held back
- * @syndrome: its syndrome
+ * @syndrome: its syndrome; the credits have been taken
  * @held: an acknowledgement is held back
+ * @map: it tells what is kept behind a gap
  * @error: completions in error are held back
  * @busy: frames may refer to memory; false if none does, or after a timeout
  * @open: a burst may refer to memory and not be in a frame yet; written by the
@@ -25,6 +26,7 @@ struct hroce_early {
 	u32 psn;
 	u8 syndrome;
 	u8 held:1;
+	u8 map:1;
 	u8 error:1;
 	bool busy;
 	bool open;
@@ -59,7 +61,7 @@ static inline void hroce_early_sent(struct hroce_early *early)
  * An acknowledgement is early if it completes a request while a frame still
  * refers to its memory: the application could then modify that. It is processed
  * as far as it is not early, and completely when the frames have been freed or
- * after EARLY_MAX_NS.
+ * after EARLY_MAX_NS. Credits are taken at once.
  *
  * Responses to READ and atomic requests are not held back.
  *

@@ -485,7 +485,8 @@ static int recv_response(struct hroce_qp *qp, struct hroce_recv *r)
 	if (!correct)
 		goto unlock;
 	drop = -1;
-	if (qp->early.busy && hroce_early_hold(qp, &r->packet.pkt))
+	if (qp->early.busy && d.verdict != HRP_RX_DUPLICATE &&
+	    hroce_early_hold(qp, &r->packet.pkt))
 		goto unlock;
 	if (hrp_comp_commit(&qp->proto, &r->packet.pkt, &d, ktime_get_ns(), status))
 		set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);

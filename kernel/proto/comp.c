@@ -174,12 +174,29 @@ static void comp_begin_data(const struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	rx->mem.access = HRP_ACCESS_LOCAL_WRITE;
 }
 
-/* An answer that comes twice was late, and is worth an ICRC. */
+/* Does an ACK repeat the one before, as the peer has more receive entries now? */
+static bool comp_is_unsolicited(const struct hrp_req *req,
+				const struct hrp_pkt *pkt)
+{
+	return req->credited && !(pkt->info & HRP_OI_EXT) &&
+	       (pkt->syndrome & HRP_SYN_TYPE_MASK) == HRP_SYN_ACK &&
+	       hrp_psn_add(pkt->psn, 1) == req->psn_una;
+}
+
+/*
+ * An answer that comes twice was late, and is worth an ICRC. So are credits
+ * (9.7.7.2).
+ */
 static void comp_begin_stale(const struct hrp_req *req,
 			     const struct hrp_pkt *pkt, struct hrp_rx *rx)
 {
-	if (pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC) && req->sack &&
-	    hrp_late_knows(&req->sack->late, pkt->psn))
+	bool worth;
+
+	if (pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC))
+		worth = req->sack && hrp_late_knows(&req->sack->late, pkt->psn);
+	else
+		worth = comp_is_unsolicited(req, pkt);
+	if (worth)
 		rx->verdict = HRP_RX_DUPLICATE;
 	else
 		rx->drop = HROCE_DROP_STALE_ACK;
@@ -572,6 +589,13 @@ static noinline void comp_note_nak(struct hrp_req *req,
 		req->sack->lost = false;
 }
 
+void hrp_comp_credits(struct hrp_qp *qp, const struct hrp_pkt *pkt)
+{
+	if ((pkt->syndrome & HRP_SYN_TYPE_MASK) == HRP_SYN_ACK &&
+	    !(pkt->info & HRP_OI_EXT))
+		hrp_e2e_acked(&qp->req, pkt);
+}
+
 static void comp_commit_ack(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 			    u64 now_ns)
 {
@@ -580,8 +604,7 @@ static void comp_commit_ack(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	enum comp_rest rest = REST_FLIES;
 	u32 n, held;
 
-	if (type == HRP_SYN_ACK && !(pkt->info & HRP_OI_EXT))
-		hrp_e2e_acked(req, pkt);
+	hrp_comp_credits(qp, pkt);
 	n = comp_distance(req, pkt->psn) + (type == HRP_SYN_ACK);
 	held = comp_ack(qp, n);
 	if (held != n)
@@ -700,6 +723,8 @@ bool hrp_comp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 
 	if (pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC))
 		comp_commit_data(qp, pkt, rx, now_ns, status);
+	else if (unlikely(rx->verdict == HRP_RX_DUPLICATE))
+		hrp_comp_credits(qp, pkt);
 	else
 		comp_commit_ack(qp, pkt, now_ns);
 	return comp_wakes_requester(qp, doubts);

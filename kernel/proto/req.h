@@ -180,6 +180,15 @@ void hrp_comp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		    struct hrp_rx *rx);
 
 /**
+ * hrp_comp_credits - take the credits of an acknowledgement that is not new
+ * @qp: queue pair
+ * @pkt: acknowledgement of a reliable service, ICRC correct
+ *
+ * Context: send lock held.
+ */
+void hrp_comp_credits(struct hrp_qp *qp, const struct hrp_pkt *pkt);
+
+/**
  * hrp_comp_commit - a response arrived: act
  * @qp: queue pair
  * @pkt: the same response, ICRC correct

@@ -159,8 +159,8 @@ def feth(bits):
     return struct.pack(">I", bits)
 
 
-def aeth(syndrome):
-    return struct.pack(">I", syndrome << 24)
+def aeth(syndrome, msn=0):
+    return struct.pack(">I", syndrome << 24 | msn)
 
 
 def deth(qkey=0x11110003, src=77):
@@ -589,10 +589,10 @@ class Waiting:
                 raise Failure("nothing waits" if some else "it still waits")
             time.sleep(0.01)
 
-    def answer(self, syndrome):
+    def answer(self, syndrome, msn=0):
         """The peer answers the last packet."""
         target = self.target
-        packet = Packet(target, RC_ACK, target.psn(4 * 3 - 1), b"", aeth(syndrome))
+        packet = Packet(target, RC_ACK, target.psn(4 * 3 - 1), b"", aeth(syndrome, msn))
         packet.mac_dst, packet.mac_src = target.mac_a, target.mac_b
         packet.src, packet.dst, packet.qpn = target.ip_b, target.ip_a, target.pair["qpn_a"]
         target.socket_b.send(packet.frame())
@@ -639,6 +639,28 @@ def early(syndrome, end, statuses):
                     raise
                 print(f"# again, as it took {waiting.took:.1f} s: {failure}")
     return run
+
+
+def limited():
+    """Messages of nla that the peer has told no credits for."""
+    time.sleep(JIFFY)
+    with open(COUNTERS.replace("nlb", "nla") + "e2e_limited", encoding="ascii") as file:
+        return int(file.read())
+
+
+def early_credits(target):
+    """An ACK that is held back has told credits for four more messages than it acknowledges."""
+    with Waiting(target) as waiting:
+        waiting.answer(4, 4)
+        target.tell("reuse 4")
+        waiting.release()
+        answer = target.hear("reuse 4")
+        if answer != "done 0 0 0 0":
+            raise Failure(answer)
+    before = limited()
+    target.check("alone")
+    if limited() != before:
+        raise Failure("a message was limited for which credits had been told")
 
 
 def early_and_stuck(target):
@@ -813,6 +835,7 @@ DROP = {
     "early_error": early(None, "fail 4", None),
     "early_reset": early(None, "reset_a", None),
     "early_and_stuck": early_and_stuck,
+    "early_credits": early_credits,
     "tiny_segments": tiny_segments,
     "not_for_us": not_for_us,
     "spoilt_behind_good": spoilt_behind_good,

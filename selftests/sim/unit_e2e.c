@@ -196,9 +196,36 @@ static void wrong_credits_stop_nothing(void)
 	rig_end();
 }
 
+/* The peer posts entries, and says so without being asked. */
+static void unsolicited_acks_bring_credits(void)
+{
+	begin(0);
+	post(HROCE_WR_SEND, 1, 9 * MTU);
+	tap_eq(rig_drain(), 1);
+	rig_ack(1, HRP_SYN_RNR | 1);
+	ack(0, 1, 4);
+	tap_eq(rig_drain(), 0);
+	rig.now_ns = hrp_req_deadline(req);
+	hrp_req_timeout(&rig.qp, rig.now_ns);
+	/* After an RNR NAK, one packet is first. */
+	tap_eq(rig_drain(), 1);
+	ack(1, 1, 0);
+	tap_eq(rig_drain(), 8);
+	ack(9, 2, 0);
+	/* Fewer, and one that is older than the last. */
+	ack(9, 2, 1);
+	ack(8, 2, 9);
+	post(HROCE_WR_SEND, 6, 1);
+	tap_eq(rig_drain(), 4);
+	ack(13, 6, 2);
+	tap_eq(rig_drain(), 2);
+	ack(15, 8, 0);
+	rig_end();
+}
+
 int main(void)
 {
-	tap_plan(9);
+	tap_plan(10);
 	tap_run(codes);
 	tap_run(nothing_is_limited_without_credits);
 	tap_run(one_packet_beyond_the_limit);
@@ -208,5 +235,6 @@ int main(void)
 	tap_run(what_was_granted_stays);
 	tap_run(peers_may_stop_to_tell);
 	tap_run(wrong_credits_stop_nothing);
+	tap_run(unsolicited_acks_bring_credits);
 	return tap_exit();
 }

@@ -15,6 +15,7 @@
  *	check		send verified messages over the pair and over a neighbour:
  *			"ok", or "not ok" and why
  *	neighbour	the same over the neighbour alone
+ *	alone		one message over the pair alone
  *	stream N	N WRITEs of 64 KB over the neighbour
  *	write N		a posts N WRITEs of three packets each
  *	reuse N		wait for N completions, change the memory at once, and
@@ -145,6 +146,12 @@ static void check(struct target *g, bool both)
 		g->sent++;
 	}
 	printf("ok sent=%u\n", g->sent);
+}
+
+static void alone(struct target *g)
+{
+	if (message(g, g->p, 1000000 + g->seq++))
+		printf("ok sent=%u\n", ++g->sent);
 }
 
 /* Others need the CPU meanwhile: nothing sleeps, as that takes long. */
@@ -382,6 +389,8 @@ int main(void)
 			check(&g, true);
 		else if (!strncmp(line, "neighbour", 9))
 			check(&g, false);
+		else if (!strncmp(line, "alone", 5))
+			alone(&g);
 		else
 			printf("what?\n");
 	}
