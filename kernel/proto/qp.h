@@ -323,6 +323,7 @@ struct hrp_rdres_rest {
  * @opcode: enum hrp_op of the request
  * @nr_pkts: response packets; 0: never used
  * @replay: answers a duplicate; the payload is copied
+ * @answered: all has been sent before
  * @va: READ: start of the requested range
  * @rkey: READ: remote key, checked again for each burst
  * @len: READ: bytes
@@ -343,7 +344,8 @@ struct hrp_rdres {
 	u32 psn:24;
 	u32 opcode:8;
 	u32 nr_pkts:24;
-	u32 replay:8;
+	u32 replay:1;
+	u32 answered:1;
 	u64 va;
 	u32 rkey;
 	u32 len;

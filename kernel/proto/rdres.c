@@ -240,6 +240,8 @@ bool hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 	}
 	if ((s32)(resp->rd_reply - idx) > 0)
 		resp->rd_reply = idx;
+	if (res->sent == res->end)
+		res->answered = 1;
 	if (resp->follows)
 		res->sport = pkt->sport;
 	rdres_cover(res, first, end);
@@ -259,6 +261,15 @@ bool hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 	res->end = end;
 	res->replay = 1;
 	return part;
+}
+
+bool hrp_rdres_was_answered(const struct hrp_resp *resp, u32 psn)
+{
+	const struct hrp_rdres *res;
+	u32 idx;
+
+	res = rdres_find(resp, psn, &idx);
+	return res && res->answered;
 }
 
 u32 hrp_rdres_oldest(const struct hrp_resp *resp)

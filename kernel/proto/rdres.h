@@ -46,6 +46,16 @@ bool hrp_rdres_known(const struct hrp_qp *qp, const struct hrp_pkt *pkt);
 bool hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt);
 
 /**
+ * hrp_rdres_was_answered - may the peer have had all of an answer?
+ * @resp: responder
+ * @psn: of a response packet
+ *
+ * Return: true if all packets of that answer have been sent once, and now some are
+ * sent again.
+ */
+bool hrp_rdres_was_answered(const struct hrp_resp *resp, u32 psn);
+
+/**
  * hrp_rdres_return - a response packet and those behind it were not sent
  * @resp: responder
  * @psn: of the packet

@@ -187,17 +187,14 @@ static bool resp_is_finishing(const struct hrp_resp *resp)
  * acknowledgement of earlier completions: an application may see a completion
  * and disconnect before the peer is told.
  */
-static bool resp_may_answer(const struct hrp_qp *qp)
+static bool resp_may_finish(const struct hrp_qp *qp)
 {
 	const struct hrp_resp *resp = &qp->resp;
 
-	if (resp_is_up(qp))
-		return true;
 	if (qp->state != HRP_ERR)
 		return false;
 	return resp_is_finishing(resp) ||
-	       (resp->ack_due && !resp->nak_due &&
-		resp->rd_reply == resp->rd_head);
+	       (resp->ack_due && resp->rd_reply == resp->rd_head);
 }
 
 /* Does the NAK that is due say what is kept? */
@@ -268,8 +265,15 @@ bool hrp_resp_next(struct hrp_qp *qp, struct hrp_burst *b)
 
 	if (!hrp_resp_is_due(resp))
 		return false;
-	if (resp->rd_wait || !resp_may_answer(qp))
+	if (resp->rd_wait)
 		return false;
+	if (unlikely(!resp_is_up(qp))) {
+		if (!resp_may_finish(qp))
+			return false;
+		/* What is missing is not waited for any more. */
+		if (!resp_refuses(resp))
+			resp->nak_due = 0;
+	}
 	if (unlikely(resp->mtu_due))
 		hrp_mtu_build_answer(qp, b);
 	else if (!hrp_rdres_next(qp, b) && !resp_next_ack(qp, b))
@@ -303,6 +307,9 @@ void hrp_resp_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
 		resp->rd_wait = hrp_rdres_return(resp, b->first.psn);
 		return;
 	}
+	/* The peer may have had the answer, and have made the key invalid. */
+	if (b->copy && hrp_rdres_was_answered(resp, b->first.psn))
+		return;
 	/* The NAK replaces the response; no later request is answered. */
 	resp->rd_reply = resp->rd_head;
 	hrp_resp_refuse(resp, HRP_NAK_REM_ACCESS, b->first.psn,

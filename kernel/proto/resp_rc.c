@@ -25,6 +25,9 @@
  */
 #define RC_AHEAD_MAX	(1 << 18)
 
+/* The PSN of an ACK is not further behind: so many later it would seem ahead. */
+#define ACK_AGE_MAX	(1u << 22)
+
 static void rc_nak(struct hrp_rx *rx, u8 syndrome, u8 status)
 {
 	rx->verdict = HRP_RX_NAK;
@@ -280,6 +283,8 @@ static void rc_rnr(struct hrp_qp *qp)
 {
 	struct hrp_resp *resp = &qp->resp;
 
+	if (unlikely(resp->nak_held))
+		hrp_nak_came(qp);
 	hrp_count(qp, HROCE_EV_RNR_SENT);
 	hrp_resp_nak(resp, HRP_SYN_RNR | resp->min_rnr_timer);
 	resp->nak_sent = 1;
@@ -363,6 +368,19 @@ static void rc_msg_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	hrp_resp_msg_commit(qp, pkt, rx->nr_pkts);
 }
 
+/*
+ * Of nothing but READs and atomics, the PSN of an ACK must not seem to be ahead. Nor
+ * is it that of the last request, @psn.
+ */
+static void rc_age_ack(struct hrp_resp *resp, u32 psn)
+{
+	u32 most = clamp(((resp->psn - psn) & HRP_PSN_MASK) + 1, ACK_AGE_MAX,
+			 HRP_PSN_MASK / 2 + 1);
+
+	if (((resp->psn - resp->ack_psn) & HRP_PSN_MASK) > most)
+		resp->ack_psn = (resp->psn - most) & HRP_PSN_MASK;
+}
+
 /* @status: result of placing the payload of an ATOMIC WRITE. */
 static void rc_rdatomic_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 			       u8 status)
@@ -392,6 +410,7 @@ static void rc_rdatomic_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	rc_advance(qp, hrp_rdres_add(qp, pkt, orig));
 	/* The response acknowledges everything before it, too. */
 	hrp_hold_acked(qp, qp->resp.psn - 1);
+	rc_age_ack(&qp->resp, pkt->psn);
 }
 
 /*

@@ -281,6 +281,23 @@ static void error_ends_it(void)
 	rr_expect_nothing();
 }
 
+/* The request has come, but there is no receive entry. */
+static void it_is_told_to_come_later(void)
+{
+	begin();
+	learn(64);
+	overtake();
+	tap_ok(held_us() != 0);
+	rr.nr_recvs = 0;
+	tap_eq(arrive(nr), HRP_RX_NAK);
+	rr_expect_ack(nr, HRP_SYN_RNR | RNR_CODE, nr);
+	tap_eq(held_us(), 0);
+	tap_ok(!hrp_nak_due(&rr.qp));
+	rr_expect_nothing();
+	rr.nr_recvs = 2;
+	come();
+}
+
 static void new_connection_knows_nothing(void)
 {
 	begin();
@@ -296,7 +313,7 @@ static void new_connection_knows_nothing(void)
 
 int main(void)
 {
-	tap_plan(11);
+	tap_plan(12);
 	tap_run(losses_draw_their_nak_at_once);
 	tap_run(late_requests_are_waited_for);
 	tap_run(they_are_waited_for_longer_if_they_are_later);
@@ -307,6 +324,7 @@ int main(void)
 	tap_run(nothing_kept_draws_a_nak);
 	tap_run(not_for_peers_that_take_sacks);
 	tap_run(error_ends_it);
+	tap_run(it_is_told_to_come_later);
 	tap_run(new_connection_knows_nothing);
 	rr_end();
 	return tap_exit();

@@ -584,6 +584,67 @@ static void acknowledgement_never_names_a_read(void)
 	rr_expect_nothing();
 }
 
+/* Nor one that is to come, which the peer would take for executed. */
+static void acknowledgement_never_runs_ahead(void)
+{
+	struct hrp_pkt pkt = rr_request(HRP_OP_READ_REQ, 1, 0);
+	struct hrp_burst b;
+	u32 i;
+
+	rr_begin(HRP_TYPE_RC);
+	rr.qp.resp.burst_pkts = 128;
+	rr_ask(HRP_OP_WRITE_ONLY, 0, 1);
+	rr_expect_ack(0, HRP_SYN_CREDIT_INVALID, 1);
+	for (i = 0; i < 64; i++) {
+		/* 2^19 or 2^22 packets. */
+		pkt.dmalen = i % 3 ? 1u << 29 : 1u << 30;
+		rr.qp.mtu = i % 3 ? 1024 : 256;
+		pkt.psn = rr.qp.resp.psn;
+		tap_eq(rr_arrive(&pkt), HRP_RX_ACCEPT);
+		while (hrp_resp_next(&rr.qp, &b))
+			hrp_resp_sent(&rr.qp, &b, HROCE_WC_SUCCESS);
+		tap_ok(hrp_psn_diff(rr.qp.resp.ack_psn, rr.qp.resp.psn) < 0);
+		tap_ok(hrp_psn_diff(rr.qp.resp.ack_psn, pkt.psn) < 0);
+	}
+}
+
+static void send_answers(u8 status)
+{
+	struct hrp_burst b;
+
+	while (hrp_resp_next(&rr.qp, &b))
+		hrp_resp_sent(&rr.qp, &b, status);
+}
+
+/* The peer has had the answer and made the key invalid; its question comes twice. */
+static void answer_to_a_duplicate_may_fail(void)
+{
+	struct hrp_pkt pkt;
+
+	rr_begin(HRP_TYPE_RC);
+	pkt = rr_request(HRP_OP_READ_REQ, 0, 0);
+	pkt.dmalen = 4 * MTU;
+	tap_eq(rr_arrive(&pkt), HRP_RX_ACCEPT);
+	send_answers(HROCE_WC_SUCCESS);
+	tap_eq(rr_ask(HRP_OP_SEND_ONLY_INV, 4, 4), HRP_RX_ACCEPT);
+	rr_expect_ack(4, HRP_SYN_CREDIT_INVALID, 2);
+	tap_eq(rr_arrive(&pkt), HRP_RX_DUPLICATE);
+	send_answers(HROCE_WC_REM_ACCESS_ERR);
+	tap_eq(rr.qp.state, HRP_RTS);
+	/* As if it had not come. */
+	tap_eq(rr_ask(HRP_OP_SEND_ONLY, 5, 4), HRP_RX_ACCEPT);
+	rr_expect_ack(5, HRP_SYN_CREDIT_INVALID, 3);
+
+	/* Not all of this one has been sent: the peer must be told. */
+	pkt.psn = rr.qp.resp.psn;
+	tap_eq(rr_arrive(&pkt), HRP_RX_ACCEPT);
+	tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+	tap_eq(rr_arrive(&pkt), HRP_RX_DUPLICATE);
+	tap_ok(hrp_resp_next(&rr.qp, &rr.burst));
+	hrp_resp_sent(&rr.qp, &rr.burst, HROCE_WC_REM_ACCESS_ERR);
+	rr_expect_end(6, HRP_NAK_REM_ACCESS, 3);
+}
+
 static void first_packet_in_rtr_is_an_event(void)
 {
 	rr_begin(HRP_TYPE_RC);
@@ -596,6 +657,18 @@ static void first_packet_in_rtr_is_an_event(void)
 	rr_begin(HRP_TYPE_RC);
 	rr_ask(HRP_OP_SEND_ONLY, 0, 1);
 	tap_eq(rr_pending(HRP_PENDING_COMM_EST), 0);
+}
+
+/* Even if a NAK was due when it began: what is missing is not missed any more. */
+static void error_state_acknowledges_what_is_complete(void)
+{
+	rr_begin(HRP_TYPE_RC);
+	tap_eq(rr_ask(HRP_OP_SEND_ONLY, 0, 1), HRP_RX_ACCEPT);
+	rr_ask(HRP_OP_SEND_ONLY, 2, 1);
+	tap_eq(rr.counts.v[HROCE_EV_NAK_SEQ_SENT], 1);
+	rr.qp.state = HRP_ERR;
+	rr_expect_ack(0, HRP_SYN_CREDIT_INVALID, 1);
+	rr_expect_nothing();
 }
 
 static void requests_need_a_state_and_a_service(void)
@@ -696,7 +769,7 @@ static void memory_cannot_be_fetched(void)
 
 int main(void)
 {
-	tap_plan(32);
+	tap_plan(35);
 	tap_run(send_fills_one_entry);
 	tap_run(send_of_nothing_completes);
 	tap_run(send_inv_takes_the_key_away);
@@ -724,7 +797,10 @@ int main(void)
 	tap_run(answers_leave_at_once);
 	tap_run(repeated_question_is_answered_by_another_way);
 	tap_run(acknowledgement_never_names_a_read);
+	tap_run(acknowledgement_never_runs_ahead);
+	tap_run(answer_to_a_duplicate_may_fail);
 	tap_run(first_packet_in_rtr_is_an_event);
+	tap_run(error_state_acknowledges_what_is_complete);
 	tap_run(requests_need_a_state_and_a_service);
 	tap_run(flush_returns_all_entries);
 	tap_run(memory_is_fetched);
