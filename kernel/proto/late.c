@@ -72,11 +72,6 @@ static u32 late_step(const struct hrp_req *req)
 	return max(max(req->sack->late.wait, late_srtt(req)), WAIT_FIRST) / STEPS;
 }
 
-static u32 late_passed(u32 at, u64 now_ns)
-{
-	return max((s32)(hrp_rtt_clock(now_ns) - at), 0);
-}
-
 static u32 late_wait_max(const struct hrp_req *req)
 {
 	u32 wait = max(WAIT_MAX, late_srtt(req));
@@ -153,7 +148,7 @@ static const struct hrp_late_mark *late_mark_of(const struct hrp_late *late,
 static void late_learn(struct hrp_qp *qp, u32 at, u32 nr, u64 now_ns)
 {
 	struct hrp_late *late = &qp->req.sack->late;
-	u32 passed = late_passed(at, now_ns);
+	u32 passed = hrp_rtt_since(at, now_ns);
 	struct hrp_req *req = &qp->req;
 
 	/* So late that it was right to resend it, as if it had been lost. */
@@ -184,7 +179,7 @@ void hrp_late_look(struct hrp_qp *qp, u64 now_ns)
 		late->came = 0;
 	}
 	if (late->marks) {
-		passed = late_passed(mark->at, now_ns);
+		passed = hrp_rtt_since(mark->at, now_ns);
 		if (passed > MARK_MAX)
 			late->marks = 0;
 		else if (passed < late_step(req) ||
@@ -201,7 +196,7 @@ void hrp_late_look(struct hrp_qp *qp, u64 now_ns)
 
 bool hrp_late_is_over(const struct hrp_req *req, u32 at, u64 now_ns)
 {
-	return late_passed(at, now_ns) >= req->sack->late.wait;
+	return hrp_rtt_since(at, now_ns) >= req->sack->late.wait;
 }
 
 /* Has nothing arrived for so long that all gaps are losses? */
@@ -276,7 +271,7 @@ void hrp_late_resent(struct hrp_req *req, u32 psn, u32 nr, u64 now_ns)
 	if (hrp_sack_is_resent(req, psn))
 		return;
 	/* If there are too many, some of them tell of all. */
-	if (try->used && late_passed(try->at, now_ns) <= 2 * late_wait_max(req))
+	if (try->used && hrp_rtt_since(try->at, now_ns) <= 2 * late_wait_max(req))
 		return;
 	mark = late_mark_of(late, psn);
 	*try = (struct hrp_late_try) {

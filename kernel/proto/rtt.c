@@ -64,10 +64,7 @@ static void count_time(const struct hrp_qp *qp, enum hroce_stat first, u32 us)
 /* Time since @at, 1 to RTT_MAX. */
 static u32 rtt_passed(u32 at, u64 now_ns)
 {
-	s32 passed = hrp_rtt_clock(now_ns) - at;
-
-	/* Clock readings of two CPUs may be in the wrong order. */
-	return clamp(passed, 1, (s32)RTT_MAX);
+	return clamp(hrp_rtt_since(at, now_ns), 1u, RTT_MAX);
 }
 
 void hrp_rtt_resent(struct hrp_qp *qp, u64 now_ns)
@@ -220,9 +217,8 @@ u64 hrp_rtt_probe_ns(const struct hrp_req *req)
 
 bool hrp_rtt_has_passed_since(const struct hrp_req *req, u32 at, u64 now_ns)
 {
-	s32 passed = hrp_rtt_clock(now_ns) - at;
 	u64 rtt = (req->srtt8 >> 3) + (req->rttvar4 >> 2);
 
 	return hrp_rtt_known(req) &&
-	       passed > (s64)(max(rtt, MUTE_MIN) << req->backoff);
+	       hrp_rtt_since(at, now_ns) > max(rtt, MUTE_MIN) << req->backoff;
 }

@@ -7,6 +7,7 @@
 #define HRP_RTT_H
 
 #include <linux/bits.h>
+#include <linux/limits.h>
 #include <linux/types.h>
 #include "qp.h"
 
@@ -14,6 +15,17 @@
 static inline u32 hrp_rtt_clock(u64 now_ns)
 {
 	return now_ns >> 10;
+}
+
+/* Clock readings of two CPUs may be in the wrong order, by so much at most. */
+#define HRP_RTT_SKEW	(1u << 20)
+
+/* Time since @at, hrp_rtt_clock(). Context: it was not more than 73 minutes ago. */
+static inline u32 hrp_rtt_since(u32 at, u64 now_ns)
+{
+	u32 passed = hrp_rtt_clock(now_ns) - at;
+
+	return passed > U32_MAX - HRP_RTT_SKEW ? 0 : passed;
 }
 
 /* Time in units of 2^15 ns; wraps after 9 minutes. */

@@ -425,15 +425,18 @@ static u64 map_answers(const struct hrp_req *req, u32 psn, u32 *idx)
 
 	for (; *idx != req->sq.head; ++*idx) {
 		const struct hrp_wqe *w = hrp_sq_wqe(&req->sq, *idx);
+		u32 first;
 
 		if (!w->nr_pkts)
 			continue;
-		if (!w->started || hrp_psn_diff(w->first_psn, end) >= 0)
+		/* What has been answered may be half of all PSNs. */
+		first = after(w->first_psn, req->psn_una);
+		if (!w->started || hrp_psn_diff(first, end) >= 0)
 			break;
 		if (hrp_psn_diff(w->last_psn, psn) < 0)
 			continue;
 		if (hrp_wqe_is_answered(w))
-			bits |= bits_between(after(w->first_psn, psn),
+			bits |= bits_between(after(first, psn),
 					     hrp_psn_add(w->last_psn, 1));
 		if (hrp_psn_diff(w->last_psn, end) >= 0)
 			break;
@@ -527,9 +530,9 @@ static void map_untry(struct hrp_sack *sack, u32 since, u32 psn, u32 end)
  */
 static bool sack_is_early(const struct hrp_req *req, u64 now_ns)
 {
-	s32 passed = hrp_rtt_clock(now_ns) - req->sack->mark_at;
+	u32 most = (req->srtt8 - (req->srtt8 >> 3)) >> 3;
 
-	return passed < (s32)((req->srtt8 - (req->srtt8 >> 3)) >> 3);
+	return hrp_rtt_since(req->sack->mark_at, now_ns) < most;
 }
 
 void hrp_sack_judge(struct hrp_req *req, u64 now_ns)

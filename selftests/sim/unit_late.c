@@ -346,9 +346,31 @@ static void hostile_tales(void)
 	rig_end();
 }
 
+/* The clock wraps after 73 minutes: what was long ago is not to come. */
+static void time_passes_without_gaps(void)
+{
+	u32 minutes, n;
+
+	for (minutes = 20; minutes <= 60; minutes += 20) {
+		begin();
+		lose();
+		for (n = 0; n < 40; n++)
+			come_late(500);
+		tap_ok(lose() < 1000);
+		/* Nothing has been sent since. */
+		rig.now_ns += minutes * 60000000ull * US;
+		req->timing = 0;
+		req->sack->timing = 0;
+		arrive();
+		for (n = 0; n < 4; n++)
+			tap_ok(lose() < 1000);
+		rig_end();
+	}
+}
+
 int main(void)
 {
-	tap_plan(10);
+	tap_plan(11);
 	tap_run(learned_from_what_comes_twice);
 	tap_run(time_follows);
 	tap_run(losses_are_resent_at_once_again);
@@ -359,5 +381,6 @@ int main(void)
 	tap_run(late_answers_are_counted);
 	tap_run(answers_come_late);
 	tap_run(hostile_tales);
+	tap_run(time_passes_without_gaps);
 	return tap_exit();
 }
