@@ -207,7 +207,8 @@ enum hrp_cc {
  *	after progress; in units of 4096 ns, modulo 2^32
  * @srtt8: smoothed round-trip time in units of 128 ns; 0: not measured
  * @rttvar4: its variation in units of 256 ns
- * @eased: a doubling of @backoff was taken back since the last measurement
+ * @eased: since the last measurement, a doubling of @backoff was taken back, or an
+ *	answer came sooner than one to the probe
  * @mark_at: see @timing and @resent; in units of 1024 ns, modulo 2^32
  * @mark_psn: see @timing and @recovering; if @went_back without the latter, the
  *	congestion window before that, in packets

@@ -115,12 +115,30 @@ static u64 rtt_first_ns(const struct hrp_req *req)
 	return PROBE_FIRST_NS >> rtt_sooner(req) << req->backoff;
 }
 
+/*
+ * Is the answer, which came so long after the probe, that to the first copy? Behind
+ * a queue that is known it may be late.
+ */
+static bool rtt_was_late(const struct hrp_req *req, u64 passed_ns)
+{
+	return !req->backoff && !req->went_back && !req->recovering &&
+	       !(req->cc_times && req->cc_queued) &&
+	       passed_ns < (u64)req->srtt8 << 7;
+}
+
 void hrp_rtt_probed(struct hrp_req *req, u64 now_ns)
 {
 	u64 passed_ns = now_ns - min(req->timer_ns, now_ns);
 
-	if (hrp_rtt_known(req) || req->timer != HRP_TIMER_ACK)
+	if (req->timer != HRP_TIMER_ACK)
 		return;
+	if (hrp_rtt_known(req)) {
+		if (rtt_was_late(req, passed_ns)) {
+			req->backoff = req->eased;
+			req->eased = 1;
+		}
+		return;
+	}
 	/*
 	 * The second probe in a row. Only this one: after more of them, some round trips
 	 * would never be measured.

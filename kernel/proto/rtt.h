@@ -87,6 +87,10 @@ void hrp_rtt_resent(struct hrp_qp *qp, u64 now_ns);
  * If no round trip is known, the next packet waits for so long that it, or the one
  * after it, can be measured if the answer was late. The second probe in a row does not
  * double the time any more: packets may be lost one after the other.
+ *
+ * If one is known, and the answer comes sooner than one to the probe, twice without a
+ * measured packet in between, the path has become longer: the time to the next probe
+ * is doubled, so that a packet is measured.
  */
 void hrp_rtt_probed(struct hrp_req *req, u64 now_ns);
 

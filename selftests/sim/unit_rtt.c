@@ -351,6 +351,7 @@ static void tail_is_probed_soon(void)
 	       sent_ns + 2 * 50 * UNIT_NS + PROBE_SLACK_NS);
 	tap_eq(expire(), 1);
 	tap_eq(rig.counts.v[HROCE_EV_PROBES], 1);
+	rig.now_ns += 50 * UNIT_NS;
 	rig_ack(60, ACK);
 	rig_expect_cqe(60, HROCE_WC_SUCCESS);
 

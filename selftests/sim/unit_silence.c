@@ -299,13 +299,13 @@ static bool far_is_measured(u32 window_pkts, u64 rtt_ns, u64 gap_ns)
 }
 
 /*
- * Whether ACKs of a flight come at once or one by one. A path that is only up to three
- * times as long may draw a probe for each flight.
+ * Whether ACKs of a flight come at once or one by one, and whether they come before the
+ * probe can be answered or not.
  */
 static void longer_path_is_measured(void)
 {
 	static const u32 windows[] = { 1, 2, 3, 5, 40 };
-	static const u32 quarters[] = { 13, 14, 15, 16, 18, 20, 24, 32, 64, 128 };
+	static const u32 quarters[] = { 5, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 24, 32, 64, 128 };
 	static const u64 gaps_ns[] = { 1000, 300000, 2500000 };
 	u32 w, r, g;
 
