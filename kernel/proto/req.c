@@ -249,10 +249,17 @@ static bool req_ask_again(struct hrp_req *req, u32 idx)
 	return true;
 }
 
-/* What of a limited message may be sent now; its packets leave one by one. */
+/*
+ * What of a limited message may be sent now. Its packets leave one by one, and what
+ * is sent again takes none along that is new.
+ */
 static noinline u32 req_limit(struct hrp_qp *qp, const struct hrp_wqe *w,
 			      u32 room)
 {
+	u32 again = (qp->req.psn_max - qp->req.psn) & HRP_PSN_MASK;
+
+	if (again)
+		return min(room, again);
 	room = min(room, hrp_e2e_room(&qp->req, w));
 	if (room && !w->started)
 		hrp_count(qp, HROCE_EV_E2E_LIMITED);
@@ -271,10 +278,9 @@ static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
 
 	if (reliable) {
 		room = req_room(req);
-		if (unlikely(hrp_e2e_is_limited(req, w)) &&
-		    req->psn == req->psn_max) {
+		if (unlikely(hrp_e2e_is_limited(req, w))) {
 			room = req_limit(qp, w, room);
-			alone = true;
+			alone |= req->psn == req->psn_max;
 		}
 		n = min3(n, room, alone ? 1u : n);
 	}

@@ -99,6 +99,25 @@ static void one_packet_beyond_the_limit(void)
 	rig_end();
 }
 
+/* Resent, the one packet beyond the limit takes none along that is new. */
+static void going_back_is_limited_too(void)
+{
+	begin(0);
+	post(HROCE_WR_SEND, 1, 3 * MTU);
+	tap_eq(rig_drain(), 1);
+	/* As many as nobody has asked for yet. */
+	rig.now_ns += RIG_TIMEOUT_NS;
+	hrp_req_timeout(&rig.qp, rig.now_ns);
+	tap_eq(rig_drain(), 1);
+	tap_eq(rig.burst.nr_pkts, 1);
+	tap_ok(rig.burst.ackreq_last);
+	tap_eq(req->psn_max, 2);
+	ack(1, 1, 1);
+	tap_eq(rig_drain(), 2);
+	ack(3, 2, 0);
+	rig_end();
+}
+
 /* A message of one packet does not open the limit for the next. */
 static void short_messages_wait_for_each_other(void)
 {
@@ -229,6 +248,7 @@ int main(void)
 	tap_run(codes);
 	tap_run(nothing_is_limited_without_credits);
 	tap_run(one_packet_beyond_the_limit);
+	tap_run(going_back_is_limited_too);
 	tap_run(short_messages_wait_for_each_other);
 	tap_run(writes_need_no_entry);
 	tap_run(each_request_is_counted);
