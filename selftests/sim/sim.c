@@ -124,6 +124,11 @@ static const struct sim_opts runs[] = {
 	{ .name = "rc_spec_all_20", .nr_pairs = 3, .nr_ops = 200,
 	  .spec = true, .drop_ppm = 200000, .dup_ppm = 200000,
 	  .reorder_ppm = 200000, .pause_us = 100 },
+	{ .name = "rc_spec_rnr", .nr_pairs = 6, .nr_ops = 200, .spec = true,
+	  .pause_us = 600, .limited = true },
+	{ .name = "rc_spec_rnr_all_5", .nr_pairs = 6, .nr_ops = 200,
+	  .spec = true, .pause_us = 600, .limited = true, .drop_ppm = 50000,
+	  .dup_ppm = 50000, .reorder_ppm = 50000 },
 	/* Several gaps in a flight. */
 	{ .name = "rc_sack", .nr_pairs = 3, .nr_ops = 1500, .keeps = true,
 	  .sacks = true, .mtu_shift = 8, .max_msg = 65536, .timeout = 14,
@@ -257,6 +262,8 @@ static void check_sum(const struct sim_opts *run, const struct sim_sum *sum)
 		tap_ok(sum->held && sum->held_well);
 	if (run->waits)
 		tap_ok(sum->naks_saved > sum->naks);
+	if (run->limited && run->spec)
+		tap_ok(sum->limited);
 	if (sim_has_modes(run))
 		tap_ok(sim_modes_met(run, sum));
 }

@@ -7,9 +7,11 @@
  *	sim_mem.c	memory of a node and its keys
  *	sim_net.c	frames, and what the network does to them
  *	sim_qp.c	one queue pair: drives the engine as the module does
+ *	sim_rq.c	where it takes receive entries from
  *	sim_hold.c	for how long its answers are held
  *	sim_mode.c	what it can do when packets get lost
  *	sim_spec.h	a model of a plain peer in place of the engine
+ *	sim_credit.c	checks what engines tell of receive entries
  *	sim_pace.c	checks its rate
  *	sim_spray.c	its requests and answers on several ways
  *	sim_work.c	posts random work, knows what has to come of it
@@ -76,7 +78,7 @@ struct sim_opts {
 	bool no_retry;		/* retry_cnt is 0 */
 	u32 away_ppm;		/* memory has to be fetched; per use of it */
 	u32 pause_us;		/* mean time that a receiver posts nothing */
-	bool limited;		/* credits must limit some requests */
+	bool limited;		/* credits must limit some requests, of models too */
 	bool holds;		/* some ACKs must be held, some not in vain, with some seed */
 	bool plain;		/* nobody asks for selective acknowledgements */
 	bool waits;		/* most NAKs must be held, and not be sent */
@@ -204,6 +206,30 @@ struct sim_work {
 /* Most responder resources. */
 #define SIM_MAX_RD	16
 
+/**
+ * struct sim_credit - end-to-end flow control of an engine, see sim_credit.c
+ * @promised: the responder has told credits
+ * @promised_lsn: the last message that it has promised an entry
+ * @told: credits have arrived at the requester
+ * @lsn: the highest limit that has arrived
+ * @taken: the same, with what the requester cannot have ignored
+ * @taken_lsn: likewise
+ * @ssn: messages that the requester has begun
+ * @next_psn: of the next packet that is not sent again
+ * @overrun: more of the message was sent than its credits allow
+ */
+struct sim_credit {
+	bool promised;
+	u16 promised_lsn;
+	bool told;
+	u16 lsn;
+	bool taken;
+	u16 taken_lsn;
+	u16 ssn;
+	u32 next_psn;
+	bool overrun;
+};
+
 struct sim_qp {
 	struct hrp_qp hrp;
 	struct sim_node *node;
@@ -211,6 +237,7 @@ struct sim_qp {
 	struct sim_work work;
 	struct sim_rq *rq;
 	struct sim_spec *spec;	/* SIM_SPEC: takes the place of @hrp */
+	struct sim_credit credit;
 	struct hroce_sq_hdr *hdr;
 	u32 prod;
 	/* Tokens: who holds one transmits, others ask it to go on. */
@@ -302,6 +329,7 @@ struct sim_sum {
 	u64 held_well;		/* ACKs, until their time ran out or a request came */
 	u64 naks;		/* for a missing request */
 	u64 naks_saved;		/* likewise, not sent, as the request came */
+	u64 limited;		/* how often models had to wait for credits */
 	/* With opts.modes or opts.spec, by the modes of requester and responder: */
 	u64 mode_ops[SIM_MODE_NR][SIM_MODE_NR];	/* completed */
 	u64 mode_kept[SIM_MODE_NR];		/* requests, by that of the responder */
@@ -361,6 +389,8 @@ void sim_qp_receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 		    bool damaged);
 /* A marked frame of the peer has arrived. */
 void sim_qp_marked(struct sim_qp *qp);
+
+/* sim_rq.c */
 struct sim_rq *sim_rq_new(struct sim_node *node, u32 room);
 /* The queue that receive entries come from, and go back to. */
 struct sim_rq *sim_qp_rq(const struct sim_qp *qp);
@@ -425,6 +455,26 @@ void sim_mode_count(const struct sim_qp *qp, struct sim_sum *sum);
 
 /* Print what was counted. Return: has each pair met, and each mode been of use? */
 bool sim_modes_met(const struct sim_opts *opts, const struct sim_sum *sum);
+
+/* sim_credit.c: the code for so many receive entries. */
+#define SIM_CREDIT_INVALID	31
+u8 sim_credit_code(u32 entries);
+
+/* The limit that an ACK, or the like, tells. Return: false if there is none. */
+bool sim_credit_limit(const struct hrp_pkt *pkt, u16 *lsn);
+
+/* An answer is handed out: it tells just the entries that there are. */
+void sim_credit_answer(struct sim_qp *qp, const struct hrp_burst *b);
+
+/* A message has found no entry: none was promised. */
+void sim_credit_rnr(struct sim_qp *qp);
+
+/* An answer arrives at the requester. */
+void sim_credit_told(struct sim_qp *qp, const struct hrp_pkt *pkt);
+
+/* Requests are handed out, to a model; @limited: one of them lacked credits. */
+void sim_credit_burst(struct sim_qp *qp, const struct hrp_burst *b,
+		      bool limited);
 
 /* sim_spray.c: before and after each burst, and when the peer has agreed. */
 void sim_spray_bound(struct sim_qp *qp);

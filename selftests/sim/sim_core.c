@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "proto/psn.h"
-#include "sim.h"
+#include "sim_spec.h"
 
 static jmp_buf sim_failed;
 
@@ -254,8 +254,11 @@ static void sim_count(const struct sim *sim, struct sim_sum *sum)
 	u32 i;
 
 	sum->runs++;
-	for (i = 0; i < sim->nr_qps; i++)
+	for (i = 0; i < sim->nr_qps; i++) {
 		sum->ops += sim->qp[i]->work.done;
+		if (sim->qp[i]->spec)
+			sum->limited += sim->qp[i]->spec->req.limited;
+	}
 	sum->frames += sim->nr_frames;
 	sum->us += sim->done_ns / SIM_US;
 	sum->held += v[HROCE_EV_ACKS_HELD];

@@ -272,8 +272,10 @@ static void ride(struct sim_qp *qp)
 	struct hrp_burst b;
 
 	if (test_bit(HRP_PENDING_HELD, &qp->hrp.pending) && !qp->resp_busy &&
-	    sim_below(&qp->node->sim->rng, 4) && hrp_resp_ride(&qp->hrp, &b))
+	    sim_below(&qp->node->sim->rng, 4) && hrp_resp_ride(&qp->hrp, &b)) {
+		sim_credit_answer(qp, &b);
 		sim_net_send(qp, &b, qp->resp_bytes);
+	}
 }
 
 static void requester_sent(void *ctx)
@@ -306,6 +308,8 @@ static void requester_sent(void *ctx)
 static void run_requester(struct sim_qp *qp)
 {
 	struct sim *sim = qp->node->sim;
+	u64 *nr_limited = &sim->counts.v[HROCE_EV_E2E_LIMITED];
+	u64 limited = *nr_limited;
 	enum hrp_next next;
 
 	if (qp->req_busy)
@@ -325,6 +329,8 @@ static void run_requester(struct sim_qp *qp)
 		       qp->hrp.state != HRP_RTS);
 	if (next != HRP_NEXT_BURST)
 		return;
+	if (qp->peer->spec)
+		sim_credit_burst(qp, &qp->req_burst, *nr_limited != limited);
 	sim_spray_choose(qp);
 	if (qp->pace)
 		sim_pace_check(qp, &qp->req_burst);
@@ -395,6 +401,7 @@ static void answer(void *ctx)
 	plan_timer(qp);
 	if (!more)
 		return;
+	sim_credit_answer(qp, &qp->resp_burst);
 	sim_check(sim, qp->resp_burst.nr_pkts &&
 		       qp->resp_burst.nr_pkts <= qp->hrp.resp.burst_pkts);
 	qp->resp_busy = true;
@@ -428,6 +435,10 @@ static void receive_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
 	/* Not at times that the owner chooses. */
 	rx->hold = qp->may_hold && sim_below(&sim->rng, 50);
 	hrp_resp_commit(&qp->hrp, pkt, rx, status);
+	if (rx->verdict == HRP_RX_NAK &&
+	    (rx->syndrome & HRP_SYN_TYPE_MASK) == HRP_SYN_RNR &&
+	    !qp->hrp.resp.srq)
+		sim_credit_rnr(qp);
 	if (!held && hrp_resp_is_held(&qp->hrp.resp))
 		sim_hold_begin(qp);
 	sim_hold_check(qp);
@@ -524,6 +535,8 @@ static void receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 	}
 	if (!response && !damaged && sim_is_forgotten(qp, pkt))
 		return;
+	if (response && !damaged)
+		sim_credit_told(qp, pkt);
 	if (response)
 		hrp_comp_begin(&qp->hrp, pkt, &rx);
 	else
@@ -676,86 +689,6 @@ u8 hrp_env_local_op(struct hrp_qp *hrp, const struct hrp_wqe *wqe)
 	return HROCE_WC_SUCCESS;
 }
 
-bool hrp_env_srq_find(struct hrp_qp *hrp, u32 srqn)
-{
-	sim_check(to_sim_qp(hrp)->node->sim, hrp->type == HRP_TYPE_XRC_TGT);
-	return srqn >= SIM_SRQN && srqn < SIM_SRQN + SIM_NR_SRQS;
-}
-
-struct sim_rq *sim_qp_rq(const struct sim_qp *qp)
-{
-	u32 srqn = qp->hrp.resp.srqn;
-
-	if (qp->hrp.type != HRP_TYPE_XRC_TGT)
-		return qp->rq;
-	sim_check(qp->node->sim, srqn >= SIM_SRQN &&
-				 srqn < SIM_SRQN + SIM_NR_SRQS);
-	return qp->node->xrc_srq[srqn - SIM_SRQN];
-}
-
-bool hrp_env_recv_take(struct hrp_qp *hrp, struct hrp_rwqe *rwqe)
-{
-	struct sim_rq *rq = sim_qp_rq(to_sim_qp(hrp));
-	struct sim_slot *slot;
-	u32 idx, i;
-
-	if (rq->head == rq->tail)
-		return false;
-	idx = rq->fifo[rq->head++ % SIM_NR_SLOTS];
-	slot = &rq->slot[idx];
-	sim_check(rq->node->sim, slot->state == SIM_SLOT_POSTED);
-	slot->state = SIM_SLOT_TAKEN;
-	rwqe->wr_id = idx;
-	rwqe->nr_sges = sim_buf_sges(rq->node, &slot->buf, rq->key,
-				     rwqe->sges);
-	rwqe->length = 0;
-	for (i = 0; i < rwqe->nr_sges; i++)
-		rwqe->length += rwqe->sges[i].length;
-	return true;
-}
-
-u32 hrp_env_recv_avail(const struct hrp_qp *hrp)
-{
-	const struct sim_rq *rq = to_sim_qp(hrp)->rq;
-
-	if (hrp->resp.srq || hrp->type == HRP_TYPE_XRC_TGT)
-		return HRP_RECV_SHARED;
-	return rq->tail - rq->head;
-}
-
-struct sim_rq *sim_rq_new(struct sim_node *node, u32 room)
-{
-	struct sim_rq *rq = calloc(1, sizeof(*rq));
-	u32 pitch = room + 33 * SIM_MAX_PIECES;
-	u32 base = sim_mem_alloc(node, pitch * SIM_NR_SLOTS);
-	u32 i;
-
-	rq->node = node;
-	rq->room = room;
-	rq->key = sim_mr_add(node, base, pitch * SIM_NR_SLOTS,
-			     1u << HRP_ACCESS_LOCAL_WRITE);
-	for (i = 0; i < SIM_NR_SLOTS; i++)
-		rq->slot[i].base = base + i * pitch;
-	return rq;
-}
-
-void sim_rq_post(struct sim_rq *rq, u32 max)
-{
-	u32 i;
-
-	for (i = 0; i < SIM_NR_SLOTS && max && !rq->dead; i++) {
-		struct sim_slot *slot = &rq->slot[i];
-
-		if (slot->state != SIM_SLOT_FREE)
-			continue;
-		sim_buf_split(rq->node->sim, &slot->buf, slot->base, rq->room,
-			      true);
-		slot->state = SIM_SLOT_POSTED;
-		rq->fifo[rq->tail++ % SIM_NR_SLOTS] = i;
-		max--;
-	}
-}
-
 static void sq_new(struct sim *sim, struct hrp_sq *sq)
 {
 	sq->max_sges = SIM_MAX_PIECES;
@@ -862,6 +795,7 @@ void sim_qp_connect(struct sim_qp *qp, struct sim_qp *peer, u32 psn,
 			       SIM_PACE_SLACK_NS);
 		pace_change(qp);
 	}
+	qp->credit.next_psn = psn;
 	if (qp->mode == SIM_SPEC)
 		sim_spec_start(qp, psn, peer_psn);
 }

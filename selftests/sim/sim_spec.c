@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the two sides of the model share: beginning, end, and the way in. */
 #include <stdlib.h>
+#include <linux/array_size.h>
+#include <linux/limits.h>
 #include "sim_spec.h"
 
 /* Opcodes that the specification leaves to manufacturers are unknown here. */
@@ -13,6 +15,20 @@ void sim_spec_receive(struct sim_qp *qp, const struct hrp_pkt *pkt,
 		sim_spec_response(qp, pkt, payload);
 	else
 		sim_spec_request(qp, pkt, payload);
+}
+
+/*
+ * Peers differ in how they use credits, and all of that is right. Those who tell
+ * less than they have slow the requester down.
+ */
+static void choose_credits(struct sim *sim, struct sim_spec *spec)
+{
+	static const u32 most[] = { U32_MAX, U32_MAX, 2, 0 };
+
+	spec->req.obeys = sim->opts.limited || sim_below(&sim->rng, 2);
+	spec->resp.tells = sim->opts.limited || sim_below(&sim->rng, 4);
+	spec->resp.tells_own = sim_below(&sim->rng, 2);
+	spec->resp.most = most[sim_below(&sim->rng, ARRAY_SIZE(most))];
 }
 
 void sim_spec_start(struct sim_qp *qp, u32 psn, u32 peer_psn)
@@ -30,6 +46,7 @@ void sim_spec_start(struct sim_qp *qp, u32 psn, u32 peer_psn)
 	spec->req.end = psn;
 	spec->req.window = 8u << sim_below(&sim->rng, 4);
 	spec->resp.psn = peer_psn;
+	choose_credits(sim, spec);
 	/* All posts kick. */
 	qp->hdr->need_kick = 1;
 }

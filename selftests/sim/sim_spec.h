@@ -23,12 +23,17 @@
  * @next: next entry to begin
  * @first_psn: of each entry that was begun
  * @nr_pkts: PSNs that it takes
+ * @entry_ssn: its SSN
  * @psn: next packet to send
  * @una: oldest PSN that is not acknowledged
  * @max: one past the last PSN that was sent
  * @end: one past the last PSN of the entries that were begun
  * @window: packets in flight, at most
  * @ssn: messages begun
+ * @obeys: to credits; rdma_rxe does not, and gets RNR NAKs instead
+ * @told: credits were told
+ * @lsn: the last message that the responder has an entry for
+ * @limited: how often a message had to wait for credits
  * @busy: a packet is being sent
  * @went_back: since the last progress
  * @timer_planned: an event will look at @deadline_ns
@@ -41,12 +46,17 @@ struct sim_spec_req {
 	u32 next;
 	u32 first_psn[SIM_SPEC_ENTRIES];
 	u32 nr_pkts[SIM_SPEC_ENTRIES];
+	u16 entry_ssn[SIM_SPEC_ENTRIES];
 	u32 psn;
 	u32 una;
 	u32 max;
 	u32 end;
 	u32 window;
 	u16 ssn;
+	bool obeys;
+	bool told;
+	u16 lsn;
+	u64 limited;
 	bool busy;
 	bool went_back;
 	bool timer_planned;
@@ -73,6 +83,9 @@ struct sim_spec_answer {
  * struct sim_spec_resp - responder
  * @psn: expected PSN
  * @msn: messages executed
+ * @tells: credits; rdma_rxe does not
+ * @tells_own: the entry of the message in progress counts among them
+ * @most: credits, at most
  * @nak_sent: a NAK for @psn was sent: packets behind it draw no other
  * @in_msg: HRP_OI_SEND or HRP_OI_WRITE while a message is in progress
  * @offset: bytes of it that were placed
@@ -89,6 +102,9 @@ struct sim_spec_answer {
 struct sim_spec_resp {
 	u32 psn;
 	u32 msn;
+	bool tells;
+	bool tells_own;
+	u32 most;
 	bool nak_sent;
 	u32 in_msg;
 	u32 offset;

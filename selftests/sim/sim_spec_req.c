@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requester of the model (IBTA 9.7.2, 9.7.3, 9.7.5.1, 9.7.6): sends what the
- * window allows, one packet at a time. After a NAK, an implied NAK or a local ACK
- * timeout, it sends all again from the oldest packet that is not acknowledged. It
- * never gives up. Like rdma_rxe it ignores credits, and gets RNR NAKs instead.
+ * Requester of the model (IBTA 9.7.2, 9.7.3, 9.7.5.1, 9.7.6, 9.7.7.2): sends what
+ * the window and credits allow, one packet at a time. After a NAK, an implied NAK
+ * or a local ACK timeout, it sends all again from the oldest packet that is not
+ * acknowledged. It never gives up.
  */
 #include <linux/array_size.h>
 #include <asm/barrier.h>
@@ -125,7 +125,8 @@ static void wait_ready(struct sim_qp *qp, u8 code)
 
 	if (sim->now_ns < req->rnr_ns)
 		return;
-	sim_check(sim, code && code < ARRAY_SIZE(delay_us));
+	sim_check(sim, code < ARRAY_SIZE(delay_us) &&
+		       code == qp->peer->hrp.resp.min_rnr_timer);
 	req->psn = req->una;
 	req->went_back = false;
 	req->deadline_ns = 0;
@@ -164,8 +165,41 @@ static bool begin_entry(struct sim_qp *qp)
 	req->nr_pkts[slot] = len ? (len + qp->hrp.mtu - 1) / qp->hrp.mtu : 1;
 	req->end = hrp_psn_add(req->psn, req->nr_pkts[slot]);
 	req->next++;
-	req->ssn++;
+	req->entry_ssn[slot] = ++req->ssn;
 	return true;
+}
+
+/* Does it take a receive entry? */
+static bool takes_entry(const struct hroce_sq_wqe *wqe)
+{
+	return wqe->opcode == HROCE_WR_SEND ||
+	       wqe->opcode == HROCE_WR_SEND_IMM ||
+	       wqe->opcode == HROCE_WR_SEND_INV ||
+	       wqe->opcode == HROCE_WR_WRITE_IMM;
+}
+
+/* Messages that an entry is beyond the limit, if it has to care. */
+static u16 beyond_limit(const struct sim_qp *qp, u32 idx)
+{
+	const struct sim_spec_req *req = &qp->spec->req;
+	s16 beyond = req->entry_ssn[idx % SIM_SPEC_ENTRIES] - req->lsn;
+
+	if (!req->obeys || !req->told || beyond < 0 ||
+	    !takes_entry(entry(qp, idx)))
+		return 0;
+	return beyond;
+}
+
+/*
+ * 9.7.7.2: of the first message beyond the limit a single packet is sent. If that
+ * brings no credits, a packet at a time.
+ */
+static bool may_send(const struct sim_qp *qp, u32 idx, u32 i)
+{
+	const struct sim_spec_req *req = &qp->spec->req;
+	u16 beyond = beyond_limit(qp, idx);
+
+	return !beyond || (beyond == 1 && !i) || req->psn == req->una;
 }
 
 static u8 opcode_of(const struct hroce_sq_wqe *wqe, bool first, bool last)
@@ -224,7 +258,8 @@ static void send_packet(struct sim_qp *qp, u32 idx, u32 i)
 		.dqpn = qp->peer->hrp.qpn,
 		.pkey = qp->hrp.pkey,
 		.migreq = true,
-		.ackreq = last || !((i + 1) % ACK_EVERY),
+		.ackreq = last || !((i + 1) % ACK_EVERY) ||
+			  beyond_limit(qp, idx),
 		.se = last && wqe->flags & HROCE_WRF_SOLICITED,
 		.va = wqe->rdma.remote_addr,
 		.rkey = wqe->rdma.rkey,
@@ -280,6 +315,10 @@ static void send_next(void *ctx)
 			break;
 	}
 	sim_check(qp->node->sim, req->next - idx <= SIM_SPEC_ENTRIES);
+	if (!may_send(qp, idx, i)) {
+		req->limited++;
+		return;
+	}
 	send_packet(qp, idx, i);
 	if (hrp_psn_diff(req->psn, req->max) > 0)
 		req->max = req->psn;
@@ -394,6 +433,20 @@ static void take_answer(struct sim_qp *qp, const struct hrp_pkt *pkt,
 	progress(qp, 1);
 }
 
+/* The higher limit holds, as answers overtake each other. */
+static void take_credits(struct sim_spec_req *req, const struct hrp_pkt *pkt)
+{
+	u16 lsn;
+
+	if (!(pkt->info & HRP_OI_AETH) ||
+	    (pkt->syndrome & HRP_SYN_TYPE_MASK) != HRP_SYN_ACK ||
+	    !sim_credit_limit(pkt, &lsn) ||
+	    (req->told && (s16)(lsn - req->lsn) <= 0))
+		return;
+	req->told = true;
+	req->lsn = lsn;
+}
+
 void sim_spec_response(struct sim_qp *qp, const struct hrp_pkt *pkt,
 		       u8 *payload)
 {
@@ -403,6 +456,7 @@ void sim_spec_response(struct sim_qp *qp, const struct hrp_pkt *pkt,
 
 	if (distance(psn, req->una) >= distance(req->max, req->una))
 		return;		/* late */
+	take_credits(req, pkt);
 	if (pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC)) {
 		if (acknowledge(qp, psn))
 			take_answer(qp, pkt, payload);

@@ -28,6 +28,19 @@ static void add_answer(struct sim_qp *qp, const struct sim_spec_answer *a)
 	plan_answer(qp);
 }
 
+/* 9.7.7.2: receive entries for messages behind the MSN */
+static u8 ack_syndrome(const struct sim_qp *qp)
+{
+	const struct sim_spec_resp *resp = &qp->spec->resp;
+	u32 entries = qp->rq->tail - qp->rq->head;
+
+	if (!resp->tells || qp->hrp.resp.srq)
+		return HRP_SYN_ACK | SIM_CREDIT_INVALID;
+	if (resp->tells_own && resp->in_msg == HRP_OI_SEND)
+		entries++;
+	return HRP_SYN_ACK | sim_credit_code(min(entries, resp->most));
+}
+
 static void add_ack(struct sim_qp *qp, u8 syndrome, u32 psn)
 {
 	struct sim_spec_answer a = {
@@ -139,7 +152,7 @@ static void execute_rd(struct sim_qp *qp, const struct hrp_pkt *pkt,
 	struct sim *sim = qp->node->sim;
 	struct sim_spec_answer a = {
 		.request = hrp_opcode_op(pkt->opcode),
-		.syndrome = HRP_SYN_CREDIT_INVALID,
+		.syndrome = ack_syndrome(qp),
 		.psn = pkt->psn,
 		.nr_pkts = 1,
 	};
@@ -270,7 +283,7 @@ static void execute_msg(struct sim_qp *qp, const struct hrp_pkt *pkt,
 			receive_done(qp, pkt);
 	}
 	if (pkt->ackreq)
-		add_ack(qp, HRP_SYN_CREDIT_INVALID, pkt->psn);
+		add_ack(qp, ack_syndrome(qp), pkt->psn);
 }
 
 /* 9.4.4: what was executed is answered again, from the PSN asked for on. */
@@ -317,7 +330,7 @@ void sim_spec_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
 		duplicate_rd(qp, pkt);
 	} else if (ahead < 0) {
 		/* C9-105: with the PSN of what was executed last. */
-		add_ack(qp, HRP_SYN_CREDIT_INVALID,
+		add_ack(qp, ack_syndrome(qp),
 			hrp_psn_add(resp->psn, HRP_PSN_MASK));
 	} else if (rd) {
 		execute_rd(qp, pkt, payload);
