@@ -102,14 +102,15 @@ static inline bool hrp_e2e_is_limited(const struct hrp_req *req,
  *
  * Context: send lock held.
  * Return: 1 or 0. If nothing is in flight, 1: a peer that tells too few credits
- * slows the queue pair down, but does not stop it.
+ * slows the queue pair down, but does not stop it. If the end of what is in flight
+ * asks for no acknowledgement, 1, too: this one does.
  */
 static inline u32 hrp_e2e_room(const struct hrp_req *req,
 			       const struct hrp_wqe *w)
 {
 	if (!w->started && req->sq.ssn == req->lsn)
 		return 1;
-	return req->psn == req->psn_una;
+	return req->psn == req->psn_una || req->unasked_pkts;
 }
 
 #endif /* HRP_E2E_H */

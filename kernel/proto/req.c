@@ -273,12 +273,14 @@ static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
 	u32 n = min_t(u32, w->nr_pkts - qp->req.offset, qp->req.burst_pkts);
 	bool reliable = hrp_qp_is_reliable(qp);
 	struct hrp_req *req = &qp->req;
+	bool limited = false;
 	u32 room = n;
 	bool end;
 
 	if (reliable) {
 		room = req_room(req);
-		if (unlikely(hrp_e2e_is_limited(req, w))) {
+		limited = hrp_e2e_is_limited(req, w);
+		if (unlikely(limited)) {
 			room = req_limit(qp, w, room);
 			alone |= req->psn == req->psn_max;
 		}
@@ -295,6 +297,9 @@ static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
 	/* The entry may complete before the frame has left. */
 	if (!reliable || req->psn != req->psn_max)
 		b->copy = 1;
+	/* Nothing follows what is sent again. */
+	if (unlikely(limited))
+		alone |= hrp_psn_add(req->psn, n) == req->psn_max;
 	if (reliable)
 		req_ask_ack(qp, w, b, end, n == room, alone);
 

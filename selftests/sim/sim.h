@@ -216,6 +216,7 @@ struct sim_work {
  * @taken_lsn: likewise
  * @ssn: messages that the requester has begun
  * @next_psn: of the next packet that is not sent again
+ * @asked: the one before asks for an acknowledgement
  * @overrun: more of the message was sent than its credits allow
  */
 struct sim_credit {
@@ -227,6 +228,7 @@ struct sim_credit {
 	u16 taken_lsn;
 	u16 ssn;
 	u32 next_psn;
+	bool asked;
 	bool overrun;
 };
 
@@ -329,7 +331,8 @@ struct sim_sum {
 	u64 held_well;		/* ACKs, until their time ran out or a request came */
 	u64 naks;		/* for a missing request */
 	u64 naks_saved;		/* likewise, not sent, as the request came */
-	u64 limited;		/* how often models had to wait for credits */
+	u64 limited;		/* messages of engines that lacked credits */
+	u64 spec_limited;	/* how often models had to wait for them */
 	/* With opts.modes or opts.spec, by the modes of requester and responder: */
 	u64 mode_ops[SIM_MODE_NR][SIM_MODE_NR];	/* completed */
 	u64 mode_kept[SIM_MODE_NR];		/* requests, by that of the responder */

@@ -420,8 +420,6 @@ void sim_check_end(struct sim *sim)
 		check_keeps(sim);
 	if (sim->opts.sacks)
 		sim_check(sim, sim->counts.v[HROCE_EV_SACK_RCVD]);
-	if (sim->opts.limited)
-		sim_check(sim, sim->counts.v[HROCE_EV_E2E_LIMITED]);
 	if (sim->opts.broken_us)
 		sim_check(sim, sim->counts.v[HROCE_EV_REHASHES]);
 	if (sim->opts.spray && !sim->opts.kill_both)

@@ -257,12 +257,13 @@ static void sim_count(const struct sim *sim, struct sim_sum *sum)
 	for (i = 0; i < sim->nr_qps; i++) {
 		sum->ops += sim->qp[i]->work.done;
 		if (sim->qp[i]->spec)
-			sum->limited += sim->qp[i]->spec->req.limited;
+			sum->spec_limited += sim->qp[i]->spec->req.limited;
 	}
 	sum->frames += sim->nr_frames;
 	sum->us += sim->done_ns / SIM_US;
 	sum->held += v[HROCE_EV_ACKS_HELD];
 	sum->held_well += v[HROCE_EV_ACKS_LATE] + v[HROCE_EV_ACKS_RODE];
+	sum->limited += v[HROCE_EV_E2E_LIMITED];
 	sum->naks += v[HROCE_EV_NAK_SEQ_SENT];
 	sum->naks_saved += v[HROCE_EV_NAK_SAVED];
 	for (i = 0; sim_has_modes(&sim->opts) && i < sim->nr_qps; i++)

@@ -110,8 +110,9 @@ static u32 pkts_of(const struct sim_qp *qp, const struct hrp_pkt *pkt)
 /*
  * A packet that is sent for the first time. Of a message beyond the limit a single
  * packet is sent, which asks for an acknowledgement. What the specification leaves
- * open is what follows if that brings no credits: here a packet at a time. A WRITE
- * is known to take an entry only when its last packet is seen.
+ * open is what follows if that brings no credits: here a packet at a time. And if
+ * nothing in flight asks, since there was no limit when it was sent, one that does.
+ * A WRITE is known to take an entry only when its last packet is seen.
  */
 static void new_packet(struct sim_qp *qp, const struct hrp_pkt *pkt)
 {
@@ -125,8 +126,10 @@ static void new_packet(struct sim_qp *qp, const struct hrp_pkt *pkt)
 		c->overrun = false;
 	}
 	beyond = c->told ? c->ssn - c->lsn : 0;
-	if (beyond > 0 && !(pkt->ackreq && (alone || (first && beyond == 1))))
+	if (beyond > 0 && !(pkt->ackreq && (alone || !c->asked ||
+					    (first && beyond == 1))))
 		c->overrun = true;
+	c->asked = pkt->ackreq;
 	if (pkt->info & (HRP_OI_SEND | HRP_OI_IMM))
 		sim_check(qp->node->sim, !c->overrun);
 }

@@ -99,6 +99,51 @@ static void one_packet_beyond_the_limit(void)
 	rig_end();
 }
 
+/*
+ * The first acknowledgement tells that there are no entries, when a message is on
+ * its way and has not asked for one yet.
+ */
+static void what_was_begun_asks(void)
+{
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_SEND, 1);
+	rig_drain();
+	req->burst_pkts = 1;
+	post(HROCE_WR_SEND, 1, 4 * MTU);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_ok(!rig.burst.ackreq_last);
+	ack(0, 1, 0);
+	tap_eq(rig_drain(), 1);
+	tap_ok(rig.burst.ackreq_last);
+	ack(2, 1, 0);
+	tap_eq(rig_drain(), 1);
+	ack(3, 1, 1);
+	tap_eq(rig_drain(), 1);
+	ack(4, 2, 0);
+	rig_end();
+}
+
+static void what_was_sent_asks(void)
+{
+	u32 i;
+
+	rig_begin(HRP_TYPE_RC, 0);
+	rig_post_op(HROCE_WR_SEND, 1);
+	rig_drain();
+	post(HROCE_WR_SEND, 5, 1);
+	for (i = 0; i < 2; i++) {
+		tap_eq(rig_next(), HRP_NEXT_BURST);
+		tap_ok(!rig.burst.ackreq_last);
+	}
+	ack(0, 1, 0);
+	tap_eq(rig_drain(), 1);
+	tap_ok(rig.burst.ackreq_last);
+	ack(3, 4, 2);
+	tap_eq(rig_drain(), 2);
+	ack(5, 6, 0);
+	rig_end();
+}
+
 /* Resent, the one packet beyond the limit takes none along that is new. */
 static void going_back_is_limited_too(void)
 {
@@ -244,10 +289,12 @@ static void unsolicited_acks_bring_credits(void)
 
 int main(void)
 {
-	tap_plan(10);
+	tap_plan(12);
 	tap_run(codes);
 	tap_run(nothing_is_limited_without_credits);
 	tap_run(one_packet_beyond_the_limit);
+	tap_run(what_was_begun_asks);
+	tap_run(what_was_sent_asks);
 	tap_run(going_back_is_limited_too);
 	tap_run(short_messages_wait_for_each_other);
 	tap_run(writes_need_no_entry);
