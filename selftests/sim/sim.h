@@ -14,6 +14,7 @@
  *	sim_credit.c	checks what engines tell of receive entries
  *	sim_pace.c	checks its rate
  *	sim_spray.c	its requests and answers on several ways
+ *	sim_fault.c	requests that have to fail
  *	sim_work.c	posts random work, knows what has to come of it
  *	sim_check.c	compares completions and memory with that
  *	sim.c		the runs of the test, and the command line
@@ -96,6 +97,7 @@ struct sim_opts {
 	bool kill_one;		/* one side goes to ERR on the way */
 	bool kill_both;
 	bool fault;		/* node 0 alone sends, the last request is bad */
+	bool early;		/* not the last one, but one before */
 	bool spray;		/* requests take several ways, slow and fast ones */
 	bool verbose;
 };
@@ -112,7 +114,7 @@ struct sim_mr {
 };
 
 #define SIM_NR_MRS	1024
-#define SIM_MEM_SIZE	(24u << 20)
+#define SIM_MEM_SIZE	(32u << 20)
 
 struct sim_node {
 	struct sim *sim;
@@ -157,6 +159,9 @@ struct sim_rq {
 	u32 head;
 	u32 tail;
 	bool dead;
+	u32 limit;		/* slots that are posted, at most; 0: any */
+	bool spoilt;		/* one cannot be written to */
+	u32 spoilt_idx;
 };
 
 /* One work request and what is known about its outcome. */
@@ -184,7 +189,10 @@ struct sim_work {
 	u32 recv_next;		/* RC: the next message to arrive */
 	u32 unsignaled;
 	bool failed;		/* an error was completed */
-	u8 fault_status;	/* that of the last request, if it is bad */
+	const struct sim_fault *fault;	/* of one request, or NULL */
+	u32 fault_at;
+	u32 takers;		/* messages that take a receive entry */
+	u32 entries;		/* that they find, if the fault is that there are no more */
 	u32 arena_base;
 	u32 arena_size;
 	u32 arena_key;
@@ -398,6 +406,10 @@ struct sim_rq *sim_rq_new(struct sim_node *node, u32 room);
 /* The queue that receive entries come from, and go back to. */
 struct sim_rq *sim_qp_rq(const struct sim_qp *qp);
 void sim_rq_post(struct sim_rq *rq, u32 max);
+/* So many are posted, and no more; none was taken yet. */
+void sim_rq_limit(struct sim_rq *rq, u32 nr);
+/* The memory of that one, counted from the first, cannot be written to. */
+void sim_rq_spoil(struct sim_rq *rq, u32 idx);
 
 /* Answers are sent in a moment. */
 void sim_plan_answer(struct sim_qp *qp);
@@ -437,6 +449,36 @@ void sim_work_init(struct sim_qp *qp);
 /* Room for an answer, which holds the contrary of it for now. */
 void sim_make_room(struct sim_qp *qp, struct sim_wr *wr, u32 base);
 void sim_work_free(struct sim_qp *qp);
+
+/* Is what is posted now the request that fails, or does it come behind? */
+static inline bool sim_is_in_vain(const struct sim_work *w)
+{
+	return w->fault && w->posted >= w->fault_at;
+}
+
+/* sim_fault.c: with opts.fault. */
+void sim_fault_init(struct sim_qp *qp);
+
+/* Is the request that is posted next the one that fails? */
+bool sim_fault_is_next(const struct sim_qp *qp);
+
+/* Is it the fault, or behind it, so that the peer executes nothing of it? */
+bool sim_fault_prevents(const struct sim_qp *qp, const struct sim_wr *wr);
+
+/* How the request ends. */
+u8 sim_fault_status(const struct sim_qp *qp);
+
+/* Is it not known what is in the memory of the peer? */
+bool sim_fault_spoils_memory(const struct sim_qp *qp);
+
+/* Of the next request: make it one that fails, if it is to. */
+void sim_fault_choose(struct sim_qp *qp, struct sim_wr *wr);
+void sim_fault_make(struct sim_qp *qp, struct hroce_sq_wqe *wqe,
+		    struct hroce_sge *sges);
+
+/* The oldest request has ended like that, or a receive request has failed. */
+void sim_fault_check_send(const struct sim_qp *qp, u8 status);
+void sim_fault_check_recv(const struct sim_qp *qp, u8 status);
 
 /* sim_atomic.c */
 bool sim_is_atomic(const struct sim_wr *wr);
@@ -500,6 +542,8 @@ u64 sim_spray_delay(const struct sim *sim, u32 way);
 void sim_send_done(struct sim_qp *qp, const struct hroce_cqe *cqe);
 void sim_recv_done(struct sim_qp *qp, const struct hroce_cqe *cqe,
 		   bool solicited);
+/* Does it take a receive entry? */
+bool sim_uses_recv(const struct sim_wr *wr);
 bool sim_work_done(struct sim *sim);
 void sim_check_end(struct sim *sim);
 

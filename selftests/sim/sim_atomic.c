@@ -114,10 +114,12 @@ void sim_make_atomic(struct sim_qp *qp, struct sim_wr *wr,
 		key = to->shared_key;
 		model = &to->shared_sum[i];
 	}
+	wqe->rdma.rkey = key;
+	wqe->rdma.remote_addr = sim_mr_find(to, key)->va + 8 * i;
+	sim_make_room(qp, wr, base);
+	if (sim_is_in_vain(w))
+		return;
 	*model = is_add(wr) ? add_bits(*model, wqe->rdma.compare_add,
 				       wr->masks.compare_add) :
 			      swap_bits(*model, wqe, &wr->masks);
-	sim_make_room(qp, wr, base);
-	wqe->rdma.rkey = key;
-	wqe->rdma.remote_addr = sim_mr_find(to, key)->va + 8 * i;
 }

@@ -25,7 +25,7 @@ static const u8 wc_op[HROCE_WR_NR] = {
 	[HROCE_WR_MASKED_FETCH_ADD] = HROCE_WC_MASKED_FETCH_ADD,
 };
 
-static bool uses_recv(const struct sim_wr *wr)
+bool sim_uses_recv(const struct sim_wr *wr)
 {
 	return wr->op == HROCE_WR_SEND || wr->op == HROCE_WR_SEND_IMM ||
 	       wr->op == HROCE_WR_SEND_INV || wr->op == HROCE_WR_WRITE_IMM;
@@ -86,22 +86,6 @@ static void finish(struct sim_qp *qp, bool success)
 	}
 }
 
-/*
- * The last request fails, and as it should. If it draws no answer, its requester
- * gives up the oldest request that is not acknowledged, which may come before.
- */
-static void check_fault(struct sim *sim, const struct sim_work *w, u8 status)
-{
-	if (w->fault_status == HROCE_WC_RETRY_EXC_ERR)
-		sim_check(sim, status == HROCE_WC_SUCCESS ?
-			       w->done + 1 != w->nr :
-			       status == (w->failed ? HROCE_WC_WR_FLUSH_ERR :
-						      w->fault_status));
-	else
-		sim_check(sim, status == (w->done + 1 == w->nr ?
-					  w->fault_status : HROCE_WC_SUCCESS));
-}
-
 void sim_send_done(struct sim_qp *qp, const struct hroce_cqe *cqe)
 {
 	struct sim *sim = qp->node->sim;
@@ -118,8 +102,8 @@ void sim_send_done(struct sim_qp *qp, const struct hroce_cqe *cqe)
 		finish(qp, true);
 	}
 	wr = &w->wr[w->done];
-	if (sim->opts.fault)
-		check_fault(sim, w, cqe->status);
+	if (w->fault)
+		sim_fault_check_send(qp, cqe->status);
 	sim_check(sim, cqe->opcode == wc_op[wr->op]);
 	if (cqe->status != HROCE_WC_SUCCESS) {
 		sim_check(sim, !w->failed ||
@@ -150,7 +134,7 @@ static struct sim_wr *find_message(struct sim_qp *from, struct sim_slot *slot,
 
 	if (hrp_qp_is_reliable(&from->hrp)) {
 		while (w->recv_next < w->posted &&
-		       !uses_recv(&w->wr[w->recv_next]))
+		       !sim_uses_recv(&w->wr[w->recv_next]))
 			w->recv_next++;
 		idx = w->recv_next++;
 	} else if (cqe->flags & HROCE_WCF_IMM) {
@@ -232,14 +216,15 @@ void sim_recv_done(struct sim_qp *qp, const struct hroce_cqe *cqe,
 	slot->state = SIM_SLOT_FREE;
 	if (cqe->status != HROCE_WC_SUCCESS) {
 		sim_check(sim, may_fail(sim));
-		sim_check(sim, sim->opts.fault ||
-			       cqe->status == HROCE_WC_WR_FLUSH_ERR);
+		sim_fault_check_recv(qp, cqe->status);
 		sim_qp_rq(qp)->dead |= !qp->hrp.resp.srq;
 		return;
 	}
 	sim_check(sim, qp->hrp.state != HRP_ERR);
 	wr = find_message(qp->peer, slot, cqe);
-	sim_check(sim, wr->want && uses_recv(wr));
+	sim_check(sim, wr->want && sim_uses_recv(wr));
+	/* What comes behind a fault is dropped. */
+	sim_check(sim, !sim_fault_prevents(qp->peer, wr));
 	sim_check(sim, !wr->received || sim->opts.dup_ppm);
 	sim_check(sim, qp->hrp.type != HRP_TYPE_XRC_TGT ||
 		       qp->hrp.resp.srqn == wr->srqn);
@@ -301,6 +286,20 @@ static u32 executed(const struct sim_qp *qp)
 	return qp->spec ? qp->spec->resp.msn : qp->hrp.resp.msn;
 }
 
+/* Has all up to a fault been executed once, and nothing behind it? */
+static void check_fault_memory(struct sim *sim, struct sim_qp *qp)
+{
+	struct sim_node *to = qp->peer->node;
+	struct sim_work *w = &qp->work;
+
+	if (sim_fault_spoils_memory(qp))
+		return;
+	sim_check(sim, !memcmp(to->mem + w->win_base, w->win_model,
+			       SIM_WIN_SIZE));
+	sim_check(sim, !memcmp(to->mem + w->count_base, w->count_model,
+			       8 * SIM_NR_COUNTERS));
+}
+
 /* Does everything of a healthy connection agree with the model? */
 static void check_memory(struct sim *sim, struct sim_qp *qp)
 {
@@ -323,7 +322,7 @@ static void check_memory(struct sim *sim, struct sim_qp *qp)
 	    sim->opts.reorder_ppm || sim->opts.dup_ppm || sim->opts.pause_us)
 		return;
 	for (i = 0; i < w->nr; i++)
-		sim_check(sim, !uses_recv(&w->wr[i]) || w->wr[i].received);
+		sim_check(sim, !sim_uses_recv(&w->wr[i]) || w->wr[i].received);
 	if (qp->hrp.type == HRP_TYPE_UC)
 		sim_check(sim, !memcmp(to->mem + w->win_base, w->win_model,
 				       SIM_WIN_SIZE));
@@ -345,10 +344,14 @@ static void check_timeouts(struct sim *sim)
 		return;
 	for (i = 0; i < sim->nr_qps; i++) {
 		const struct sim_qp *qp = sim->qp[i];
+		u64 of_this = 0;
 
-		if (qp->work.fault_status == HROCE_WC_RETRY_EXC_ERR)
-			expected += qp->hrp.req.retry_cnt + 1;
-		sim_check(sim, !qp->spec || !qp->spec->req.timeouts);
+		if (sim_fault_status(qp) == HROCE_WC_RETRY_EXC_ERR)
+			of_this = qp->hrp.req.retry_cnt + 1;
+		if (qp->spec)
+			sim_check(sim, qp->spec->req.timeouts == of_this);
+		else
+			expected += of_this;
 	}
 	sim_check(sim, sim->counts.v[HROCE_EV_TIMEOUTS] == expected);
 }
@@ -434,7 +437,9 @@ void sim_check_end(struct sim *sim)
 		check_idle(sim, sim->qp[i]);
 		if (sim_has_modes(&sim->opts))
 			sim_mode_check(sim->qp[i]);
-		if (!may_fail(sim))
+		if (sim->opts.fault)
+			check_fault_memory(sim, sim->qp[i]);
+		else if (!may_fail(sim))
 			check_memory(sim, sim->qp[i]);
 	}
 	for (n = 0; n < 2 && !may_fail(sim); n++) {

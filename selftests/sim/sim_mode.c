@@ -9,13 +9,17 @@ void sim_mode_set(struct sim_qp *qp)
 {
 	struct hrp_resp *resp = &qp->hrp.resp;
 	struct hrp_req *req = &qp->hrp.req;
+	const struct sim_opts *opts = &qp->node->sim->opts;
 	u32 pair = qp->hrp.qpn / 2;
+	/* Where one node alone sends, the model is on both sides. */
+	u32 model = opts->fault ? ~pair & 1 : 1;
 
-	if (!qp->node->id)
-		qp->mode = pair % NR_ENGINE;
+	if (opts->spec)
+		qp->mode = qp->node->id == model ? SIM_SPEC :
+			   opts->fault ? pair / 2 % NR_ENGINE : pair % NR_ENGINE;
 	else
-		qp->mode = qp->node->sim->opts.spec ? SIM_SPEC :
-			   pair / NR_ENGINE % NR_ENGINE;
+		qp->mode = qp->node->id ? pair / NR_ENGINE % NR_ENGINE :
+					  pair % NR_ENGINE;
 	resp->keeps = qp->mode != SIM_PLAIN;
 	qp->keeps_answers = resp->keeps;
 	qp->forgets = !resp->keeps;

@@ -24,10 +24,12 @@ bool hrp_env_recv_take(struct hrp_qp *hrp, struct hrp_rwqe *rwqe)
 {
 	struct sim_rq *rq = sim_qp_rq(to_sim_qp(hrp));
 	struct sim_slot *slot;
+	bool spoilt;
 	u32 idx, i;
 
 	if (rq->head == rq->tail)
 		return false;
+	spoilt = rq->spoilt && rq->head == rq->spoilt_idx;
 	idx = rq->fifo[rq->head++ % SIM_NR_SLOTS];
 	slot = &rq->slot[idx];
 	sim_check(rq->node->sim, slot->state == SIM_SLOT_POSTED);
@@ -36,8 +38,10 @@ bool hrp_env_recv_take(struct hrp_qp *hrp, struct hrp_rwqe *rwqe)
 	rwqe->nr_sges = sim_buf_sges(rq->node, &slot->buf, rq->key,
 				     rwqe->sges);
 	rwqe->length = 0;
-	for (i = 0; i < rwqe->nr_sges; i++)
+	for (i = 0; i < rwqe->nr_sges; i++) {
 		rwqe->length += rwqe->sges[i].length;
+		rwqe->sges[i].lkey ^= spoilt;
+	}
 	return true;
 }
 
@@ -73,6 +77,8 @@ void sim_rq_post(struct sim_rq *rq, u32 max)
 	for (i = 0; i < SIM_NR_SLOTS && max && !rq->dead; i++) {
 		struct sim_slot *slot = &rq->slot[i];
 
+		if (rq->limit && rq->tail == rq->limit)
+			break;
 		if (slot->state != SIM_SLOT_FREE)
 			continue;
 		sim_buf_split(rq->node->sim, &slot->buf, slot->base, rq->room,
@@ -81,4 +87,18 @@ void sim_rq_post(struct sim_rq *rq, u32 max)
 		rq->fifo[rq->tail++ % SIM_NR_SLOTS] = i;
 		max--;
 	}
+}
+
+void sim_rq_limit(struct sim_rq *rq, u32 nr)
+{
+	sim_check(rq->node->sim, nr && !rq->head && rq->tail >= nr);
+	while (rq->tail != nr)
+		rq->slot[rq->fifo[--rq->tail]].state = SIM_SLOT_FREE;
+	rq->limit = nr;
+}
+
+void sim_rq_spoil(struct sim_rq *rq, u32 idx)
+{
+	rq->spoilt = true;
+	rq->spoilt_idx = idx;
 }

@@ -31,6 +31,16 @@ static void choose_credits(struct sim *sim, struct sim_spec *spec)
 	spec->resp.most = most[sim_below(&sim->rng, ARRAY_SIZE(most))];
 }
 
+u32 sim_spec_rnr_us(struct sim *sim, u8 code)
+{
+	static const u32 delay_us[] = {
+		655360, 10, 20, 30, 40, 60, 80, 120, 160,
+	};
+
+	sim_check(sim, code < ARRAY_SIZE(delay_us));
+	return delay_us[code];
+}
+
 void sim_spec_start(struct sim_qp *qp, u32 psn, u32 peer_psn)
 {
 	struct sim *sim = qp->node->sim;
@@ -44,6 +54,8 @@ void sim_spec_start(struct sim_qp *qp, u32 psn, u32 peer_psn)
 	spec->req.una = psn;
 	spec->req.max = psn;
 	spec->req.end = psn;
+	spec->req.retries = qp->hrp.req.retry_cnt;
+	spec->req.rnr_retries = qp->hrp.req.rnr_retry;
 	spec->req.window = 8u << sim_below(&sim->rng, 4);
 	spec->resp.psn = peer_psn;
 	choose_credits(sim, spec);
@@ -59,5 +71,13 @@ void sim_spec_check_idle(const struct sim_qp *qp)
 	sim_check(sim, spec->req.una == spec->req.max && !spec->req.busy);
 	sim_check(sim, spec->req.tail == qp->prod && qp->hdr->cons == qp->prod);
 	sim_check(sim, spec->resp.head == spec->resp.end);
-	sim_check(sim, !spec->resp.busy && !spec->resp.in_msg);
+	sim_check(sim, !spec->resp.busy);
+	if (!sim->opts.fault)
+		sim_check(sim, !spec->resp.in_msg);
+	else if (!sim->opts.drop_ppm && !sim->opts.reorder_ppm &&
+		 qp->peer->work.failed &&
+		 sim_fault_status(qp->peer) == HROCE_WC_RNR_RETRY_EXC_ERR)
+		/* Each retry was used up. */
+		sim_check(sim, spec->resp.rnr_row ==
+			       qp->peer->hrp.req.rnr_retry + 1u);
 }

@@ -40,6 +40,9 @@
  * @deadline_ns: end of the local ACK timeout; 0: it does not run
  * @rnr_ns: end of the time that the peer has asked for
  * @timeouts: how many there were
+ * @retries: timeouts that are left, without progress
+ * @rnr_retries: RNR NAKs that are left, likewise; 7: any
+ * @failed: a request has failed, and all behind it
  */
 struct sim_spec_req {
 	u32 tail;
@@ -63,6 +66,9 @@ struct sim_spec_req {
 	u64 deadline_ns;
 	u64 rnr_ns;
 	u64 timeouts;
+	u8 retries;
+	u8 rnr_retries;
+	bool failed;
 };
 
 /* An answer: an ACK or NAK, or that to a READ, atomic and so on. */
@@ -87,6 +93,9 @@ struct sim_spec_answer {
  * @tells_own: the entry of the message in progress counts among them
  * @most: credits, at most
  * @nak_sent: a NAK for @psn was sent: packets behind it draw no other
+ * @rnr_row: RNR NAKs for @psn
+ * @rnr_ns: when the last one was sent; 0: none was
+ * @failed: a request was refused, and all behind it are dropped
  * @in_msg: HRP_OI_SEND or HRP_OI_WRITE while a message is in progress
  * @offset: bytes of it that were placed
  * @write_va: WRITE: where it goes
@@ -106,6 +115,9 @@ struct sim_spec_resp {
 	bool tells_own;
 	u32 most;
 	bool nak_sent;
+	u32 rnr_row;
+	u64 rnr_ns;
+	bool failed;
 	u32 in_msg;
 	u32 offset;
 	u64 write_va;
@@ -134,6 +146,9 @@ void sim_spec_response(struct sim_qp *qp, const struct hrp_pkt *pkt,
 		       u8 *payload);
 void sim_spec_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
 		      u8 *payload);
+
+/* Table 45, up to the longest time that responders here ask for. */
+u32 sim_spec_rnr_us(struct sim *sim, u8 code);
 
 /* Nothing is left to be sent. */
 void sim_spec_check_idle(const struct sim_qp *qp);

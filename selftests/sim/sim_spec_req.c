@@ -3,9 +3,9 @@
  * Requester of the model (IBTA 9.7.2, 9.7.3, 9.7.5.1, 9.7.6, 9.7.7.2): sends what
  * the window and credits allow, one packet at a time. After a NAK, an implied NAK
  * or a local ACK timeout, it sends all again from the oldest packet that is not
- * acknowledged. It never gives up.
+ * acknowledged, as long as it has retries. Other NAKs fail the request that they
+ * name, and all behind it are flushed (9.9.2).
  */
-#include <linux/array_size.h>
 #include <asm/barrier.h>
 #include "sim_spec.h"
 
@@ -50,15 +50,73 @@ static void plan_send(struct sim_qp *qp)
 {
 	struct sim *sim = qp->node->sim;
 
-	if (qp->spec->req.busy)
+	if (qp->spec->req.busy || qp->spec->req.failed)
 		return;
 	qp->spec->req.busy = true;
 	sim_at(sim, 100 + sim_below(&sim->rng, 400), send_next, qp);
 }
 
+/* The oldest entry is complete. Errors are told in any case. */
+static void complete(struct sim_qp *qp, u8 status)
+{
+	static const u8 wc[HROCE_WR_NR] = {
+		[HROCE_WR_WRITE] = HROCE_WC_WRITE,
+		[HROCE_WR_WRITE_IMM] = HROCE_WC_WRITE,
+		[HROCE_WR_READ] = HROCE_WC_READ,
+		[HROCE_WR_CMP_SWAP] = HROCE_WC_CMP_SWAP,
+		[HROCE_WR_FETCH_ADD] = HROCE_WC_FETCH_ADD,
+		[HROCE_WR_ATOMIC_WRITE] = HROCE_WC_ATOMIC_WRITE,
+		[HROCE_WR_FLUSH] = HROCE_WC_FLUSH,
+		/* The rest is HROCE_WC_SEND. */
+	};
+	struct sim_spec_req *req = &qp->spec->req;
+	const struct hroce_sq_wqe *wqe = entry(qp, req->tail);
+	bool told = wqe->flags & HROCE_WRF_SIGNALED ||
+		    status != HROCE_WC_SUCCESS;
+	struct hroce_cqe cqe = {
+		.wr_id = wqe->wr_id,
+		.byte_len = entry_len(wqe),
+		.qpn = qp->hrp.qpn,
+		.status = status,
+		.opcode = wc[wqe->opcode],
+	};
+
+	req->tail++;
+	/* The entry is not read after that. */
+	smp_store_release(&qp->hdr->cons, req->tail);
+	if (told)
+		sim_send_done(qp, &cqe);
+}
+
+/* 10.3.1: all that is posted in the error state is flushed. */
+static void flush(struct sim_qp *qp)
+{
+	struct sim_spec_req *req = &qp->spec->req;
+
+	/* The index before the entry. */
+	while (req->tail != smp_load_acquire(&qp->hdr->prod))
+		complete(qp, HROCE_WC_WR_FLUSH_ERR);
+	req->next = req->tail;
+}
+
+/* The oldest entry has failed. */
+static void fail(struct sim_qp *qp, u8 status)
+{
+	struct sim_spec_req *req = &qp->spec->req;
+
+	req->failed = true;
+	req->deadline_ns = 0;
+	req->una = req->max;
+	complete(qp, status);
+	flush(qp);
+}
+
 void sim_spec_kick(struct sim_qp *qp)
 {
-	plan_send(qp);
+	if (qp->spec->req.failed)
+		flush(qp);
+	else
+		plan_send(qp);
 }
 
 static void timer_fired(void *ctx);
@@ -91,6 +149,11 @@ static void timer_fired(void *ctx)
 		return;
 	}
 	req->timeouts++;
+	if (!req->retries) {
+		fail(qp, HROCE_WC_RETRY_EXC_ERR);
+		return;
+	}
+	req->retries--;
 	req->went_back = false;
 	req->psn = req->una;
 	start_timer(qp);
@@ -114,24 +177,28 @@ static void delay_over(void *ctx)
 	plan_send(ctx);
 }
 
-/* 9.7.5.2.8; table 45 up to the longest that responders here ask for */
+/* 9.7.5.2.8 */
 static void wait_ready(struct sim_qp *qp, u8 code)
 {
-	static const u32 delay_us[] = {
-		655360, 10, 20, 30, 40, 60, 80, 120, 160,
-	};
 	struct sim_spec_req *req = &qp->spec->req;
 	struct sim *sim = qp->node->sim;
+	u64 delay_ns;
 
 	if (sim->now_ns < req->rnr_ns)
 		return;
-	sim_check(sim, code < ARRAY_SIZE(delay_us) &&
-		       code == qp->peer->hrp.resp.min_rnr_timer);
+	sim_check(sim, code == qp->peer->hrp.resp.min_rnr_timer);
+	if (!req->rnr_retries) {
+		fail(qp, HROCE_WC_RNR_RETRY_EXC_ERR);
+		return;
+	}
+	if (req->rnr_retries != HRP_INFINITE_RNR_RETRY)
+		req->rnr_retries--;
+	delay_ns = sim_spec_rnr_us(sim, code) * SIM_US;
 	req->psn = req->una;
 	req->went_back = false;
 	req->deadline_ns = 0;
-	req->rnr_ns = sim->now_ns + delay_us[code] * SIM_US;
-	sim_at(sim, delay_us[code] * SIM_US, delay_over, qp);
+	req->rnr_ns = sim->now_ns + delay_ns;
+	sim_at(sim, delay_ns, delay_over, qp);
 }
 
 /* Requests with answers that are not complete. */
@@ -304,7 +371,7 @@ static void send_next(void *ctx)
 	u32 idx = req->tail, i;
 
 	req->busy = false;
-	if (qp->node->sim->now_ns < req->rnr_ns ||
+	if (req->failed || qp->node->sim->now_ns < req->rnr_ns ||
 	    distance(req->psn, req->una) >= req->window)
 		return;
 	if (req->psn == req->end && !begin_entry(qp))
@@ -327,37 +394,6 @@ static void send_next(void *ctx)
 	plan_send(qp);
 }
 
-/* The oldest entry is complete. */
-static void complete(struct sim_qp *qp)
-{
-	static const u8 wc[HROCE_WR_NR] = {
-		[HROCE_WR_WRITE] = HROCE_WC_WRITE,
-		[HROCE_WR_WRITE_IMM] = HROCE_WC_WRITE,
-		[HROCE_WR_READ] = HROCE_WC_READ,
-		[HROCE_WR_CMP_SWAP] = HROCE_WC_CMP_SWAP,
-		[HROCE_WR_FETCH_ADD] = HROCE_WC_FETCH_ADD,
-		[HROCE_WR_ATOMIC_WRITE] = HROCE_WC_ATOMIC_WRITE,
-		[HROCE_WR_FLUSH] = HROCE_WC_FLUSH,
-		/* The rest is HROCE_WC_SEND. */
-	};
-	struct sim_spec_req *req = &qp->spec->req;
-	const struct hroce_sq_wqe *wqe = entry(qp, req->tail);
-	bool signaled = wqe->flags & HROCE_WRF_SIGNALED;
-	struct hroce_cqe cqe = {
-		.wr_id = wqe->wr_id,
-		.byte_len = entry_len(wqe),
-		.qpn = qp->hrp.qpn,
-		.status = HROCE_WC_SUCCESS,
-		.opcode = wc[wqe->opcode],
-	};
-
-	req->tail++;
-	/* The entry is not read after that. */
-	smp_store_release(&qp->hdr->cons, req->tail);
-	if (signaled)
-		sim_send_done(qp, &cqe);
-}
-
 static void progress(struct sim_qp *qp, u32 nr_pkts)
 {
 	struct sim_spec_req *req = &qp->spec->req;
@@ -365,10 +401,12 @@ static void progress(struct sim_qp *qp, u32 nr_pkts)
 
 	req->una = hrp_psn_add(req->una, nr_pkts);
 	if (distance(req->una, req->first_psn[slot]) == req->nr_pkts[slot])
-		complete(qp);
+		complete(qp, HROCE_WC_SUCCESS);
 	if (hrp_psn_diff(req->psn, req->una) < 0)
 		req->psn = req->una;
 	req->went_back = false;
+	req->retries = qp->hrp.req.retry_cnt;
+	req->rnr_retries = qp->hrp.req.rnr_retry;
 	if (req->una == req->max)
 		req->deadline_ns = 0;
 	else if (qp->node->sim->now_ns >= req->rnr_ns)
@@ -447,6 +485,27 @@ static void take_credits(struct sim_spec_req *req, const struct hrp_pkt *pkt)
 	req->lsn = lsn;
 }
 
+/* 9.7.5.2, table 44: the oldest request is the one that is meant. */
+static void take_nak(struct sim_qp *qp, u8 syndrome)
+{
+	switch (syndrome) {
+	case HRP_NAK_PSN_SEQ:
+		go_back(qp);
+		break;
+	case HRP_NAK_INV_REQ:
+		fail(qp, HROCE_WC_REM_INV_REQ_ERR);
+		break;
+	case HRP_NAK_REM_ACCESS:
+		fail(qp, HROCE_WC_REM_ACCESS_ERR);
+		break;
+	case HRP_NAK_REM_OP:
+		fail(qp, HROCE_WC_REM_OP_ERR);
+		break;
+	default:
+		sim_check(qp->node->sim, !"a syndrome that is reserved");
+	}
+}
+
 void sim_spec_response(struct sim_qp *qp, const struct hrp_pkt *pkt,
 		       u8 *payload)
 {
@@ -466,12 +525,10 @@ void sim_spec_response(struct sim_qp *qp, const struct hrp_pkt *pkt,
 	}
 	if (type == HRP_SYN_ACK)
 		psn = hrp_psn_add(psn, 1);
-	if (!acknowledge(qp, psn)) {
+	if (!acknowledge(qp, psn))
 		go_back(qp);
-	} else if (type == HRP_SYN_RNR) {
+	else if (type == HRP_SYN_RNR)
 		wait_ready(qp, pkt->syndrome & HRP_SYN_VALUE_MASK);
-	} else if (type == HRP_SYN_NAK) {
-		sim_check(qp->node->sim, pkt->syndrome == HRP_NAK_PSN_SEQ);
-		go_back(qp);
-	}
+	else if (type == HRP_SYN_NAK)
+		take_nak(qp, pkt->syndrome);
 }

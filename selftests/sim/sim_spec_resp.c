@@ -3,6 +3,7 @@
  * Responder of the model (IBTA 9.7.4, 9.7.5; A19 for ATOMIC WRITE and FLUSH):
  * executes the expected packet, sends one NAK for a gap, answers duplicates again.
  * Answers go out in the order in which their requests came, a packet at a time.
+ * After a request that it refuses it drops all, and the NAK is the last answer.
  */
 #include "sim_spec.h"
 
@@ -106,6 +107,8 @@ static void send_answer(void *ctx)
 		pkt.pad = -mem.len & 3;
 	}
 	sim_net_send_pkt(qp, &pkt, bytes);
+	if ((a->syndrome & HRP_SYN_TYPE_MASK) == HRP_SYN_RNR)
+		resp->rnr_ns = qp->node->sim->now_ns;
 	if (++a->sent == a->nr_pkts)
 		resp->head++;
 	if (resp->head != resp->end)
@@ -115,6 +118,21 @@ static void send_answer(void *ctx)
 static u32 read_pkts(const struct sim_qp *qp, u32 len)
 {
 	return len ? (len + qp->hrp.mtu - 1) / qp->hrp.mtu : 1;
+}
+
+/* 9.7.5.2, table 44: the request is refused, and this is the end. */
+static void refuse(struct sim_qp *qp, u8 syndrome)
+{
+	struct sim_spec_resp *resp = &qp->spec->resp;
+
+	add_ack(qp, syndrome, resp->psn);
+	resp->failed = true;
+}
+
+static bool may_access(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 access)
+{
+	return !pkt->dmalen || hrp_env_mem_check(&qp->hrp, pkt->rkey, pkt->va,
+						 pkt->dmalen, access);
 }
 
 /* A19.4: 8 bytes at once */
@@ -144,52 +162,70 @@ static bool may_flush(struct sim_qp *qp, const struct hrp_pkt *pkt, u32 type,
 			     access);
 }
 
+/* Return: the NAK that it draws, 0 if it was executed; @a is its answer. */
+static u8 try_rd(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
+		 struct sim_spec_answer *a)
+{
+	bool cas = a->request == HRP_OP_CMP_SWAP;
+	bool ok;
+
+	switch (a->request) {
+	case HRP_OP_READ_REQ:
+		a->va = pkt->va;
+		a->rkey = pkt->rkey;
+		a->len = pkt->dmalen;
+		a->nr_pkts = read_pkts(qp, a->len);
+		ok = may_access(qp, pkt, HRP_ACCESS_REMOTE_READ);
+		break;
+	case HRP_OP_ATOMIC_WRITE:
+		ok = !atomic_write(qp, pkt, payload);
+		break;
+	case HRP_OP_FLUSH:
+		ok = may_flush(qp, pkt, HRW_FETH_GLOBAL,
+			       HRP_ACCESS_FLUSH_GLOBAL) &&
+		     may_flush(qp, pkt, HRW_FETH_PERSISTENT,
+			       HRP_ACCESS_FLUSH_PERSISTENT);
+		break;
+	default:
+		/* 9.4.5: natural alignment */
+		if (pkt->va & 7)
+			return HRP_NAK_INV_REQ;
+		ok = !hrp_env_atomic(&qp->hrp, pkt->rkey, pkt->va, cas,
+				     pkt->compare, pkt->swap_add, &a->orig);
+	}
+	return ok ? 0 : HRP_NAK_REM_ACCESS;
+}
+
 /* The expected packet has an answer of its own. */
 static void execute_rd(struct sim_qp *qp, const struct hrp_pkt *pkt,
 		       u8 *payload)
 {
 	struct sim_spec_resp *resp = &qp->spec->resp;
-	struct sim *sim = qp->node->sim;
 	struct sim_spec_answer a = {
 		.request = hrp_opcode_op(pkt->opcode),
-		.syndrome = ack_syndrome(qp),
 		.psn = pkt->psn,
 		.nr_pkts = 1,
 	};
+	u8 nak;
 
-	sim_check(sim, !resp->in_msg);
-	switch (a.request) {
-	case HRP_OP_READ_REQ:
-		a.va = pkt->va;
-		a.rkey = pkt->rkey;
-		a.len = pkt->dmalen;
-		a.nr_pkts = read_pkts(qp, a.len);
-		break;
-	case HRP_OP_ATOMIC_WRITE:
-		sim_check(sim, !atomic_write(qp, pkt, payload));
-		break;
-	case HRP_OP_FLUSH:
-		sim_check(sim, may_flush(qp, pkt, HRW_FETH_GLOBAL,
-					 HRP_ACCESS_FLUSH_GLOBAL));
-		sim_check(sim, may_flush(qp, pkt, HRW_FETH_PERSISTENT,
-					 HRP_ACCESS_FLUSH_PERSISTENT));
-		break;
-	default:
-		sim_check(sim, !hrp_env_atomic(&qp->hrp, pkt->rkey, pkt->va,
-					       a.request == HRP_OP_CMP_SWAP,
-					       pkt->compare, pkt->swap_add,
-					       &a.orig));
+	sim_check(qp->node->sim, !resp->in_msg);
+	nak = try_rd(qp, pkt, payload, &a);
+	if (nak) {
+		refuse(qp, nak);
+		return;
 	}
 	resp->msn = hrp_psn_add(resp->msn, 1);
 	a.msn = resp->msn;
+	a.syndrome = ack_syndrome(qp);
 	resp->psn = hrp_psn_add(resp->psn, a.nr_pkts);
 	resp->nak_sent = false;
+	resp->rnr_row = 0;
 	resp->rd[resp->nr_rd++ % qp->hrp.resp.max_dest_rd_atomic] = a;
 	add_answer(qp, &a);
 }
 
 /* Where the payload of a SEND or WRITE goes. */
-static void place(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload)
+static u8 place(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload)
 {
 	const struct hrp_rwqe *rwqe = qp->hrp.resp.rwqe;
 	struct sim_spec_resp *resp = &qp->spec->resp;
@@ -208,18 +244,19 @@ static void place(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload)
 	}
 	mem.offset = resp->offset;
 	mem.len = pkt->payload_len;
-	sim_check(qp->node->sim, !sim_mem_copy(qp->node, &mem, payload, true));
 	resp->offset += pkt->payload_len;
+	return sim_mem_copy(qp->node, &mem, payload, true);
 }
 
-static void receive_done(struct sim_qp *qp, const struct hrp_pkt *pkt)
+static void receive_done(struct sim_qp *qp, const struct hrp_pkt *pkt,
+			 u8 status)
 {
 	struct sim_spec_resp *resp = &qp->spec->resp;
 	struct hroce_cqe cqe = {
 		.wr_id = qp->hrp.resp.rwqe->wr_id,
 		.byte_len = resp->offset,
 		.qpn = qp->hrp.qpn,
-		.status = HROCE_WC_SUCCESS,
+		.status = status,
 		.opcode = pkt->info & HRP_OI_WRITE ? HROCE_WC_RECV_WRITE_IMM :
 						     HROCE_WC_RECV,
 	};
@@ -231,8 +268,6 @@ static void receive_done(struct sim_qp *qp, const struct hrp_pkt *pkt)
 	if (pkt->info & HRP_OI_INV) {
 		cqe.flags = HROCE_WCF_INV;
 		cqe.imm_data = pkt->inv_rkey;
-		sim_check(qp->node->sim,
-			  hrp_env_invalidate(&qp->hrp, pkt->inv_rkey));
 	}
 	sim_recv_done(qp, &cqe, pkt->se);
 }
@@ -244,6 +279,67 @@ static bool length_is_right(const struct sim_qp *qp, const struct hrp_pkt *pkt)
 		return pkt->payload_len == qp->hrp.mtu;
 	return pkt->payload_len <= qp->hrp.mtu &&
 	       (pkt->payload_len || pkt->info & HRP_OI_FIRST);
+}
+
+/*
+ * Return: false if the receive request cannot take a packet of a SEND. The message
+ * is too long: an invalid request; or the own memory is to blame.
+ */
+static bool place_send(struct sim_qp *qp, const struct hrp_pkt *pkt,
+		       u8 *payload)
+{
+	struct sim_spec_resp *resp = &qp->spec->resp;
+	u8 status;
+
+	if (resp->offset + pkt->payload_len > qp->hrp.resp.rwqe->length) {
+		receive_done(qp, pkt, HROCE_WC_LOC_LEN_ERR);
+		refuse(qp, HRP_NAK_INV_REQ);
+		return false;
+	}
+	status = place(qp, pkt, payload);
+	if (status) {
+		receive_done(qp, pkt, status);
+		refuse(qp, HRP_NAK_REM_OP);
+		return false;
+	}
+	/* 9.9.6.3: a fault of class J draws no NAK. */
+	if (pkt->info & HRP_OI_INV &&
+	    !hrp_env_invalidate(&qp->hrp, pkt->inv_rkey)) {
+		receive_done(qp, pkt, HROCE_WC_MW_BIND_ERR);
+		resp->failed = true;
+		return false;
+	}
+	return true;
+}
+
+static bool place_write(struct sim_qp *qp, const struct hrp_pkt *pkt,
+			u8 *payload)
+{
+	if (pkt->info & HRP_OI_FIRST &&
+	    !may_access(qp, pkt, HRP_ACCESS_REMOTE_WRITE)) {
+		refuse(qp, HRP_NAK_REM_ACCESS);
+		return false;
+	}
+	sim_check(qp->node->sim, !place(qp, pkt, payload));
+	return true;
+}
+
+static void begin_msg(struct sim_spec_resp *resp, const struct hrp_pkt *pkt)
+{
+	resp->in_msg = pkt->info & (HRP_OI_SEND | HRP_OI_WRITE);
+	resp->offset = 0;
+	resp->write_va = pkt->va;
+	resp->write_rkey = pkt->rkey;
+	resp->write_len = pkt->dmalen;
+}
+
+static void not_ready(struct sim_qp *qp)
+{
+	struct sim_spec_resp *resp = &qp->spec->resp;
+
+	resp->nak_sent = true;
+	resp->rnr_row++;
+	add_ack(qp, HRP_SYN_RNR | qp->hrp.resp.min_rnr_timer, resp->psn);
 }
 
 /* The expected packet is one of a SEND or WRITE. */
@@ -260,27 +356,24 @@ static void execute_msg(struct sim_qp *qp, const struct hrp_pkt *pkt,
 	sim_check(sim, first ? !resp->in_msg : resp->in_msg == kind);
 	sim_check(sim, length_is_right(qp, pkt));
 	if (takes && !hrp_env_recv_take(&qp->hrp, qp->hrp.resp.rwqe)) {
-		resp->nak_sent = true;
-		add_ack(qp, HRP_SYN_RNR | qp->hrp.resp.min_rnr_timer, pkt->psn);
+		not_ready(qp);
 		return;
 	}
-	if (first) {
-		resp->in_msg = kind;
-		resp->offset = 0;
-		resp->write_va = pkt->va;
-		resp->write_rkey = pkt->rkey;
-		resp->write_len = pkt->dmalen;
-	}
-	place(qp, pkt, payload);
+	if (first)
+		begin_msg(resp, pkt);
+	if (!(kind == HRP_OI_SEND ? place_send(qp, pkt, payload) :
+				    place_write(qp, pkt, payload)))
+		return;
 	resp->psn = hrp_psn_add(resp->psn, 1);
 	resp->nak_sent = false;
+	resp->rnr_row = 0;
 	if (last) {
 		if (kind == HRP_OI_WRITE)
 			sim_check(sim, resp->offset == resp->write_len);
 		resp->in_msg = 0;
 		resp->msn = hrp_psn_add(resp->msn, 1);
 		if (kind == HRP_OI_SEND || takes)
-			receive_done(qp, pkt);
+			receive_done(qp, pkt, HROCE_WC_SUCCESS);
 	}
 	if (pkt->ackreq)
 		add_ack(qp, ack_syndrome(qp), pkt->psn);
@@ -315,6 +408,22 @@ static void duplicate_rd(struct sim_qp *qp, const struct hrp_pkt *pkt)
 	}
 }
 
+/*
+ * 9.7.5.2.8: the requester has waited as long as it was asked to. Where nothing is
+ * late, what comes is not a packet of before.
+ */
+static void check_rnr_delay(const struct sim_qp *qp)
+{
+	const struct sim_spec_resp *resp = &qp->spec->resp;
+	struct sim *sim = qp->node->sim;
+	const struct sim_opts *opts = &sim->opts;
+	u32 wait_us = sim_spec_rnr_us(sim, qp->hrp.resp.min_rnr_timer);
+
+	if (resp->rnr_row && resp->rnr_ns && !opts->drop_ppm &&
+	    !opts->dup_ppm && !opts->reorder_ppm)
+		sim_check(sim, sim->now_ns >= resp->rnr_ns + wait_us * SIM_US);
+}
+
 void sim_spec_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
 		      u8 *payload)
 {
@@ -322,6 +431,10 @@ void sim_spec_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
 	struct sim_spec_resp *resp = &qp->spec->resp;
 	s32 ahead = hrp_psn_diff(pkt->psn, resp->psn);
 
+	if (resp->failed)
+		return;
+	if (!ahead)
+		check_rnr_delay(qp);
 	if (ahead > 0) {
 		if (!resp->nak_sent)
 			add_ack(qp, HRP_NAK_PSN_SEQ, resp->psn);

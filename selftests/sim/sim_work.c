@@ -151,7 +151,8 @@ static void make_write(struct sim_qp *qp, struct sim_wr *wr,
 	wr->remote_off = sim_below(&sim->rng, SIM_WIN_SIZE - wr->len + 1);
 	if (wr->op == HROCE_WR_ATOMIC_WRITE)
 		wr->remote_off &= ~7u;
-	memcpy(w->win_model + wr->remote_off, wr->want, wr->len);
+	if (!sim_is_in_vain(w))
+		memcpy(w->win_model + wr->remote_off, wr->want, wr->len);
 	wqe->rdma.rkey = w->win_key;
 	wqe->rdma.remote_addr = sim_mr_find(to, w->win_key)->va +
 				wr->remote_off;
@@ -249,88 +250,14 @@ static void make_wqe(struct sim_qp *qp, struct sim_wr *wr,
 	wqe->srqn = wr->srqn;
 }
 
-/* Requests that have to fail, and how. */
-static const struct fault {
-	u8 op;
-	u8 status;
-	bool bad_rkey;
-	bool bad_lkey;
-	bool past_end;
-	bool too_long;
-	bool bad_srqn;		/* RC does not care */
-} faults[] = {
-	{ HROCE_WR_ATOMIC_WRITE, HROCE_WC_REM_ACCESS_ERR, .bad_rkey = true },
-	{ HROCE_WR_FLUSH, HROCE_WC_REM_ACCESS_ERR, .bad_rkey = true },
-	{ HROCE_WR_WRITE, HROCE_WC_REM_ACCESS_ERR, .bad_rkey = true },
-	{ HROCE_WR_WRITE, HROCE_WC_REM_ACCESS_ERR, .past_end = true },
-	{ HROCE_WR_WRITE, HROCE_WC_LOC_PROT_ERR, .bad_lkey = true },
-	{ HROCE_WR_READ, HROCE_WC_REM_ACCESS_ERR, .bad_rkey = true },
-	{ HROCE_WR_READ, HROCE_WC_REM_ACCESS_ERR, .past_end = true },
-	{ HROCE_WR_READ, HROCE_WC_LOC_PROT_ERR, .bad_lkey = true },
-	{ HROCE_WR_FETCH_ADD, HROCE_WC_REM_ACCESS_ERR, .bad_rkey = true },
-	{ HROCE_WR_CMP_SWAP, HROCE_WC_LOC_PROT_ERR, .bad_lkey = true },
-	{ HROCE_WR_MASKED_FETCH_ADD, HROCE_WC_REM_ACCESS_ERR, .bad_rkey = true },
-	{ HROCE_WR_MASKED_CMP_SWAP, HROCE_WC_LOC_PROT_ERR, .bad_lkey = true },
-	{ HROCE_WR_SEND, HROCE_WC_LOC_PROT_ERR, .bad_lkey = true },
-	{ HROCE_WR_SEND_IMM, HROCE_WC_REM_INV_REQ_ERR, .too_long = true },
-	/* A fault of class J has no NAK (9.9.6.3). */
-	{ HROCE_WR_SEND_INV, HROCE_WC_RETRY_EXC_ERR, .bad_rkey = true },
-	{ HROCE_WR_SEND, HROCE_WC_REM_INV_REQ_ERR, .bad_srqn = true },
-	{ HROCE_WR_WRITE, HROCE_WC_REM_INV_REQ_ERR, .bad_srqn = true },
-	{ HROCE_WR_READ, HROCE_WC_REM_INV_REQ_ERR, .bad_srqn = true },
-};
-
-/* Those at the beginning are for RC alone, those at the end for XRC alone. */
-#define NR_ONLY_RC	2
-#define NR_ONLY_XRC	3
-#define NR_FAULTS	(sizeof(faults) / sizeof(faults[0]))
-
-static const struct fault *fault_of(const struct sim_qp *qp)
-{
-	const struct sim_work *w = &qp->work;
-	bool xrc = qp->hrp.type != HRP_TYPE_RC;
-	u32 nr = NR_FAULTS - (xrc ? NR_ONLY_RC : NR_ONLY_XRC);
-
-	if (!qp->node->sim->opts.fault || w->posted + 1 != w->nr)
-		return NULL;
-	return &faults[(xrc ? NR_ONLY_RC : 0) +
-		       (qp->hrp.qpn / 2 + qp->node->sim->opts.seed) % nr];
-}
-
-static void make_fault(struct sim_qp *qp, struct sim_wr *wr,
-		       struct hroce_sq_wqe *wqe, struct hroce_sge *sges)
-{
-	const struct fault *fault = fault_of(qp);
-	u32 i;
-
-	if (!fault)
-		return;
-	qp->work.fault_status = fault->status;
-	if (fault->bad_rkey && wr->op == HROCE_WR_SEND_INV)
-		wqe->imm_data ^= 1;
-	else if (fault->bad_rkey)
-		wqe->rdma.rkey ^= 1;
-	for (i = 0; fault->bad_lkey && i < wqe->nr_sges; i++)
-		sges[i].lkey ^= 1;
-	if (fault->past_end)
-		wqe->rdma.remote_addr += SIM_WIN_SIZE;
-	if (fault->bad_srqn)
-		wqe->srqn += SIM_NR_SRQS;
-}
-
 /* What the next request is to do, and with how many bytes. */
 static void choose(struct sim_qp *qp, struct sim_wr *wr)
 {
-	const struct fault *fault = fault_of(qp);
 	struct sim *sim = qp->node->sim;
 
-	wr->op = fault ? fault->op : random_op(qp);
+	wr->op = random_op(qp);
 	wr->len = random_len(sim, min(sim->opts.max_msg, SIM_WIN_SIZE));
-	/* More than goes inline. */
-	if (fault && wr->len <= qp->hrp.req.sq.max_inline)
-		wr->len = qp->hrp.req.sq.max_inline + 1;
-	if (fault && fault->too_long)
-		wr->len = sim->opts.max_msg + 1;
+	sim_fault_choose(qp, wr);
 	if (sim_is_atomic(wr) || wr->op == HROCE_WR_ATOMIC_WRITE)
 		wr->len = 8;
 	else if (wr->op == HROCE_WR_LOCAL_INV || wr->op == HROCE_WR_FLUSH)
@@ -390,7 +317,7 @@ static bool post_one(struct sim_qp *qp)
 			memcpy(&sges[wqe.nr_sges], &wr->masks,
 			       sizeof(wr->masks));
 	}
-	make_fault(qp, wr, &wqe, sges);
+	sim_fault_make(qp, &wqe, sges);
 	memcpy(entry, &wqe, sizeof(wqe));
 	w->posted++;
 	qp->prod++;
@@ -451,6 +378,7 @@ void sim_work_init(struct sim_qp *qp)
 	w->win_model = calloc(1, SIM_WIN_SIZE);
 	w->fixed_model = malloc(SIM_WIN_SIZE);
 	random_bytes(&sim->rng, w->fixed_model, SIM_WIN_SIZE);
+	sim_fault_init(qp);
 	memcpy(to->mem + w->fixed_base, w->fixed_model, SIM_WIN_SIZE);
 	if (hrp_qp_sends(&qp->hrp))
 		sim_at(sim, sim_below(&sim->rng, 30 * SIM_US), post, qp);
