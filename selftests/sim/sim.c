@@ -137,6 +137,11 @@ static const struct sim_opts runs[] = {
 	{ .name = "rc_spec_faults_all_5", .nr_pairs = 32, .nr_ops = 60,
 	  .mtu_shift = 9, .spec = true, .fault = true, .early = true,
 	  .drop_ppm = 50000, .dup_ppm = 50000, .reorder_ppm = 50000 },
+	{ .name = "uc_spec_clean", .type = HRP_TYPE_UC, .nr_pairs = 3,
+	  .nr_ops = 400, .spec = true },
+	{ .name = "uc_spec_all_5", .type = HRP_TYPE_UC, .nr_pairs = 3,
+	  .nr_ops = 800, .spec = true, .drop_ppm = 50000,
+	  .dup_ppm = 50000, .reorder_ppm = 50000, .pause_us = 100 },
 	/* Several gaps in a flight. */
 	{ .name = "rc_sack", .nr_pairs = 3, .nr_ops = 1500, .keeps = true,
 	  .sacks = true, .mtu_shift = 8, .max_msg = 65536, .timeout = 14,

@@ -240,6 +240,18 @@ struct sim_credit {
 	bool overrun;
 };
 
+/**
+ * struct sim_uc - responder of UC, see sim_spec_uc.c
+ * @psn: expected PSN
+ * @in_msg: HRP_OI_SEND or HRP_OI_WRITE while a message is in progress
+ * @has_entry: a receive entry was taken for this message or the next one
+ */
+struct sim_uc {
+	u32 psn;
+	u32 in_msg;
+	bool has_entry;
+};
+
 struct sim_qp {
 	struct hrp_qp hrp;
 	struct sim_node *node;
@@ -248,6 +260,8 @@ struct sim_qp {
 	struct sim_rq *rq;
 	struct sim_spec *spec;	/* SIM_SPEC: takes the place of @hrp */
 	struct sim_credit credit;
+	struct sim_uc uc;
+	u64 nr_sends;		/* received */
 	struct hroce_sq_hdr *hdr;
 	u32 prod;
 	/* Tokens: who holds one transmits, others ask it to go on. */

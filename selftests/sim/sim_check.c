@@ -231,6 +231,7 @@ void sim_recv_done(struct sim_qp *qp, const struct hroce_cqe *cqe,
 	check_message(qp, slot, wr, cqe);
 	check_recv_flags(qp, wr, cqe, solicited);
 	wr->received = true;
+	qp->nr_sends += cqe->opcode == HROCE_WC_RECV;
 	if (!sim->opts.pause_us)
 		sim_rq_post(sim_qp_rq(qp), 1);
 }

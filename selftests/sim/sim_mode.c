@@ -79,7 +79,8 @@ bool sim_modes_met(const struct sim_opts *opts, const struct sim_sum *sum)
 			all = all && sum->mode_ops[req][resp];
 		}
 	}
-	if (opts->drop_ppm)
+	/* Packets of UC are not kept. */
+	if (opts->drop_ppm && opts->type != HRP_TYPE_UC)
 		all = all && sum->mode_kept[SIM_KEEPING] &&
 		      sum->mode_kept[SIM_AGREED];
 	return all && (opts->spec || sum->mode_agreed);

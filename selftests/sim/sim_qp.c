@@ -329,7 +329,7 @@ static void run_requester(struct sim_qp *qp)
 		       qp->hrp.state != HRP_RTS);
 	if (next != HRP_NEXT_BURST)
 		return;
-	if (qp->peer->spec)
+	if (qp->peer->spec && hrp_qp_is_reliable(&qp->hrp))
 		sim_credit_burst(qp, &qp->req_burst, *nr_limited != limited);
 	sim_spray_choose(qp);
 	if (qp->pace)
@@ -654,15 +654,27 @@ static void drain_answers(struct sim_qp *qp)
 	}
 }
 
+/* Messages of SEND and WRITE that have arrived, if it is the only one to receive. */
+static u64 messages(const struct sim_qp *qp)
+{
+	return qp->nr_sends + qp->node->sim->counts.v[HROCE_EV_RX_WRITES];
+}
+
 void sim_qp_receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 		    bool damaged)
 {
+	bool watched = qp->peer->spec && qp->hrp.type == HRP_TYPE_UC;
+	u64 had = messages(qp);
+	bool ends;
+
 	if (qp->spec) {
 		if (!damaged)
 			sim_spec_receive(qp, pkt, payload);
 		return;
 	}
+	ends = watched && sim_spec_uc_ends(qp, pkt);
 	receive(qp, pkt, payload, damaged);
+	sim_check(qp->node->sim, !watched || messages(qp) == had + ends);
 	if (pkt->info & HRP_OI_RESPONSE)
 		drain_answers(qp);
 	else
@@ -796,6 +808,7 @@ void sim_qp_connect(struct sim_qp *qp, struct sim_qp *peer, u32 psn,
 		pace_change(qp);
 	}
 	qp->credit.next_psn = psn;
+	qp->uc.psn = peer_psn;
 	if (qp->mode == SIM_SPEC)
 		sim_spec_start(qp, psn, peer_psn);
 }

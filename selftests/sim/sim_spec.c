@@ -9,9 +9,11 @@
 void sim_spec_receive(struct sim_qp *qp, const struct hrp_pkt *pkt,
 		      u8 *payload)
 {
-	if ((pkt->opcode & HRP_SVC_MASK) != HRP_SVC_RC)
+	if ((pkt->opcode & HRP_SVC_MASK) != hrp_qp_service(&qp->hrp))
 		return;
-	if (pkt->info & HRP_OI_RESPONSE)
+	if (qp->hrp.type == HRP_TYPE_UC)
+		sim_spec_uc_request(qp, pkt, payload);
+	else if (pkt->info & HRP_OI_RESPONSE)
 		sim_spec_response(qp, pkt, payload);
 	else
 		sim_spec_request(qp, pkt, payload);
@@ -72,7 +74,7 @@ void sim_spec_check_idle(const struct sim_qp *qp)
 	sim_check(sim, spec->req.tail == qp->prod && qp->hdr->cons == qp->prod);
 	sim_check(sim, spec->resp.head == spec->resp.end);
 	sim_check(sim, !spec->resp.busy);
-	if (!sim->opts.fault)
+	if (!sim->opts.fault && qp->hrp.type != HRP_TYPE_UC)
 		sim_check(sim, !spec->resp.in_msg);
 	else if (!sim->opts.drop_ppm && !sim->opts.reorder_ppm &&
 		 qp->peer->work.failed &&

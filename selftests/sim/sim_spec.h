@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Model of a plain RC peer, written from the specification alone (IBTA volume 1,
- * 9.7): it goes back N, keeps nothing and knows no question. It shares the
- * headers of packets and the arithmetic of PSNs with the engine, and nothing
+ * Model of a plain peer, written from the specification alone (IBTA volume 1, 9.7
+ * and 9.8.2): of RC it goes back N, keeps nothing and knows no question. It shares
+ * the headers of packets and the arithmetic of PSNs with the engine, and nothing
  * else of the protocol.
  *
  *	sim_spec.c	both sides
  *	sim_spec_req.c	requester
- *	sim_spec_resp.c	responder
+ *	sim_spec_resp.c	responder of RC
+ *	sim_spec_uc.c	responder of UC
+ *	sim_spec_msg.c	messages of both
  */
 #ifndef SIM_SPEC_H
 #define SIM_SPEC_H
@@ -146,6 +148,26 @@ void sim_spec_response(struct sim_qp *qp, const struct hrp_pkt *pkt,
 		       u8 *payload);
 void sim_spec_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
 		      u8 *payload);
+
+void sim_spec_uc_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
+			 u8 *payload);
+
+/* A request for the engine: does a message end with it? */
+bool sim_spec_uc_ends(struct sim_qp *qp, const struct hrp_pkt *pkt);
+
+/* Of responders: a WRITE or READ may access the memory that it asks for. */
+bool sim_spec_may_access(struct sim_qp *qp, const struct hrp_pkt *pkt,
+			 u8 access);
+
+/* A message begins. */
+void sim_spec_begin_msg(struct sim_spec_resp *resp, const struct hrp_pkt *pkt);
+
+/* Payload goes where the message in progress wants it. */
+u8 sim_spec_place(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload);
+void sim_spec_receive_done(struct sim_qp *qp, const struct hrp_pkt *pkt,
+			   u8 status);
+bool sim_spec_length_is_right(const struct sim_qp *qp,
+			      const struct hrp_pkt *pkt);
 
 /* Table 45, up to the longest time that responders here ask for. */
 u32 sim_spec_rnr_us(struct sim *sim, u8 code);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requester of the model (IBTA 9.7.2, 9.7.3, 9.7.5.1, 9.7.6, 9.7.7.2): sends what
- * the window and credits allow, one packet at a time. After a NAK, an implied NAK
+ * Requester of the model (IBTA 9.7.2, 9.7.3, 9.7.5.1, 9.7.6, 9.7.7.2; 9.8.2): sends
+ * what the window and credits allow, one packet at a time. After a NAK, an implied NAK
  * or a local ACK timeout, it sends all again from the oldest packet that is not
  * acknowledged, as long as it has retries. Other NAKs fail the request that they
  * name, and all behind it are flushed (9.9.2).
@@ -318,15 +318,17 @@ static void send_packet(struct sim_qp *qp, u32 idx, u32 i)
 	struct sim_spec_req *req = &qp->spec->req;
 	u32 nr = req->nr_pkts[idx % SIM_SPEC_ENTRIES];
 	u32 rest = entry_len(wqe) - i * qp->hrp.mtu;
+	bool reliable = hrp_qp_is_reliable(&qp->hrp);
 	bool last = i + 1 == nr || wqe->opcode == HROCE_WR_READ;
 	struct hrp_pkt pkt = {
-		.opcode = opcode_of(wqe, !i, last),
+		.opcode = hrp_qp_service(&qp->hrp) |
+			  opcode_of(wqe, !i, last),
 		.psn = req->psn,
 		.dqpn = qp->peer->hrp.qpn,
 		.pkey = qp->hrp.pkey,
 		.migreq = true,
-		.ackreq = last || !((i + 1) % ACK_EVERY) ||
-			  beyond_limit(qp, idx),
+		.ackreq = reliable && (last || !((i + 1) % ACK_EVERY) ||
+				       beyond_limit(qp, idx)),
 		.se = last && wqe->flags & HROCE_WRF_SOLICITED,
 		.va = wqe->rdma.remote_addr,
 		.rkey = wqe->rdma.rkey,
@@ -364,6 +366,26 @@ static void send_packet(struct sim_qp *qp, u32 idx, u32 i)
 					 nr - i : 1);
 }
 
+static void progress(struct sim_qp *qp, u32 nr_pkts)
+{
+	struct sim_spec_req *req = &qp->spec->req;
+	u32 slot = req->tail % SIM_SPEC_ENTRIES;
+
+	req->una = hrp_psn_add(req->una, nr_pkts);
+	if (distance(req->una, req->first_psn[slot]) == req->nr_pkts[slot])
+		complete(qp, HROCE_WC_SUCCESS);
+	if (hrp_psn_diff(req->psn, req->una) < 0)
+		req->psn = req->una;
+	req->went_back = false;
+	req->retries = qp->hrp.req.retry_cnt;
+	req->rnr_retries = qp->hrp.req.rnr_retry;
+	if (req->una == req->max)
+		req->deadline_ns = 0;
+	else if (qp->node->sim->now_ns >= req->rnr_ns)
+		start_timer(qp);
+	plan_send(qp);
+}
+
 static void send_next(void *ctx)
 {
 	struct sim_qp *qp = ctx;
@@ -389,27 +411,12 @@ static void send_next(void *ctx)
 	send_packet(qp, idx, i);
 	if (hrp_psn_diff(req->psn, req->max) > 0)
 		req->max = req->psn;
+	/* 9.8.2: what is sent is done. */
+	if (!hrp_qp_is_reliable(&qp->hrp)) {
+		progress(qp, 1);
+		return;
+	}
 	if (!req->deadline_ns)
-		start_timer(qp);
-	plan_send(qp);
-}
-
-static void progress(struct sim_qp *qp, u32 nr_pkts)
-{
-	struct sim_spec_req *req = &qp->spec->req;
-	u32 slot = req->tail % SIM_SPEC_ENTRIES;
-
-	req->una = hrp_psn_add(req->una, nr_pkts);
-	if (distance(req->una, req->first_psn[slot]) == req->nr_pkts[slot])
-		complete(qp, HROCE_WC_SUCCESS);
-	if (hrp_psn_diff(req->psn, req->una) < 0)
-		req->psn = req->una;
-	req->went_back = false;
-	req->retries = qp->hrp.req.retry_cnt;
-	req->rnr_retries = qp->hrp.req.rnr_retry;
-	if (req->una == req->max)
-		req->deadline_ns = 0;
-	else if (qp->node->sim->now_ns >= req->rnr_ns)
 		start_timer(qp);
 	plan_send(qp);
 }

@@ -129,12 +129,6 @@ static void refuse(struct sim_qp *qp, u8 syndrome)
 	resp->failed = true;
 }
 
-static bool may_access(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 access)
-{
-	return !pkt->dmalen || hrp_env_mem_check(&qp->hrp, pkt->rkey, pkt->va,
-						 pkt->dmalen, access);
-}
-
 /* A19.4: 8 bytes at once */
 static u8 atomic_write(struct sim_qp *qp, const struct hrp_pkt *pkt,
 		       u8 *payload)
@@ -175,7 +169,7 @@ static u8 try_rd(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 		a->rkey = pkt->rkey;
 		a->len = pkt->dmalen;
 		a->nr_pkts = read_pkts(qp, a->len);
-		ok = may_access(qp, pkt, HRP_ACCESS_REMOTE_READ);
+		ok = sim_spec_may_access(qp, pkt, HRP_ACCESS_REMOTE_READ);
 		break;
 	case HRP_OP_ATOMIC_WRITE:
 		ok = !atomic_write(qp, pkt, payload);
@@ -224,63 +218,6 @@ static void execute_rd(struct sim_qp *qp, const struct hrp_pkt *pkt,
 	add_answer(qp, &a);
 }
 
-/* Where the payload of a SEND or WRITE goes. */
-static u8 place(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload)
-{
-	const struct hrp_rwqe *rwqe = qp->hrp.resp.rwqe;
-	struct sim_spec_resp *resp = &qp->spec->resp;
-	struct hrp_mem mem;
-
-	hrp_mem_begin(&mem);
-	if (resp->in_msg == HRP_OI_SEND) {
-		mem.sges = rwqe->sges;
-		mem.nr_sges = rwqe->nr_sges;
-		mem.access = HRP_ACCESS_LOCAL_WRITE;
-	} else {
-		mem.one.addr = resp->write_va;
-		mem.one.length = resp->write_len;
-		mem.one.lkey = resp->write_rkey;
-		mem.access = HRP_ACCESS_REMOTE_WRITE;
-	}
-	mem.offset = resp->offset;
-	mem.len = pkt->payload_len;
-	resp->offset += pkt->payload_len;
-	return sim_mem_copy(qp->node, &mem, payload, true);
-}
-
-static void receive_done(struct sim_qp *qp, const struct hrp_pkt *pkt,
-			 u8 status)
-{
-	struct sim_spec_resp *resp = &qp->spec->resp;
-	struct hroce_cqe cqe = {
-		.wr_id = qp->hrp.resp.rwqe->wr_id,
-		.byte_len = resp->offset,
-		.qpn = qp->hrp.qpn,
-		.status = status,
-		.opcode = pkt->info & HRP_OI_WRITE ? HROCE_WC_RECV_WRITE_IMM :
-						     HROCE_WC_RECV,
-	};
-
-	if (pkt->info & HRP_OI_IMM) {
-		cqe.flags = HROCE_WCF_IMM;
-		cqe.imm_data = (__force u32)pkt->imm;
-	}
-	if (pkt->info & HRP_OI_INV) {
-		cqe.flags = HROCE_WCF_INV;
-		cqe.imm_data = pkt->inv_rkey;
-	}
-	sim_recv_done(qp, &cqe, pkt->se);
-}
-
-/* 9.7.4.1.6: full packets, but for the last */
-static bool length_is_right(const struct sim_qp *qp, const struct hrp_pkt *pkt)
-{
-	if (!(pkt->info & HRP_OI_LAST))
-		return pkt->payload_len == qp->hrp.mtu;
-	return pkt->payload_len <= qp->hrp.mtu &&
-	       (pkt->payload_len || pkt->info & HRP_OI_FIRST);
-}
-
 /*
  * Return: false if the receive request cannot take a packet of a SEND. The message
  * is too long: an invalid request; or the own memory is to blame.
@@ -292,20 +229,20 @@ static bool place_send(struct sim_qp *qp, const struct hrp_pkt *pkt,
 	u8 status;
 
 	if (resp->offset + pkt->payload_len > qp->hrp.resp.rwqe->length) {
-		receive_done(qp, pkt, HROCE_WC_LOC_LEN_ERR);
+		sim_spec_receive_done(qp, pkt, HROCE_WC_LOC_LEN_ERR);
 		refuse(qp, HRP_NAK_INV_REQ);
 		return false;
 	}
-	status = place(qp, pkt, payload);
+	status = sim_spec_place(qp, pkt, payload);
 	if (status) {
-		receive_done(qp, pkt, status);
+		sim_spec_receive_done(qp, pkt, status);
 		refuse(qp, HRP_NAK_REM_OP);
 		return false;
 	}
 	/* 9.9.6.3: a fault of class J draws no NAK. */
 	if (pkt->info & HRP_OI_INV &&
 	    !hrp_env_invalidate(&qp->hrp, pkt->inv_rkey)) {
-		receive_done(qp, pkt, HROCE_WC_MW_BIND_ERR);
+		sim_spec_receive_done(qp, pkt, HROCE_WC_MW_BIND_ERR);
 		resp->failed = true;
 		return false;
 	}
@@ -316,21 +253,12 @@ static bool place_write(struct sim_qp *qp, const struct hrp_pkt *pkt,
 			u8 *payload)
 {
 	if (pkt->info & HRP_OI_FIRST &&
-	    !may_access(qp, pkt, HRP_ACCESS_REMOTE_WRITE)) {
+	    !sim_spec_may_access(qp, pkt, HRP_ACCESS_REMOTE_WRITE)) {
 		refuse(qp, HRP_NAK_REM_ACCESS);
 		return false;
 	}
-	sim_check(qp->node->sim, !place(qp, pkt, payload));
+	sim_check(qp->node->sim, !sim_spec_place(qp, pkt, payload));
 	return true;
-}
-
-static void begin_msg(struct sim_spec_resp *resp, const struct hrp_pkt *pkt)
-{
-	resp->in_msg = pkt->info & (HRP_OI_SEND | HRP_OI_WRITE);
-	resp->offset = 0;
-	resp->write_va = pkt->va;
-	resp->write_rkey = pkt->rkey;
-	resp->write_len = pkt->dmalen;
 }
 
 static void not_ready(struct sim_qp *qp)
@@ -354,13 +282,13 @@ static void execute_msg(struct sim_qp *qp, const struct hrp_pkt *pkt,
 	struct sim *sim = qp->node->sim;
 
 	sim_check(sim, first ? !resp->in_msg : resp->in_msg == kind);
-	sim_check(sim, length_is_right(qp, pkt));
+	sim_check(sim, sim_spec_length_is_right(qp, pkt));
 	if (takes && !hrp_env_recv_take(&qp->hrp, qp->hrp.resp.rwqe)) {
 		not_ready(qp);
 		return;
 	}
 	if (first)
-		begin_msg(resp, pkt);
+		sim_spec_begin_msg(resp, pkt);
 	if (!(kind == HRP_OI_SEND ? place_send(qp, pkt, payload) :
 				    place_write(qp, pkt, payload)))
 		return;
@@ -373,7 +301,7 @@ static void execute_msg(struct sim_qp *qp, const struct hrp_pkt *pkt,
 		resp->in_msg = 0;
 		resp->msn = hrp_psn_add(resp->msn, 1);
 		if (kind == HRP_OI_SEND || takes)
-			receive_done(qp, pkt, HROCE_WC_SUCCESS);
+			sim_spec_receive_done(qp, pkt, HROCE_WC_SUCCESS);
 	}
 	if (pkt->ackreq)
 		add_ack(qp, ack_syndrome(qp), pkt->psn);
