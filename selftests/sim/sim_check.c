@@ -424,6 +424,9 @@ void sim_check_end(struct sim *sim)
 		check_keeps(sim);
 	if (sim->opts.sacks)
 		sim_check(sim, sim->counts.v[HROCE_EV_SACK_RCVD]);
+	/* 9.7.7.2: there are no credits for entries that are shared. */
+	if (sim->opts.srq || sim->opts.type == HRP_TYPE_XRC_INI)
+		sim_check(sim, !sim->counts.v[HROCE_EV_E2E_LIMITED]);
 	if (sim->opts.broken_us)
 		sim_check(sim, sim->counts.v[HROCE_EV_REHASHES]);
 	if (sim->opts.spray && !sim->opts.kill_both)
