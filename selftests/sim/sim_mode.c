@@ -11,12 +11,13 @@ void sim_mode_set(struct sim_qp *qp)
 	struct hrp_req *req = &qp->hrp.req;
 	const struct sim_opts *opts = &qp->node->sim->opts;
 	u32 pair = qp->hrp.qpn / 2;
-	/* Where one node alone sends, the model is on both sides. */
-	u32 model = opts->fault ? ~pair & 1 : 1;
+	/* Where one node alone sends, the model is on either side. */
+	bool one_way = opts->fault || opts->type == HRP_TYPE_XRC_INI;
+	u32 model = one_way ? ~pair & 1 : 1;
 
 	if (opts->spec)
 		qp->mode = qp->node->id == model ? SIM_SPEC :
-			   opts->fault ? pair / 2 % NR_ENGINE : pair % NR_ENGINE;
+			   (one_way ? pair / 2 : pair) % NR_ENGINE;
 	else
 		qp->mode = qp->node->id ? pair / NR_ENGINE % NR_ENGINE :
 					  pair % NR_ENGINE;

@@ -50,8 +50,8 @@ void sim_spec_start(struct sim_qp *qp, u32 psn, u32 peer_psn)
 
 	sim_check(sim, qp->hrp.req.sq.nr_entries <= SIM_SPEC_ENTRIES);
 	qp->spec = spec;
-	spec->req.tail = qp->hdr->prod;
-	spec->req.next = qp->hdr->prod;
+	spec->req.tail = qp->prod;
+	spec->req.next = qp->prod;
 	spec->req.psn = psn;
 	spec->req.una = psn;
 	spec->req.max = psn;
@@ -62,7 +62,8 @@ void sim_spec_start(struct sim_qp *qp, u32 psn, u32 peer_psn)
 	spec->resp.psn = peer_psn;
 	choose_credits(sim, spec);
 	/* All posts kick. */
-	qp->hdr->need_kick = 1;
+	if (hrp_qp_sends(&qp->hrp))
+		qp->hdr->need_kick = 1;
 }
 
 void sim_spec_check_idle(const struct sim_qp *qp)
@@ -71,7 +72,8 @@ void sim_spec_check_idle(const struct sim_qp *qp)
 	struct sim *sim = qp->node->sim;
 
 	sim_check(sim, spec->req.una == spec->req.max && !spec->req.busy);
-	sim_check(sim, spec->req.tail == qp->prod && qp->hdr->cons == qp->prod);
+	sim_check(sim, spec->req.tail == qp->prod);
+	sim_check(sim, !hrp_qp_sends(&qp->hrp) || qp->hdr->cons == qp->prod);
 	sim_check(sim, spec->resp.head == spec->resp.end);
 	sim_check(sim, !spec->resp.busy);
 	if (!sim->opts.fault && qp->hrp.type != HRP_TYPE_UC)

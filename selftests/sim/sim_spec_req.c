@@ -330,6 +330,7 @@ static void send_packet(struct sim_qp *qp, u32 idx, u32 i)
 		.ackreq = reliable && (last || !((i + 1) % ACK_EVERY) ||
 				       beyond_limit(qp, idx)),
 		.se = last && wqe->flags & HROCE_WRF_SOLICITED,
+		.srqn = wqe->srqn,
 		.va = wqe->rdma.remote_addr,
 		.rkey = wqe->rdma.rkey,
 		.dmalen = rest,

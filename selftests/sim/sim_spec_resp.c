@@ -33,10 +33,11 @@ static void add_answer(struct sim_qp *qp, const struct sim_spec_answer *a)
 static u8 ack_syndrome(const struct sim_qp *qp)
 {
 	const struct sim_spec_resp *resp = &qp->spec->resp;
-	u32 entries = qp->rq->tail - qp->rq->head;
+	u32 entries;
 
 	if (!resp->tells || qp->hrp.resp.srq)
 		return HRP_SYN_ACK | SIM_CREDIT_INVALID;
+	entries = qp->rq->tail - qp->rq->head;
 	if (resp->tells_own && resp->in_msg == HRP_OI_SEND)
 		entries++;
 	return HRP_SYN_ACK | sim_credit_code(min(entries, resp->most));
@@ -79,7 +80,7 @@ static void send_answer(void *ctx)
 	struct sim_spec_answer *a =
 		&resp->answers[resp->head % SIM_SPEC_ANSWERS];
 	struct hrp_pkt pkt = {
-		.opcode = answer_opcode(a),
+		.opcode = hrp_qp_service(&qp->hrp) | answer_opcode(a),
 		.psn = hrp_psn_add(a->psn, a->sent),
 		.dqpn = qp->peer->hrp.qpn,
 		.pkey = qp->hrp.pkey,
@@ -337,6 +338,26 @@ static void duplicate_rd(struct sim_qp *qp, const struct hrp_pkt *pkt)
 }
 
 /*
+ * A14: each packet names an SRQ, and all of a message the same one. Return:
+ * false if there is none of that number: an invalid request.
+ */
+static bool select_srq(struct sim_qp *qp, const struct hrp_pkt *pkt)
+{
+	struct sim *sim = qp->node->sim;
+
+	if (!(pkt->info & HRP_OI_XRCETH))
+		return true;
+	sim_check(sim, !qp->spec->resp.in_msg ||
+		       pkt->srqn == qp->hrp.resp.srqn);
+	if (!hrp_env_srq_find(&qp->hrp, pkt->srqn)) {
+		refuse(qp, HRP_NAK_INV_REQ);
+		return false;
+	}
+	qp->hrp.resp.srqn = pkt->srqn;
+	return true;
+}
+
+/*
  * 9.7.5.2.8: the requester has waited as long as it was asked to. Where nothing is
  * late, what comes is not a packet of before.
  */
@@ -373,6 +394,8 @@ void sim_spec_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
 		/* C9-105: with the PSN of what was executed last. */
 		add_ack(qp, ack_syndrome(qp),
 			hrp_psn_add(resp->psn, HRP_PSN_MASK));
+	} else if (!select_srq(qp, pkt)) {
+		return;
 	} else if (rd) {
 		execute_rd(qp, pkt, payload);
 	} else {

@@ -86,9 +86,10 @@ static u8 random_op(struct sim_qp *qp)
 		return uc[sim_below(&sim->rng, sizeof(uc))];
 	if (sim->opts.big_read && sim_below(&sim->rng, 4))
 		return HROCE_WR_READ;
-	if (qp->spec)
-		return spec[sim_below(&sim->rng, sizeof(spec))];
 	/* Those at the end are not for XRC. */
+	if (qp->spec)
+		return spec[sim_below(&sim->rng, sizeof(spec) -
+				      (sim->opts.type == HRP_TYPE_RC ? 0 : 2))];
 	return rc[sim_below(&sim->rng, sizeof(rc) -
 			    (sim->opts.type == HRP_TYPE_RC ? 0 : 3))];
 }
