@@ -531,7 +531,7 @@ void sim_credit_rnr(struct sim_qp *qp);
 /* An answer arrives at the requester. */
 void sim_credit_told(struct sim_qp *qp, const struct hrp_pkt *pkt);
 
-/* Requests are handed out, to a model; @limited: one of them lacked credits. */
+/* Requests are handed out; @limited: one of them lacked credits. */
 void sim_credit_burst(struct sim_qp *qp, const struct hrp_burst *b,
 		      bool limited);
 

@@ -100,11 +100,15 @@ void sim_credit_told(struct sim_qp *qp, const struct hrp_pkt *pkt)
 	c->taken = true;
 }
 
+/* PSNs that a request takes: a READ one for each packet of its answer */
 static u32 pkts_of(const struct sim_qp *qp, const struct hrp_pkt *pkt)
 {
+	u32 mtu = pkt->longer ? qp->hrp.req.agreed_mtu * HRP_MTU_UNIT :
+				qp->hrp.mtu;
+
 	if (!(pkt->info & HRP_OI_READ) || !pkt->dmalen)
 		return 1;
-	return (pkt->dmalen + qp->hrp.mtu - 1) / qp->hrp.mtu;
+	return (pkt->dmalen + mtu - 1) / mtu;
 }
 
 /*
@@ -137,11 +141,13 @@ static void new_packet(struct sim_qp *qp, const struct hrp_pkt *pkt)
 void sim_credit_burst(struct sim_qp *qp, const struct hrp_burst *b,
 		      bool limited)
 {
+	const struct sim_opts *opts = &qp->node->sim->opts;
 	struct sim_credit *c = &qp->credit;
 	struct hrp_pkt pkt;
 	u32 i;
 
-	if (b->first.info & HRP_OI_EXT)
+	/* There, what is handed out may not leave, and is not in flight. */
+	if (b->first.info & HRP_OI_EXT || opts->refuse_ppm || opts->away_ppm)
 		return;
 	for (i = 0; i < b->nr_pkts; i++) {
 		hrp_burst_pkt(b, i, &pkt);

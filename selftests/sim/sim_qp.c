@@ -329,7 +329,7 @@ static void run_requester(struct sim_qp *qp)
 		       qp->hrp.state != HRP_RTS);
 	if (next != HRP_NEXT_BURST)
 		return;
-	if (qp->peer->spec && hrp_qp_is_reliable(&qp->hrp))
+	if (hrp_qp_is_reliable(&qp->hrp))
 		sim_credit_burst(qp, &qp->req_burst, *nr_limited != limited);
 	sim_spray_choose(qp);
 	if (qp->pace)

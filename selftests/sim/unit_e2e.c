@@ -289,7 +289,7 @@ static void unsolicited_acks_bring_credits(void)
 
 int main(void)
 {
-	tap_plan(12);
+	tap_plan(13);
 	tap_run(codes);
 	tap_run(nothing_is_limited_without_credits);
 	tap_run(one_packet_beyond_the_limit);
