@@ -98,6 +98,7 @@ struct sim_opts {
 	bool kill_both;
 	bool fault;		/* node 0 alone sends, the last request is bad */
 	bool early;		/* not the last one, but one before */
+	bool both;		/* node 1 sends, too, until that */
 	bool spray;		/* requests take several ways, slow and fast ones */
 	bool verbose;
 };

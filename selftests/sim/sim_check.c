@@ -293,7 +293,7 @@ static void check_fault_memory(struct sim *sim, struct sim_qp *qp)
 	struct sim_node *to = qp->peer->node;
 	struct sim_work *w = &qp->work;
 
-	if (sim_fault_spoils_memory(qp))
+	if (!w->fault || sim_fault_spoils_memory(qp))
 		return;
 	sim_check(sim, !memcmp(to->mem + w->win_base, w->win_model,
 			       SIM_WIN_SIZE));
@@ -341,7 +341,8 @@ static void check_timeouts(struct sim *sim)
 	u32 i;
 
 	if (opts->drop_ppm || opts->reorder_ppm || opts->damage_ppm ||
-	    opts->queue_us || opts->broken_us || opts->kill_one || opts->kill_both)
+	    opts->queue_us || opts->broken_us || opts->kill_one || opts->kill_both ||
+	    opts->both)
 		return;
 	for (i = 0; i < sim->nr_qps; i++) {
 		const struct sim_qp *qp = sim->qp[i];

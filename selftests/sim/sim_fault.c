@@ -79,7 +79,7 @@ void sim_fault_init(struct sim_qp *qp)
 	struct sim_work *w = &qp->work;
 	u32 i;
 
-	if (!opts->fault || !w->nr)
+	if (!opts->fault || qp->node->id || !w->nr)
 		return;
 	/* Of two pairs, the model is the responder of one. */
 	if (opts->spec)

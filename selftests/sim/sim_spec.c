@@ -66,6 +66,31 @@ void sim_spec_start(struct sim_qp *qp, u32 psn, u32 peer_psn)
 		qp->hdr->need_kick = 1;
 }
 
+static void flush_later(void *ctx)
+{
+	sim_spec_flush(ctx);
+}
+
+void sim_spec_fail(struct sim_qp *qp)
+{
+	qp->spec->failed = true;
+	sim_at(qp->node->sim, 2 * SIM_US, flush_later, qp);
+}
+
+/* Where nothing is lost or comes twice, each RNR retry draws an RNR NAK. */
+static void check_rnr_retries(const struct sim_qp *qp)
+{
+	const struct sim_opts *opts = &qp->node->sim->opts;
+	const struct sim_qp *peer = qp->peer;
+
+	if (opts->drop_ppm || opts->reorder_ppm || opts->dup_ppm ||
+	    !peer->work.failed ||
+	    sim_fault_status(peer) != HROCE_WC_RNR_RETRY_EXC_ERR)
+		return;
+	sim_check(qp->node->sim, qp->spec->resp.rnr_row ==
+				 peer->hrp.req.rnr_retry + 1u);
+}
+
 void sim_spec_check_idle(const struct sim_qp *qp)
 {
 	const struct sim_spec *spec = qp->spec;
@@ -76,12 +101,7 @@ void sim_spec_check_idle(const struct sim_qp *qp)
 	sim_check(sim, !hrp_qp_sends(&qp->hrp) || qp->hdr->cons == qp->prod);
 	sim_check(sim, spec->resp.head == spec->resp.end);
 	sim_check(sim, !spec->resp.busy);
-	if (!sim->opts.fault && qp->hrp.type != HRP_TYPE_UC)
-		sim_check(sim, !spec->resp.in_msg);
-	else if (!sim->opts.drop_ppm && !sim->opts.reorder_ppm &&
-		 qp->peer->work.failed &&
-		 sim_fault_status(qp->peer) == HROCE_WC_RNR_RETRY_EXC_ERR)
-		/* Each retry was used up. */
-		sim_check(sim, spec->resp.rnr_row ==
-			       qp->peer->hrp.req.rnr_retry + 1u);
+	sim_check(sim, !spec->resp.in_msg || sim->opts.fault ||
+		       qp->hrp.type == HRP_TYPE_UC);
+	check_rnr_retries(qp);
 }

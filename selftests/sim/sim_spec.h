@@ -44,7 +44,6 @@
  * @timeouts: how many there were
  * @retries: timeouts that are left, without progress
  * @rnr_retries: RNR NAKs that are left, likewise; 7: any
- * @failed: a request has failed, and all behind it
  */
 struct sim_spec_req {
 	u32 tail;
@@ -70,7 +69,6 @@ struct sim_spec_req {
 	u64 timeouts;
 	u8 retries;
 	u8 rnr_retries;
-	bool failed;
 };
 
 /* An answer: an ACK or NAK, or that to a READ, atomic and so on. */
@@ -97,7 +95,6 @@ struct sim_spec_answer {
  * @nak_sent: a NAK for @psn was sent: packets behind it draw no other
  * @rnr_row: RNR NAKs for @psn
  * @rnr_ns: when the last one was sent; 0: none was
- * @failed: a request was refused, and all behind it are dropped
  * @in_msg: HRP_OI_SEND or HRP_OI_WRITE while a message is in progress
  * @offset: bytes of it that were placed
  * @write_va: WRITE: where it goes
@@ -119,7 +116,6 @@ struct sim_spec_resp {
 	bool nak_sent;
 	u32 rnr_row;
 	u64 rnr_ns;
-	bool failed;
 	u32 in_msg;
 	u32 offset;
 	u64 write_va;
@@ -133,9 +129,16 @@ struct sim_spec_resp {
 	bool busy;
 };
 
+/**
+ * struct sim_spec - both
+ * @req: requester
+ * @resp: responder
+ * @failed: the error state: all requests are flushed, and what comes is dropped
+ */
 struct sim_spec {
 	struct sim_spec_req req;
 	struct sim_spec_resp resp;
+	bool failed;
 };
 
 void sim_spec_start(struct sim_qp *qp, u32 psn, u32 peer_psn);
@@ -171,6 +174,12 @@ bool sim_spec_length_is_right(const struct sim_qp *qp,
 
 /* Table 45, up to the longest time that responders here ask for. */
 u32 sim_spec_rnr_us(struct sim *sim, u8 code);
+
+/* A request was refused: that is the end, but for answers up to the NAK. */
+void sim_spec_fail(struct sim_qp *qp);
+
+/* Of the requester, in the error state: all that is posted fails. */
+void sim_spec_flush(struct sim_qp *qp);
 
 /* Nothing is left to be sent. */
 void sim_spec_check_idle(const struct sim_qp *qp);

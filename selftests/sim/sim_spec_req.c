@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requester of the model (IBTA 9.7.2, 9.7.3, 9.7.5.1, 9.7.6, 9.7.7.2; 9.8.2): sends
- * what the window and credits allow, one packet at a time. After a NAK, an implied NAK
- * or a local ACK timeout, it sends all again from the oldest packet that is not
- * acknowledged, as long as it has retries. Other NAKs fail the request that they
- * name, and all behind it are flushed (9.9.2).
+ * Requester of the model (IBTA 9.7.2, 9.7.3, 9.7.5.1, 9.7.6, 9.7.7.2; 9.8.2):
+ * sends what the window and credits allow, one packet at a time. After a NAK, an
+ * implied NAK or a local ACK timeout, it sends all again from the oldest packet
+ * that is not acknowledged, as long as it has retries. Other NAKs fail the request
+ * that they name, and all behind it are flushed (9.9.2).
  */
 #include <asm/barrier.h>
 #include "sim_spec.h"
@@ -50,7 +50,7 @@ static void plan_send(struct sim_qp *qp)
 {
 	struct sim *sim = qp->node->sim;
 
-	if (qp->spec->req.busy || qp->spec->req.failed)
+	if (qp->spec->req.busy || qp->spec->failed)
 		return;
 	qp->spec->req.busy = true;
 	sim_at(sim, 100 + sim_below(&sim->rng, 400), send_next, qp);
@@ -88,33 +88,35 @@ static void complete(struct sim_qp *qp, u8 status)
 		sim_send_done(qp, &cqe);
 }
 
-/* 10.3.1: all that is posted in the error state is flushed. */
-static void flush(struct sim_qp *qp)
+void sim_spec_flush(struct sim_qp *qp)
 {
 	struct sim_spec_req *req = &qp->spec->req;
 
+	if (!hrp_qp_sends(&qp->hrp))
+		return;
+	req->deadline_ns = 0;
+	req->una = req->max;
 	/* The index before the entry. */
 	while (req->tail != smp_load_acquire(&qp->hdr->prod))
 		complete(qp, HROCE_WC_WR_FLUSH_ERR);
 	req->next = req->tail;
 }
 
-/* The oldest entry has failed. */
+/* The oldest entry has failed. Answers that are not sent yet are dropped, too. */
 static void fail(struct sim_qp *qp, u8 status)
 {
-	struct sim_spec_req *req = &qp->spec->req;
+	struct sim_spec *spec = qp->spec;
 
-	req->failed = true;
-	req->deadline_ns = 0;
-	req->una = req->max;
+	spec->failed = true;
+	spec->resp.head = spec->resp.end;
 	complete(qp, status);
-	flush(qp);
+	sim_spec_flush(qp);
 }
 
 void sim_spec_kick(struct sim_qp *qp)
 {
-	if (qp->spec->req.failed)
-		flush(qp);
+	if (qp->spec->failed)
+		sim_spec_flush(qp);
 	else
 		plan_send(qp);
 }
@@ -141,7 +143,7 @@ static void timer_fired(void *ctx)
 	struct sim *sim = qp->node->sim;
 
 	req->timer_planned = false;
-	if (!req->deadline_ns)
+	if (!req->deadline_ns || qp->spec->failed)
 		return;
 	if (sim->now_ns < req->deadline_ns) {
 		req->timer_planned = true;
@@ -394,7 +396,7 @@ static void send_next(void *ctx)
 	u32 idx = req->tail, i;
 
 	req->busy = false;
-	if (req->failed || qp->node->sim->now_ns < req->rnr_ns ||
+	if (qp->spec->failed || qp->node->sim->now_ns < req->rnr_ns ||
 	    distance(req->psn, req->una) >= req->window)
 		return;
 	if (req->psn == req->end && !begin_entry(qp))
@@ -521,7 +523,8 @@ void sim_spec_response(struct sim_qp *qp, const struct hrp_pkt *pkt,
 	u8 type = pkt->syndrome & HRP_SYN_TYPE_MASK;
 	u32 psn = pkt->psn;
 
-	if (distance(psn, req->una) >= distance(req->max, req->una))
+	if (qp->spec->failed ||
+	    distance(psn, req->una) >= distance(req->max, req->una))
 		return;		/* late */
 	take_credits(req, pkt);
 	if (pkt->info & (HRP_OI_READ | HRP_OI_ATOMIC)) {

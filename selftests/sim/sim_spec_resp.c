@@ -93,6 +93,8 @@ static void send_answer(void *ctx)
 	struct hrp_mem mem;
 
 	resp->busy = false;
+	if (resp->head == resp->end)
+		return;
 	pkt.info = hrp_opcode_info(pkt.opcode);
 	if (a->len) {
 		hrp_mem_begin(&mem);
@@ -124,10 +126,8 @@ static u32 read_pkts(const struct sim_qp *qp, u32 len)
 /* 9.7.5.2, table 44: the request is refused, and this is the end. */
 static void refuse(struct sim_qp *qp, u8 syndrome)
 {
-	struct sim_spec_resp *resp = &qp->spec->resp;
-
-	add_ack(qp, syndrome, resp->psn);
-	resp->failed = true;
+	add_ack(qp, syndrome, qp->spec->resp.psn);
+	sim_spec_fail(qp);
 }
 
 /* A19.4: 8 bytes at once */
@@ -244,7 +244,7 @@ static bool place_send(struct sim_qp *qp, const struct hrp_pkt *pkt,
 	if (pkt->info & HRP_OI_INV &&
 	    !hrp_env_invalidate(&qp->hrp, pkt->inv_rkey)) {
 		sim_spec_receive_done(qp, pkt, HROCE_WC_MW_BIND_ERR);
-		resp->failed = true;
+		sim_spec_fail(qp);
 		return false;
 	}
 	return true;
@@ -380,7 +380,7 @@ void sim_spec_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
 	struct sim_spec_resp *resp = &qp->spec->resp;
 	s32 ahead = hrp_psn_diff(pkt->psn, resp->psn);
 
-	if (resp->failed)
+	if (qp->spec->failed)
 		return;
 	if (!ahead)
 		check_rnr_delay(qp);

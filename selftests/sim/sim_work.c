@@ -356,7 +356,8 @@ void sim_work_init(struct sim_qp *qp)
 	struct sim *sim = to->sim;
 
 	w->nr = sim->opts.nr_ops;
-	if ((sim->opts.fault && qp->node->id) || !hrp_qp_sends(&qp->hrp))
+	if ((sim->opts.fault && !sim->opts.both && qp->node->id) ||
+	    !hrp_qp_sends(&qp->hrp))
 		w->nr = 0;
 	w->wr = calloc(w->nr, sizeof(*w->wr));
 	w->arena_size = ARENA_SIZE;
