@@ -159,10 +159,10 @@ void hroce_cnp_send(struct hroce_qp *qp)
 	cnp_transmit(qp, &path, &b);
 }
 
-/* Does the control of this queue pair react to CNPs? */
+/* Does the control of this queue pair react to CNPs? XRC targets send READ responses. */
 static bool cnp_reacts(const struct hroce_qp *qp)
 {
-	return qp->proto.type != HRP_TYPE_UD && hrp_qp_sends(&qp->proto) &&
+	return qp->proto.type != HRP_TYPE_UD &&
 	       READ_ONCE(hqp_dev(qp)->cnp.obey) &&
 	       hrp_cc_of(qp->proto.req.cc)->cnp;
 }

@@ -175,7 +175,7 @@ enum hrp_next hrp_pace_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b)
 	enum hrp_next ret;
 	u64 pkt_credit;
 
-	if (!pace)
+	if (!pace || !hrp_qp_sends(qp))
 		return HRP_NEXT_IDLE;
 	if (pace->control_kbps)
 		hrp_pace_control(qp, now_ns,

@@ -104,9 +104,9 @@ slowed() {
 	knob nla cc delay && knob nlb cc delay
 }
 
-# usage: moves read|write MESSAGES: of 64 KB, by A, from B or to it
+# usage: moves read|write MESSAGES [OPTION...]: of 64 KB, by A, from B or to it
 moves() {
-	local options=(-F -s 65536 -n "$2" -x 1)
+	local options=(-F -s 65536 -n "$2" -x 1 "${@:3}")
 
 	ip netns exec "$nsB" "ib_$1_bw" -d nlb "${options[@]}" >"/tmp/ecn-$id" 2>&1 &
 	ip netns exec "$nsB" lib/listens 20 18515 || return
@@ -132,13 +132,13 @@ answers_capable_too() {
 	knob nlb cc delay
 }
 
-# usage: answers_slowed CONTROL: B is told by CNPs for its answers: it sends no request
+# usage: answers_slowed CONTROL [OPTION...]: B is told by CNPs for its answers: it sends no request
 answers_slowed() {
 	local handled
 
 	knob nlb cc "$1" || return
 	handled=$(counter nlb rp_cnp_handled)
-	path_marks "$nsB" && moves read 200 && grows nlb rp_cnp_handled "$handled" 1 || return
+	path_marks "$nsB" && moves read 200 "${@:2}" && grows nlb rp_cnp_handled "$handled" 1 || return
 	ip netns exec "$nsB" nft flush ruleset
 	knob nlb cc delay
 }
@@ -271,6 +271,7 @@ tap_case ecn.unreliable_slowed_with_delay slowed uc delay
 tap_case ecn.answers_capable answers_capable_too
 tap_case ecn.answers_slowed answers_slowed delay
 tap_case ecn.answers_slowed_by_dcqcn answers_slowed dcqcn
+tap_case ecn.answers_of_xrc_slowed answers_slowed dcqcn -c XRC
 tap_case ecn.control_of_a_queue_pair of_a_queue_pair
 tap_case ecn.marks_instead_of_losses marks_instead_of_losses
 tap_case ecn.within_host within_host delay
