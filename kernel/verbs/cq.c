@@ -102,7 +102,8 @@ int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	cq->user = udata;
 	cq->timestamps = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
 	cq->ignore_overrun = attr->flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
-	cq->ring = hroce_ring_create(attr->cqe, sizeof(struct hroce_cqe));
+	cq->ring = hroce_ring_create(attr->cqe, sizeof(struct hroce_cqe),
+				     hroce_udata_context(udata));
 	if (IS_ERR(cq->ring))
 		return PTR_ERR(cq->ring);
 	ibcq->cqe = cq->ring->nr_entries;

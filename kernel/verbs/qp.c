@@ -135,7 +135,8 @@ static void qp_setup(struct hroce_qp *qp, const struct ib_qp_init_attr *init,
 	qp->proto.resp.srq = 1;
 }
 
-static int qp_create_sq(struct hroce_qp *qp, struct ib_qp_cap *cap)
+static int qp_create_sq(struct hroce_qp *qp, struct ib_qp_cap *cap,
+			struct ib_udata *udata)
 {
 	struct hrp_sq *sq = &qp->proto.req.sq;
 	u32 stride;
@@ -152,7 +153,8 @@ static int qp_create_sq(struct hroce_qp *qp, struct ib_qp_cap *cap)
 	 * short inline data without asking for it (rdma_xclient).
 	 */
 	cap->max_inline_data = stride - sizeof(struct hroce_sq_wqe);
-	qp->sq = hroce_ring_create(max(cap->max_send_wr, 1U), stride);
+	qp->sq = hroce_ring_create(max(cap->max_send_wr, 1U), stride,
+				   hroce_udata_context(udata));
 	if (IS_ERR(qp->sq))
 		return PTR_ERR(qp->sq);
 
@@ -193,7 +195,8 @@ static u32 qp_max_recv_sges(const struct hroce_qp *qp,
 	return qp_has_rq(qp) ? cap->max_recv_sge : HROCE_MAX_SGES;
 }
 
-static int qp_create_rq(struct hroce_qp *qp, struct ib_qp_cap *cap)
+static int qp_create_rq(struct hroce_qp *qp, struct ib_qp_cap *cap,
+			struct ib_udata *udata)
 {
 	struct hrp_resp *resp = &qp->proto.resp;
 
@@ -210,7 +213,8 @@ static int qp_create_rq(struct hroce_qp *qp, struct ib_qp_cap *cap)
 		return 0;
 	}
 	qp->rq = hroce_ring_create(max(cap->max_recv_wr, 1U),
-				   hroce_rq_stride(cap->max_recv_sge));
+				   hroce_rq_stride(cap->max_recv_sge),
+				   hroce_udata_context(udata));
 	if (IS_ERR(qp->rq)) {
 		kfree(resp->rwqe);
 		return PTR_ERR(qp->rq);
@@ -333,10 +337,10 @@ int hroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	if (err)
 		return err;
 	qp_setup(qp, init, udata);
-	err = qp_create_sq(qp, &init->cap);
+	err = qp_create_sq(qp, &init->cap, udata);
 	if (err)
 		return err;
-	err = qp_create_rq(qp, &init->cap);
+	err = qp_create_rq(qp, &init->cap, udata);
 	if (err)
 		goto destroy_sq;
 	err = qp_create_path(qp);

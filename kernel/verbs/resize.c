@@ -13,7 +13,7 @@ static int resize_prepare(struct hroce_resize *resize, u32 nr_entries,
 	struct hroce_ring *ring;
 	int err;
 
-	ring = hroce_ring_create(nr_entries, resize->stride);
+	ring = hroce_ring_create(nr_entries, resize->stride, ucontext);
 	if (IS_ERR(ring))
 		return PTR_ERR(ring);
 	err = hroce_ring_export(ring, ucontext, &info);

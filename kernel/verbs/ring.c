@@ -34,14 +34,19 @@ static int ring_charge(struct hroce_ring *ring)
 	return 0;
 }
 
+static void ring_uncharge(struct hroce_ring *ring, u32 nr_pages)
+{
+	if (ring->payer)
+		atomic64_sub(nr_pages, &ring->payer->pinned_vm);
+}
+
 static void ring_put_page(struct hroce_ring *ring, u32 i)
 {
 	if (!ring->pages[i])
 		return;
 	put_page(ring->pages[i]);
 	ring->pages[i] = NULL;
-	if (ring->payer)
-		atomic64_dec(&ring->payer->pinned_vm);
+	ring_uncharge(ring, 1);
 }
 
 static void ring_unmap(struct hroce_ring *ring)
@@ -91,6 +96,13 @@ static void rings_reap_locked(struct hroce_ucontext *ctx)
 	}
 }
 
+static void rings_reap(struct hroce_ucontext *ctx)
+{
+	mutex_lock(&ctx->lock);
+	rings_reap_locked(ctx);
+	mutex_unlock(&ctx->lock);
+}
+
 void hroce_rings_release(struct hroce_ucontext *ctx)
 {
 	struct hroce_ring *ring, *next;
@@ -99,16 +111,27 @@ void hroce_rings_release(struct hroce_ucontext *ctx)
 		ring_free(ring);
 }
 
+static struct page *ring_alloc_page(void)
+{
+	if (fatal_signal_pending(current))
+		return NULL;
+	return alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+}
+
 static bool ring_alloc_pages(struct hroce_ring *ring)
 {
 	u32 i;
 
 	for (i = 0; i < ring->nr_pages; i++) {
-		ring->pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		ring->pages[i] = ring_alloc_page();
 		if (!ring->pages[i])
-			return false;
+			break;
 	}
-	return true;
+	if (i == ring->nr_pages)
+		return true;
+	ring_uncharge(ring, ring->nr_pages - i);
+	ring->nr_pages = i;
+	return false;
 }
 
 /* Most queues fit in one page, which is mapped already. */
@@ -120,11 +143,29 @@ static void *ring_map(const struct hroce_ring *ring)
 		    PAGE_KERNEL);
 }
 
-struct hroce_ring *hroce_ring_create(u32 nr_entries, u32 stride)
+/* Charge first: many threads may try what the limit forbids. */
+static int ring_fill(struct hroce_ring *ring, struct ib_ucontext *ucontext)
+{
+	int err;
+
+	if (ucontext) {
+		rings_reap(to_hctx(ucontext));
+		err = ring_charge(ring);
+		if (err)
+			return err;
+	}
+	if (ring_alloc_pages(ring))
+		ring->va = ring_map(ring);
+	return ring->va ? 0 : -ENOMEM;
+}
+
+struct hroce_ring *hroce_ring_create(u32 nr_entries, u32 stride,
+				     struct ib_ucontext *ucontext)
 {
 	struct hroce_ring *ring;
 	u64 size;
 	u32 nr;
+	int err;
 
 	nr_entries = roundup_pow_of_two(nr_entries);
 	size = HROCE_RING_ENTRIES_OFFSET + (u64)nr_entries * stride;
@@ -139,11 +180,10 @@ struct hroce_ring *hroce_ring_create(u32 nr_entries, u32 stride)
 	ring->nr_pages = nr;
 	ring->nr_entries = nr_entries;
 	ring->stride = stride;
-	if (ring_alloc_pages(ring))
-		ring->va = ring_map(ring);
-	if (!ring->va) {
+	err = ring_fill(ring, ucontext);
+	if (err) {
 		ring_free(ring);
-		return ERR_PTR(-ENOMEM);
+		return ERR_PTR(err);
 	}
 	ring->entries = ring->va + HROCE_RING_ENTRIES_OFFSET;
 	return ring;
@@ -153,15 +193,8 @@ int hroce_ring_export(struct hroce_ring *ring, struct ib_ucontext *ucontext,
 		      struct hroce_ring_info *info)
 {
 	size_t size = (size_t)ring->nr_pages << PAGE_SHIFT;
-	struct hroce_ucontext *ctx = to_hctx(ucontext);
 	int err;
 
-	mutex_lock(&ctx->lock);
-	rings_reap_locked(ctx);
-	mutex_unlock(&ctx->lock);
-	err = ring_charge(ring);
-	if (err)
-		return err;
 	err = rdma_user_mmap_entry_insert(ucontext, &ring->entry, size);
 	if (err)
 		return err;

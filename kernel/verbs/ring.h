@@ -12,22 +12,25 @@ struct ib_ucontext;
  * hroce_ring_create - allocate the memory of a queue
  * @nr_entries: at least; rounded up to a power of two; not 0
  * @stride: bytes from one entry to the next, a multiple of 16
+ * @ucontext: context that may map it; NULL: a queue of the kernel
  *
- * The memory is zeroed and charged to the caller's cgroup.
+ * The memory is zeroed and charged to the caller's cgroup. That of user space
+ * counts against RLIMIT_MEMLOCK of the caller.
  * Context: process, may sleep.
- * Return: the ring or ERR_PTR().
+ * Return: the ring or ERR_PTR(): -ENOMEM: no memory, that limit is reached, or
+ * the caller is being killed.
  */
-struct hroce_ring *hroce_ring_create(u32 nr_entries, u32 stride);
+struct hroce_ring *hroce_ring_create(u32 nr_entries, u32 stride,
+				     struct ib_ucontext *ucontext);
 
 /**
  * hroce_ring_export - let user space map a ring
  * @ring: from hroce_ring_create()
- * @ucontext: context that may map it
+ * @ucontext: the same context
  * @info: filled in
  *
- * The memory counts against RLIMIT_MEMLOCK of the caller.
  * Context: process, may sleep.
- * Return: 0; -ENOMEM: no memory, or that limit is reached; other errno.
+ * Return: 0 or negative errno.
  */
 int hroce_ring_export(struct hroce_ring *ring, struct ib_ucontext *ucontext,
 		      struct hroce_ring_info *info);

@@ -117,7 +117,8 @@ int hroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init_attr,
 	attr->srq_limit = 0;
 	srq->max_sge = attr->max_sge;
 	srq->ring = hroce_ring_create(attr->max_wr,
-				      hroce_rq_stride(attr->max_sge));
+				      hroce_rq_stride(attr->max_sge),
+				      hroce_udata_context(udata));
 	if (IS_ERR(srq->ring))
 		return PTR_ERR(srq->ring);
 	srq->resize.stride = srq->ring->stride;

@@ -27,21 +27,6 @@ static void cq_sizes(struct vt *t)
 	VT_OK(cq->cqe >= t->a.dev.max_cqe, "%d", cq->cqe);
 }
 
-/* Pinned memory of this process in KB. */
-static long pinned_kb(void)
-{
-	FILE *f = fopen("/proc/self/status", "r");
-	char line[128];
-	long kb = -1;
-
-	VT_OK(f, "%s", strerror(errno));
-	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "VmPin: %ld", &kb) == 1)
-			break;
-	fclose(f);
-	return kb;
-}
-
 static void limit_memory(long kb)
 {
 	struct __user_cap_header_struct head = {
@@ -57,7 +42,7 @@ static void limit_memory(long kb)
 /* Queues count as pinned memory of the process, as long as they are there. */
 static void queues_are_pinned(struct vt *t)
 {
-	long before = pinned_kb(), after;
+	long before = vt_pinned_kb(), after;
 	struct ibv_cq *cq[8];
 	int n;
 
@@ -72,7 +57,7 @@ static void queues_are_pinned(struct vt *t)
 	}
 	VT_EQ(errno, ENOMEM);
 	VT_EQ(n, 7);
-	after = pinned_kb();
+	after = vt_pinned_kb();
 	VT_OK(after >= before + (7 << 10), "%ld KB", after - before);
 	VT_EQ(ibv_resize_cq(cq[0], 32768), ENOMEM);
 	/* One goes, one can come, over and over. */
@@ -93,8 +78,42 @@ static void queues_are_pinned(struct vt *t)
 	cq[0] = ibv_create_cq(t->a.ctx, 1, NULL, NULL, 0);
 	VT_OK(cq[0], "%s", strerror(errno));
 	VT_EQ(ibv_destroy_cq(cq[0]), 0);
-	after = pinned_kb();
+	after = vt_pinned_kb();
 	VT_OK(after <= before + 64, "%ld KB are left", after - before);
+}
+
+/* Pages that were allocated on this machine since it began. */
+static long long pages_allocated(void)
+{
+	FILE *f = fopen("/proc/vmstat", "r");
+	long long number, sum = 0;
+	char line[128];
+
+	VT_OK(f, "%s", strerror(errno));
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "pgalloc_%*[a-z0-9] %lld", &number) == 1)
+			sum += number;
+	fclose(f);
+	return sum;
+}
+
+/* What the limit forbids is not allocated first, but the array of its pages. */
+static void beyond_limit_costs_nothing(struct vt *t)
+{
+	/* 64 bytes an entry: 4,096 pages. */
+	const int nr = 4096 * 64;
+	long long before;
+	long pinned;
+
+	if (!vt_is_hroce(&t->a))
+		vt_skip("hroce's queues");
+	pinned = vt_pinned_kb();
+	limit_memory(pinned + 1024);
+	before = pages_allocated();
+	VT_NULL(ibv_create_cq(t->a.ctx, nr, NULL, NULL, 0), ENOMEM);
+	before = pages_allocated() - before;
+	VT_OK(before < 2048, "%lld pages", before);
+	VT_EQ(vt_pinned_kb(), pinned);
 }
 
 static void cq_comp_vector_out_of_range(struct vt *t)
@@ -401,6 +420,7 @@ static void many_queue_pairs(struct vt *t)
 static const struct vt_case cases[] = {
 	VT_CASE(cq_sizes),
 	VT_CASE(queues_are_pinned),
+	VT_CASE(beyond_limit_costs_nothing),
 	VT_CASE(cq_comp_vector_out_of_range),
 	VT_CASE(qp_caps_too_big),
 	VT_CASE(qp_caps_largest),

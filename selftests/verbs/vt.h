@@ -254,6 +254,7 @@ uint32_t vt_rand(void);
 void vt_srand(uint32_t seed);
 const char *vt_dev_name(int which);
 bool vt_is_hroce(const struct vt_end *e);
+long vt_pinned_kb(void);
 
 /* The entry of that wr_id in a mapped queue, to be turned into what libibverbs has no call for. */
 struct hroce_sq_wqe *vt_find_entry(uint64_t wr_id);

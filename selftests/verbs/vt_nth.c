@@ -85,14 +85,19 @@ static int left_of_nth(void)
 /* Returns whether the call met a failure. */
 static bool attempt(struct nth *x, const struct call *c, int n, int *err)
 {
+	long pinned;
 	int left;
 
 	if (c->prepare)
 		c->prepare(x);
+	pinned = vt_pinned_kb();
 	set_nth(n);
 	*err = c->fn(x);
 	left = left_of_nth();
 	set_nth(0);
+	if (*err)
+		VT_OK(vt_pinned_kb() <= pinned, "n = %d: %ld KB stay pinned", n,
+		      vt_pinned_kb() - pinned);
 	if (!*err && c->undo)
 		c->undo(x);
 	if (c->discard)

@@ -152,6 +152,21 @@ bool vt_is_hroce(const struct vt_end *e)
 	return version == HROCE_UVERBS_ABI_VERSION;
 }
 
+/* Pinned memory of this process in KB. */
+long vt_pinned_kb(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[128];
+	long kb = -1;
+
+	VT_OK(f, "%s", strerror(errno));
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmPin: %ld", &kb) == 1)
+			break;
+	fclose(f);
+	return kb;
+}
+
 /* Both ends are the same link, which counts the packets of both. */
 bool vt_one_link(const struct vt *t)
 {
