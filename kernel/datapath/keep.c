@@ -21,7 +21,6 @@
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/sizes.h>
 #include <linux/workqueue.h>
@@ -30,8 +29,6 @@
 #include "keep.h"
 #include "qp.h"
 #include "user.h"
-
-#define KEEP_GFP	(GFP_NOWAIT | __GFP_NOWARN | __GFP_NOMEMALLOC)
 
 /* Up to this size a packet is one piece of memory; none has over a page. */
 #define KEEP_SMALL	(PAGE_SIZE / 2)
@@ -143,18 +140,6 @@ static void keep_uncharge(struct hroce_dev *dev, struct keep *keep, u32 bytes)
 }
 
 /*
- * Whoever runs this, the sender's process, too, the owner of the queue pair pays.
- * Return: for keep_paid().
- */
-static struct mem_cgroup *keep_pay(const struct hroce_qp *qp, gfp_t *gfp)
-{
-	struct mem_cgroup *memcg = qp->owner ? qp->owner->memcg : NULL;
-
-	*gfp = memcg ? KEEP_GFP | __GFP_ACCOUNT : KEEP_GFP;
-	return set_active_memcg(memcg);
-}
-
-/*
  * What is kept cannot be reclaimed at once. So some of each limit that holds for
  * the owner is left, or its processes would be killed for what a peer sends.
  */
@@ -175,22 +160,13 @@ static bool keep_may_pay(const struct hroce_qp *qp)
 	return true;
 }
 
-static void keep_paid(struct mem_cgroup *before)
-{
-	set_active_memcg(before);
-}
-
 struct hrp_keep *hroce_keep_create(struct hroce_qp *qp, u32 psn)
 {
-	struct mem_cgroup *before;
 	struct keep *keep;
-	gfp_t gfp;
 
 	if (!READ_ONCE(hqp_dev(qp)->keep_mb))
 		return NULL;
-	before = keep_pay(qp, &gfp);
-	keep = kzalloc(sizeof(*keep), gfp);
-	keep_paid(before);
+	keep = hroce_user_alloc(qp, sizeof(*keep));
 	if (!keep)
 		return NULL;
 	if (!keep_charge(hqp_dev(qp), keep, roundup_pow_of_two(sizeof(*keep)))) {
@@ -323,9 +299,9 @@ struct hroce_kept *hroce_keep_alloc(struct hroce_qp *qp, struct hrp_keep *proto,
 		keep_make_room(hqp_dev(qp));
 		return NULL;
 	}
-	before = keep_pay(qp, &gfp);
+	before = hroce_user_pay(qp, &gfp);
 	kept = keep_alloc(hqp_dev(qp), keep, pkt, gfp);
-	keep_paid(before);
+	hroce_user_paid(before);
 	return kept;
 }
 

@@ -14,10 +14,11 @@
 #include "fault.h"
 #include "keep.h"
 #include "qp.h"
-#include "spray.h"
 #include "ring.h"
 #include "sack.h"
 #include "second.h"
+#include "spray.h"
+#include "user.h"
 
 #define EVENT(name)	(HRP_PENDING_##name - HRP_PENDING_FIRST_EVENT)
 
@@ -87,7 +88,9 @@ void hroce_qp_pace(struct hroce_qp *qp, u64 now_ns)
 	struct hrp_pace *pace;
 
 	lockdep_assert_held(&qp->send.lock);
-	pace = kmalloc(sizeof(*pace), GFP_NOWAIT | __GFP_NOWARN |
+	/* An owner at its limit must obey, too. */
+	pace = hroce_user_alloc(qp, sizeof(*pace)) ?:
+	       kzalloc(sizeof(*pace), GFP_NOWAIT | __GFP_NOWARN |
 				      __GFP_NOMEMALLOC);
 	if (pace)
 		hrp_pace_start(&qp->proto, pace, &hqp_dev(qp)->rp, now_ns,

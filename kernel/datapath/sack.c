@@ -11,8 +11,7 @@
 #include "qp.h"
 #include "sack.h"
 #include "spray.h"
-
-#define SACK_GFP	(GFP_NOWAIT | __GFP_NOWARN | __GFP_NOMEMALLOC)
+#include "user.h"
 
 bool hroce_sack_open(struct hroce_qp *qp)
 {
@@ -24,11 +23,11 @@ bool hroce_sack_open(struct hroce_qp *qp)
 	if (!hrp_sack_is_short(req))
 		return true;
 	words = hrp_sack_words(req);
-	sack = kmalloc(hrp_sack_size(words), SACK_GFP);
+	sack = hroce_user_alloc(qp, hrp_sack_size(words));
 	/* A short one does for most of what it does. */
 	if (!sack && !req->sack) {
 		words = HRP_SACK_WORDS_MIN;
-		sack = kmalloc(hrp_sack_size(words), SACK_GFP);
+		sack = hroce_user_alloc(qp, hrp_sack_size(words));
 	}
 	if (sack)
 		kfree(hrp_sack_open(req, sack, words));

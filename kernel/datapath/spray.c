@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Requests on several paths between hroce peers, see spray.h. */
 #include <linux/lockdep.h>
-#include <linux/slab.h>
 #include "../net/path.h"
 #include "../net/port.h"
 #include "../proto/sack.h"
 #include "../trace/trace.h"
 #include "qp.h"
 #include "spray.h"
-
-#define SPRAY_GFP	(GFP_NOWAIT | __GFP_NOWARN | __GFP_NOMEMALLOC)
+#include "user.h"
 
 void hroce_spray_draw(struct hroce_qp *qp)
 {
@@ -33,7 +31,7 @@ void hroce_spray_begin(struct hroce_qp *qp)
 	lockdep_assert_held(&qp->send.lock);
 	if (!hrp_spray_is_wanted(req))
 		return;
-	spray = req->sack->spray ?: kmalloc(sizeof(*spray), SPRAY_GFP);
+	spray = req->sack->spray ?: hroce_user_alloc(qp, sizeof(*spray));
 	if (!spray)
 		return;
 	hrp_spray_start(&qp->proto, spray);

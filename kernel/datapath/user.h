@@ -3,17 +3,46 @@
 #ifndef HROCE_USER_H
 #define HROCE_USER_H
 
+#include <linux/types.h>
+
+struct hroce_qp;
 struct mem_cgroup;
 
 /**
  * struct hroce_user - a user context, or the XRC domain of target queue pairs
- * @memcg: pays for memory that peers of its queue pairs take up, see keep.c; NULL:
- *	none does
+ * @memcg: pays for memory that its queue pairs take up while packets come and
+ *	go; NULL: none does
  *
  * Exists at least as long as its queue pairs.
  */
 struct hroce_user {
 	struct mem_cgroup *memcg;
 };
+
+/**
+ * hroce_user_pay - have the owner of a queue pair pay for what is allocated
+ * @qp: queue pair
+ * @gfp: set to flags: no reserves are used, as callers can do without
+ *
+ * Whoever runs this, the sender's process, too. hroce_user_paid() follows.
+ *
+ * Context: BH disabled.
+ * Return: for hroce_user_paid().
+ */
+struct mem_cgroup *hroce_user_pay(const struct hroce_qp *qp, gfp_t *gfp);
+
+/* Counterpart of hroce_user_pay(). */
+void hroce_user_paid(struct mem_cgroup *before);
+
+/**
+ * hroce_user_alloc - allocate memory that the owner of a queue pair pays for
+ * @qp: queue pair
+ * @size: bytes
+ *
+ * Context: BH disabled.
+ * Return: zeroed memory for kfree(); NULL: there is none, or the cgroup of the
+ * owner may have no more.
+ */
+void *hroce_user_alloc(const struct hroce_qp *qp, size_t size);
 
 #endif /* HROCE_USER_H */

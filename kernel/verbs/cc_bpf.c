@@ -25,6 +25,7 @@
 #include <rdma/hroce-cc.h>
 #include "../core/btf.h"
 #include "../datapath/qp.h"
+#include "../datapath/user.h"
 #include "../proto/cc.h"
 #include "../proto/mtu.h"
 #include "../proto/psn.h"
@@ -59,9 +60,7 @@ static DEFINE_MUTEX(cc_lock);
 
 static struct xarray *flow_table(const struct hrp_qp *proto)
 {
-	const struct hroce_qp *qp = container_of(proto, struct hroce_qp, proto);
-
-	return &hqp_dev(qp)->cc_flows;
+	return &hqp_dev(proto_to_hqp(proto))->cc_flows;
 }
 
 static struct cc_flow *flow_find(const struct hrp_qp *proto)
@@ -78,7 +77,7 @@ static struct cc_flow *flow_make(const struct hrp_qp *proto)
 		memset(flow, 0, sizeof(*flow));
 		return flow;
 	}
-	flow = kzalloc(sizeof(*flow), GFP_NOWAIT | __GFP_NOWARN);
+	flow = hroce_user_alloc(proto_to_hqp(proto), sizeof(*flow));
 	if (flow && xa_err(xa_store_bh(flow_table(proto), proto->qpn, flow,
 				       GFP_NOWAIT | __GFP_NOWARN))) {
 		kfree(flow);

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Memory that the owner of a queue pair pays for, see user.h. */
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include "qp.h"
+#include "user.h"
+
+#define USER_GFP	(GFP_NOWAIT | __GFP_NOWARN | __GFP_NOMEMALLOC)
+
+struct mem_cgroup *hroce_user_pay(const struct hroce_qp *qp, gfp_t *gfp)
+{
+	struct mem_cgroup *memcg = qp->owner ? qp->owner->memcg : NULL;
+
+	*gfp = memcg ? USER_GFP | __GFP_ACCOUNT : USER_GFP;
+	return set_active_memcg(memcg);
+}
+
+void hroce_user_paid(struct mem_cgroup *before)
+{
+	set_active_memcg(before);
+}
+
+void *hroce_user_alloc(const struct hroce_qp *qp, size_t size)
+{
+	struct mem_cgroup *before;
+	void *memory;
+	gfp_t gfp;
+
+	before = hroce_user_pay(qp, &gfp);
+	memory = kzalloc(size, gfp);
+	hroce_user_paid(before);
+	return memory;
+}
