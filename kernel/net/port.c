@@ -257,10 +257,11 @@ struct hroce_port *hroce_port_find_dev(const struct net_device *dev)
 	return NULL;
 }
 
-struct hroce_port *hroce_port_find(const struct net_device *dev,
+struct hroce_port *hroce_port_find(const struct net *net,
+				   const struct net_device *dev,
 				   const struct in6_addr *addr)
 {
-	const struct hroce_netns *hn = netns_of(dev_net(dev));
+	const struct hroce_netns *hn = netns_of(net);
 	struct hroce_port *port, *other = NULL;
 
 	list_for_each_entry_rcu(port, &hn->ports, node) {

@@ -177,6 +177,7 @@ bool hroce_port_addr_like(struct hroce_port *port, const struct in6_addr *like,
 
 /**
  * hroce_port_find - find the open port that has an address
+ * @net: namespace
  * @dev: netdev that received or would send the packet; its port is preferred.
  *	Link-local addresses are searched there only, others in all ports of the
  *	same VRF
@@ -185,7 +186,8 @@ bool hroce_port_addr_like(struct hroce_port *port, const struct in6_addr *like,
  * Context: RCU read side.
  * Return: port or NULL.
  */
-struct hroce_port *hroce_port_find(const struct net_device *dev,
+struct hroce_port *hroce_port_find(const struct net *net,
+				   const struct net_device *dev,
 				   const struct in6_addr *addr);
 
 /**

@@ -199,9 +199,13 @@ static void route_features(struct hroce_route *route, bool gso)
 static noinline struct dst_entry *route_lookup(struct hroce_path *path,
 					       bool ipv6, bool *held)
 {
+	const struct hroce_port *port = path->port;
 	struct dst_entry *dst;
 	u32 cookie;
 
+	/* If the netdev has moved, another one here may have its index. */
+	if (!net_eq(dev_net(port->dev), port->net))
+		return ERR_PTR(-ENETDOWN);
 	dst = ipv6 ? route_lookup6(path) : route_lookup4(path);
 	if (IS_ERR(dst))
 		return dst;
@@ -243,7 +247,8 @@ int hroce_route_get(struct hroce_path *path, struct hroce_route *route)
 		       (local && (route->filter ||
 				  hroce_policy_filter_in(path->port, ipv6)));
 	if (local && !route->stack)
-		route->to = hroce_port_find(path->port->dev, daddr);
+		route->to = hroce_port_find(path->port->net, path->port->dev,
+					    daddr);
 	if (route->to) {
 		route->dev = route->to->dev;
 		route->sg = true;
@@ -323,7 +328,7 @@ static __always_inline struct neighbour *route_neigh(const struct sk_buff *skb,
 	return ip_neigh_gw6(skb->dev, &rt->rt_gw6);
 }
 
-/* @result: return value of the stack */
+/* @result: return value of the stack; the macro evaluates it twice */
 static int route_result(int result)
 {
 	return net_xmit_eval(result);

@@ -699,7 +699,7 @@ static bool rx_stack_ok(struct hroce_rx_frame *f)
 		return false;
 	dev = rx_dev(f->skb, f->hdr.ipv6);
 	f->port = f->mcast ? hroce_port_find_dev(dev) :
-			     hroce_port_find(dev, &f->daddr);
+			     hroce_port_find(dev_net(dev), dev, &f->daddr);
 	return f->port && rx_stack_source_ok(f, dev) &&
 	       rx_lengths_ok(f, rx_len(f), udp_len);
 }
