@@ -118,9 +118,11 @@ static void flow_apply(const struct cc_flow *flow, struct hrp_req *req)
 /* NULL: the program that controls the flow is gone. */
 static const struct hroce_cc_ops *flow_program(const struct cc_flow *flow)
 {
-	if (!flow || flow->number != READ_ONCE(cc_number))
-		return NULL;
-	return rcu_dereference(cc_program);
+	const struct hroce_cc_ops *program = rcu_dereference(cc_program);
+
+	/* Pairs with the assignment in cc_reg(): its number, or a later one. */
+	smp_rmb();
+	return flow && flow->number == READ_ONCE(cc_number) ? program : NULL;
 }
 
 /* Begin anew, with the default. */
@@ -142,7 +144,8 @@ static bool cc_try_start(struct hrp_qp *proto)
 	flow = flow_make(proto);
 	if (!flow)
 		return false;
-	flow->number = READ_ONCE(cc_number);
+	/* Pairs with cc_reg(): no program before this one is seen from now on. */
+	flow->number = smp_load_acquire(&cc_number);
 	flow->psn_una = req->psn_una;
 	program = flow_program(flow);
 	if (!program)
@@ -334,7 +337,9 @@ static int cc_reg(void *kdata, struct bpf_link *link)
 		return -EPERM;
 	mutex_lock(&cc_lock);
 	if (!rcu_access_pointer(cc_program)) {
-		WRITE_ONCE(cc_number, cc_number + 1);
+		/* Pairs with cc_try_start(). */
+		smp_store_release(&cc_number, cc_number + 1);
+		/* Pairs with flow_program(). */
 		rcu_assign_pointer(cc_program, kdata);
 		err = 0;
 	}
