@@ -350,8 +350,8 @@ enum hrp_wait hroce_qp_waits_for(const struct hroce_qp *qp)
 {
 	enum hrp_wait wait = hrp_wait_for(&qp->proto);
 
-	return wait != HRP_WAIT_NOTHING && hroce_path_waits(&qp->path) ?
-	       HRP_WAIT_ROOM : wait;
+	return wait != HRP_WAIT_NOTHING && qp->path_ok &&
+	       hroce_path_waits(&qp->path) ? HRP_WAIT_ROOM : wait;
 }
 
 noinline void hroce_qp_trace_wait(const struct hroce_qp *qp)

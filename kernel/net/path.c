@@ -531,7 +531,7 @@ void hroce_path_await_refs(struct hroce_path *path)
 
 bool hroce_path_waits(const struct hroce_path *path)
 {
-	return path->queue && atomic_read(&path->queue->full);
+	return atomic_read(&path->queue->full);
 }
 
 void hroce_path_lost(struct hroce_path *path)

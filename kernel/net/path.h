@@ -159,7 +159,7 @@ u32 hroce_path_room(struct hroce_path *path, bool answer, u32 open);
 
 /**
  * hroce_path_late_ns - when should a sender that pauses ask again?
- * @path: path
+ * @path: path that frames are charged to
  *
  * Return: time in ns; 0 if no sender pauses.
  */
@@ -167,7 +167,7 @@ u64 hroce_path_late_ns(const struct hroce_path *path);
 
 /**
  * hroce_path_waits - has the sender paused?
- * @path: path
+ * @path: path that frames are charged to
  *
  * Return: true between the hroce_path_room() that returned 0 and @path->wake.
  */

@@ -11,6 +11,7 @@
 #include "../datapath/pkey.h"
 #include "../datapath/qp.h"
 #include "../datapath/srq.h"
+#include "../proto/pace.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
 #include "cc_bpf.h"
@@ -179,6 +180,7 @@ static void qp_destroy_sq(struct hroce_qp *qp)
 {
 	kvfree(qp->proto.req.sq.copies);
 	hroce_ring_destroy(qp->sq);
+	qp->sq = NULL;
 }
 
 static bool qp_has_rq(const struct hroce_qp *qp)
@@ -227,6 +229,7 @@ static int qp_create_rq(struct hroce_qp *qp, struct ib_qp_cap *cap,
 static void qp_destroy_rq(struct hroce_qp *qp)
 {
 	hroce_ring_destroy(qp->rq);
+	qp->rq = NULL;
 	kfree(qp->proto.resp.rwqe);
 	kvfree(qp->proto.resp.rd);
 }
@@ -371,6 +374,45 @@ destroy_sq:
 	return err;
 }
 
+static void qp_end_path(struct hroce_qp *qp)
+{
+	hroce_qp_lock(qp);
+	qp->path_ok = false;
+	hroce_qp_unlock(qp);
+	hroce_path_fini(&qp->path);
+	/* The path may have woken the tasklets once more. */
+	hroce_qp_send_stop(qp);
+	hroce_qp_recv_stop(qp);
+}
+
+void hroce_qp_quiesce(struct hroce_qp *qp, struct hroce_second *second,
+		      bool ends)
+{
+	struct hrp_qp *proto = &qp->proto;
+	struct hrp_pace *pace;
+
+	hroce_qp_stop(qp);
+	hroce_early_drain(qp);
+	hroce_qp_end_flush(qp);
+	hroce_second_free(second);
+	if (qp->path_ok && (ends || proto->type != HRP_TYPE_UD))
+		qp_end_path(qp);
+	hroce_cq_forget(qp->send_cq, proto->qpn);
+	hroce_cq_forget(qp->recv_cq, proto->qpn);
+
+	hroce_qp_lock(qp);
+	proto->pending = 0;
+	qp->cnp_at = 0;
+	pace = hrp_pace_stop(proto);
+	qp->paced = false;
+	hroce_cc_bpf_forget(qp);
+	qp->early = (struct hroce_early) {};
+	hrp_req_reset(proto);
+	hrp_resp_reset(proto);
+	hroce_qp_unlock(qp);
+	kfree(pace);
+}
+
 int hroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct hroce_qp *qp = to_hqp(ibqp);
@@ -381,22 +423,12 @@ int hroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	__xa_erase(&dev->qps, hroce_qp_index(dev, qp->proto.qpn));
 	hroce_lookup_forget(&dev->qp_lookup);
 	xa_unlock(&dev->qps);
-	hroce_qp_stop(qp);
-	hroce_early_drain(qp);
-	hroce_qp_end_flush(qp);
+	hroce_qp_quiesce(qp, second, true);
 	hroce_handover_wake(&qp->handover);
-	hroce_second_free(second);
-	if (qp->path_ok) {
-		hroce_path_fini(&qp->path);
-		/* The path may have woken the tasklets once more. */
-		hroce_qp_send_stop(qp);
-		hroce_qp_recv_stop(qp);
-	}
-	hroce_cq_forget(qp->send_cq, qp->proto.qpn);
-	hroce_cq_forget(qp->recv_cq, qp->proto.qpn);
-	hroce_cc_bpf_forget(qp);
-	kfree(qp->proto.req.pace);
+	/* ib_core may still query it. */
+	mutex_lock(&qp->modify_lock);
 	qp_destroy_rq(qp);
 	qp_destroy_sq(qp);
+	mutex_unlock(&qp->modify_lock);
 	return 0;
 }

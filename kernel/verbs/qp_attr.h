@@ -5,6 +5,8 @@
 
 #include "../datapath/qp.h"
 
+struct hroce_second;
+
 /**
  * hroce_qp_check_attr - check the ranges of modify_qp() attributes
  * @qp: queue pair
@@ -40,6 +42,20 @@ void hroce_qp_set_attr(struct hroce_qp *qp, const struct ib_qp_attr *attr,
  */
 int hroce_qp_path_init(struct hroce_qp *qp, const struct hroce_path_key *key,
 		       bool cached);
+
+/**
+ * hroce_qp_quiesce - stop a queue pair and make it forget all that has happened
+ * @qp: queue pair
+ * @second: from hroce_second_unhook()
+ * @ends: it is being destroyed; else UD keeps its path
+ *
+ * It stays dead. What is freed is first taken away with both locks held: ib_core
+ * may show the queue pair meanwhile.
+ *
+ * Context: process, may sleep.
+ */
+void hroce_qp_quiesce(struct hroce_qp *qp, struct hroce_second *second,
+		      bool ends);
 
 /**
  * hroce_qp_take_index - reserve an index in hroce_dev.qps

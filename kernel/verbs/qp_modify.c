@@ -20,7 +20,6 @@
 #include "../proto/sack.h"
 #include "../trace/trace.h"
 #include "ah.h"
-#include "cc_bpf.h"
 #include "device.h"
 #include "ops.h"
 #include "port.h"
@@ -346,39 +345,13 @@ static void rq_skip(struct hroce_qp *qp)
 /* Back to the state after creation. */
 static void qp_reset(struct hroce_qp *qp)
 {
-	struct hroce_second *second = hroce_second_unhook(qp);
-	struct hrp_qp *proto = &qp->proto;
-	struct hrp_pace *pace;
-
-	hroce_qp_stop(qp);
-	hroce_early_drain(qp);
-	hroce_qp_end_flush(qp);
-	hroce_second_free(second);
-	if (qp->path_ok && proto->type != HRP_TYPE_UD) {
-		hroce_path_fini(&qp->path);
-		/* The path may have woken the tasklets once more. */
-		hroce_qp_send_stop(qp);
-		hroce_qp_recv_stop(qp);
-	}
-	hroce_cq_forget(qp->send_cq, proto->qpn);
-	hroce_cq_forget(qp->recv_cq, proto->qpn);
-
+	hroce_qp_quiesce(qp, hroce_second_unhook(qp), false);
 	hroce_qp_lock(qp);
-	qp->path_ok = proto->type == HRP_TYPE_UD;
-	proto->pending = 0;
-	qp->cnp_at = 0;
 	qp_set_state(qp, IB_QPS_RESET);
-	pace = hrp_pace_stop(proto);
-	qp->paced = false;
-	hroce_cc_bpf_forget(qp);
-	qp->early = (struct hroce_early) {};
-	hrp_req_reset(proto);
-	hrp_resp_reset(proto);
 	if (qp->rq)
 		rq_skip(qp);
 	qp->dead = false;
 	hroce_qp_unlock(qp);
-	kfree(pace);
 }
 
 static int qp_modify_locked(struct hroce_qp *qp, struct qp_change *c)
