@@ -196,11 +196,10 @@ int hroce_ah_query(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 	return 0;
 }
 
-int hroce_ah_destroy(struct ib_ah *ibah, u32 flags)
+void hroce_ah_destroy(struct ib_ah *ibah)
 {
 	struct hroce_ah *ah = to_hah(ibah);
 
 	ah_unpublish(to_hdev(ibah->device), ah);
 	queue_rcu_work(ah_wq, &ah->free);
-	return 0;
 }

@@ -125,13 +125,12 @@ int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	return err;
 }
 
-int hroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
+void hroce_cq_destroy(struct ib_cq *ibcq)
 {
 	struct hroce_cq *cq = to_hcq(ibcq);
 
 	hroce_cq_stop(cq);
 	cq_free_memory(cq);
-	return 0;
 }
 
 int hroce_cq_resize(struct ib_cq *ibcq, unsigned int nr_cqes,

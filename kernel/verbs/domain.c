@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Protection domains and XRC domains: users compare addresses. */
+/* XRC domains. */
 #include <linux/memcontrol.h>
 #include "domain.h"
 #include "ops.h"
 #include "ucontext.h"
-
-int hroce_pd_alloc(struct ib_pd *ibpd, struct ib_udata *udata)
-{
-	return 0;
-}
-
-int hroce_pd_dealloc(struct ib_pd *ibpd, struct ib_udata *udata)
-{
-	return 0;
-}
 
 int hroce_xrcd_alloc(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 {
@@ -25,8 +15,7 @@ int hroce_xrcd_alloc(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 	return err;
 }
 
-int hroce_xrcd_dealloc(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
+void hroce_xrcd_dealloc(struct ib_xrcd *ibxrcd)
 {
 	mem_cgroup_put(to_hxrcd(ibxrcd)->user.memcg);
-	return 0;
 }

@@ -24,11 +24,10 @@ int hroce_mw_alloc(struct ib_mw *ibmw, struct ib_udata *udata)
 	return 0;
 }
 
-int hroce_mw_dealloc(struct ib_mw *ibmw)
+void hroce_mw_dealloc(struct ib_mw *ibmw)
 {
 	struct hroce_mw *mw = to_hmw(ibmw);
 
 	hroce_mkeys_del(&to_hdev(ibmw->device)->mkeys, &mw->region);
 	hroce_mw_put_parent(mw->region.parent);
-	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The functions of struct ib_device_ops; rdma/ib_verbs.h documents them.
+ * The functions of struct ib_device_ops; rdma/ib_verbs.h documents them. Those
+ * that quota.c calls and that cannot fail return nothing.
  * Context: process, may sleep, unless another one is named.
  */
 #ifndef HROCE_OPS_H
@@ -34,21 +35,19 @@ void hroce_ucontext_dealloc(struct ib_ucontext *ibctx);
 void hroce_ucontext_disassociate(struct ib_ucontext *ibctx);
 
 /* domain.c */
-int hroce_pd_alloc(struct ib_pd *ibpd, struct ib_udata *udata);
-int hroce_pd_dealloc(struct ib_pd *ibpd, struct ib_udata *udata);
 int hroce_xrcd_alloc(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
-int hroce_xrcd_dealloc(struct ib_xrcd *ibxrcd, struct ib_udata *udata);
+void hroce_xrcd_dealloc(struct ib_xrcd *ibxrcd);
 
 /* ah.c */
 int hroce_ah_create(struct ib_ah *ibah, struct rdma_ah_init_attr *init_attr,
 		    struct ib_udata *udata);
 int hroce_ah_query(struct ib_ah *ibah, struct rdma_ah_attr *attr);
-int hroce_ah_destroy(struct ib_ah *ibah, u32 flags);
+void hroce_ah_destroy(struct ib_ah *ibah);
 
 /* cq.c */
 int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct uverbs_attr_bundle *attrs);
-int hroce_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata);
+void hroce_cq_destroy(struct ib_cq *ibcq);
 int hroce_cq_resize(struct ib_cq *ibcq, unsigned int nr_cqes,
 		    struct ib_udata *udata);
 int hroce_cq_modify(struct ib_cq *ibcq, u16 count, u16 period_us);
@@ -61,12 +60,12 @@ int hroce_srq_create(struct ib_srq *ibsrq, struct ib_srq_init_attr *init_attr,
 int hroce_srq_modify(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		     enum ib_srq_attr_mask mask, struct ib_udata *udata);
 int hroce_srq_query(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
-int hroce_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata);
+void hroce_srq_destroy(struct ib_srq *ibsrq);
 
 /* qp.c, qp_modify.c, qp_attr.c */
 int hroce_qp_create(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		    struct ib_udata *udata);
-int hroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata);
+void hroce_qp_destroy(struct ib_qp *ibqp);
 int hroce_qp_modify(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_udata *udata);
 int hroce_qp_query(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
@@ -105,7 +104,7 @@ int hroce_mr_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 
 /* mw.c */
 int hroce_mw_alloc(struct ib_mw *ibmw, struct ib_udata *udata);
-int hroce_mw_dealloc(struct ib_mw *ibmw);
+void hroce_mw_dealloc(struct ib_mw *ibmw);
 
 /* mcast.c */
 int hroce_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);

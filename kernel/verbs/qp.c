@@ -413,7 +413,7 @@ void hroce_qp_quiesce(struct hroce_qp *qp, struct hroce_second *second,
 	kfree(pace);
 }
 
-int hroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
+void hroce_qp_destroy(struct ib_qp *ibqp)
 {
 	struct hroce_qp *qp = to_hqp(ibqp);
 	struct hroce_dev *dev = hqp_dev(qp);
@@ -430,5 +430,4 @@ int hroce_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 	qp_destroy_rq(qp);
 	qp_destroy_sq(qp);
 	mutex_unlock(&qp->modify_lock);
-	return 0;
 }

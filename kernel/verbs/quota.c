@@ -188,12 +188,11 @@ int hroce_quota_ah_create(struct ib_ah *ibah,
 
 int hroce_quota_ah_destroy(struct ib_ah *ibah, u32 flags)
 {
-	int err = hroce_ah_destroy(ibah, flags);
-
-	if (!err && ibah->uobject)
+	hroce_ah_destroy(ibah);
+	if (ibah->uobject)
 		quota_give(ibah->device, to_hctx(ibah->uobject->context),
 			   HROCE_QUOTA_AH);
-	return err;
+	return 0;
 }
 
 int hroce_quota_cq_create(struct ib_cq *ibcq,
@@ -214,11 +213,9 @@ int hroce_quota_cq_create(struct ib_cq *ibcq,
 
 int hroce_quota_cq_destroy(struct ib_cq *ibcq, struct ib_udata *udata)
 {
-	int err = hroce_cq_destroy(ibcq, udata);
-
-	if (!err)
-		quota_give_user(ibcq->device, udata, HROCE_QUOTA_CQ);
-	return err;
+	hroce_cq_destroy(ibcq);
+	quota_give_user(ibcq->device, udata, HROCE_QUOTA_CQ);
+	return 0;
 }
 
 int hroce_quota_take_group(struct hroce_dev *dev)
@@ -329,34 +326,22 @@ int hroce_quota_mw_alloc(struct ib_mw *ibmw, struct ib_udata *udata)
 /* Only user space has windows. */
 int hroce_quota_mw_dealloc(struct ib_mw *ibmw)
 {
-	int err = hroce_mw_dealloc(ibmw);
-
-	if (!err)
-		quota_give(ibmw->device, to_hctx(ibmw->uobject->context),
-			   HROCE_QUOTA_MW);
-	return err;
+	hroce_mw_dealloc(ibmw);
+	quota_give(ibmw->device, to_hctx(ibmw->uobject->context),
+		   HROCE_QUOTA_MW);
+	return 0;
 }
 
+/* A protection domain is an address that is compared. */
 int hroce_quota_pd_alloc(struct ib_pd *ibpd, struct ib_udata *udata)
 {
-	int err;
-
-	err = quota_take_user(ibpd->device, udata, HROCE_QUOTA_PD);
-	if (err)
-		return err;
-	err = hroce_pd_alloc(ibpd, udata);
-	if (err)
-		quota_give_user(ibpd->device, udata, HROCE_QUOTA_PD);
-	return err;
+	return quota_take_user(ibpd->device, udata, HROCE_QUOTA_PD);
 }
 
 int hroce_quota_pd_dealloc(struct ib_pd *ibpd, struct ib_udata *udata)
 {
-	int err = hroce_pd_dealloc(ibpd, udata);
-
-	if (!err)
-		quota_give_user(ibpd->device, udata, HROCE_QUOTA_PD);
-	return err;
+	quota_give_user(ibpd->device, udata, HROCE_QUOTA_PD);
+	return 0;
 }
 
 /* ib_core creates XRC targets as kernel QPs, for all users of the domain. */
@@ -390,11 +375,11 @@ int hroce_quota_qp_destroy(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct hroce_ucontext *ctx = qp_ctx(to_hqp(ibqp));
 	enum hroce_quota_kind kind = qp_kind(ibqp->qp_type, ctx);
-	int err = hroce_qp_destroy(ibqp, udata);
 
-	if (!err && kind != HROCE_QUOTA_NR)
+	hroce_qp_destroy(ibqp);
+	if (kind != HROCE_QUOTA_NR)
 		quota_give(ibqp->device, ctx, kind);
-	return err;
+	return 0;
 }
 
 int hroce_quota_srq_create(struct ib_srq *ibsrq,
@@ -414,11 +399,9 @@ int hroce_quota_srq_create(struct ib_srq *ibsrq,
 
 int hroce_quota_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
-	int err = hroce_srq_destroy(ibsrq, udata);
-
-	if (!err)
-		quota_give_user(ibsrq->device, udata, HROCE_QUOTA_SRQ);
-	return err;
+	hroce_srq_destroy(ibsrq);
+	quota_give_user(ibsrq->device, udata, HROCE_QUOTA_SRQ);
+	return 0;
 }
 
 int hroce_quota_xrcd_alloc(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
@@ -436,9 +419,7 @@ int hroce_quota_xrcd_alloc(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 
 int hroce_quota_xrcd_dealloc(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 {
-	int err = hroce_xrcd_dealloc(ibxrcd, udata);
-
-	if (!err)
-		quota_give(ibxrcd->device, NULL, HROCE_QUOTA_XRCD);
-	return err;
+	hroce_xrcd_dealloc(ibxrcd);
+	quota_give(ibxrcd->device, NULL, HROCE_QUOTA_XRCD);
+	return 0;
 }

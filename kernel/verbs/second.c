@@ -180,19 +180,17 @@ static int second_take_number(const struct hroce_qp *qp, struct hroce_dev *to,
 static int second_publish(struct hroce_second *second)
 {
 	struct hroce_dev *to = second->dev, *dev = hqp_dev(second->qp);
+	u32 index = hroce_qp_index(dev, second->qp->proto.qpn);
 	u32 alias = hroce_qp_index(to, second->proto.own_qpn);
 	int err;
 
 	lockdep_assert_held(&second_mutex);
-	err = xa_insert(&dev->seconds,
-			hroce_qp_index(dev, second->qp->proto.qpn), second,
-			GFP_KERNEL_ACCOUNT);
+	err = xa_insert(&dev->seconds, index, second, GFP_KERNEL_ACCOUNT);
 	if (err)
 		return err;
 	err = xa_insert(&to->aliases, alias, second, GFP_KERNEL_ACCOUNT);
 	if (err) {
-		xa_erase(&dev->seconds,
-			 hroce_qp_index(dev, second->qp->proto.qpn));
+		xa_erase(&dev->seconds, index);
 		return err;
 	}
 	WRITE_ONCE(to->nr_aliases, to->nr_aliases + 1);

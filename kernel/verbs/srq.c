@@ -220,7 +220,7 @@ int hroce_srq_query(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 	return 0;
 }
 
-int hroce_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata)
+void hroce_srq_destroy(struct ib_srq *ibsrq)
 {
 	struct hroce_srq *srq = to_hsrq(ibsrq);
 
@@ -231,5 +231,4 @@ int hroce_srq_destroy(struct ib_srq *ibsrq, struct ib_udata *udata)
 	}
 	hroce_ring_destroy(srq->ring);
 	hroce_ring_destroy(srq->resize.ring);
-	return 0;
 }
