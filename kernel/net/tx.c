@@ -93,25 +93,65 @@ static u32 tx_icrc_begin(struct hroce_tx *tx)
 				tx->bth_len - sizeof(struct hrw_bth));
 }
 
-/* Append the loaded packet. */
+/* Copy the payload of the loaded packet to @dst, and sum it. */
+static int tx_copy_payload(struct hroce_tx *tx, struct hroce_mem_iter *it,
+			   u8 *dst)
+{
+	struct hroce_extent ext __uninitialized;
+	struct hroce_tx_frame *f = &tx->frame;
+	u32 left = tx->pkt.payload_len;
+
+	f->copied += left;
+	for (; left; left -= ext.len, dst += ext.len) {
+		if (!hroce_mem_next(it, left, &ext))
+			return -EFAULT;
+		if (f->sum)
+			f->state = hroce_crc_copy(f->vector, f->state, dst,
+						  hroce_extent_va(&ext),
+						  ext.len);
+		else
+			memcpy(dst, hroce_extent_va(&ext), ext.len);
+	}
+	return 0;
+}
+
+/*
+ * May the loaded packet be one piece, as all of it is copied? The headers of the
+ * first one are linear.
+ */
+static bool tx_is_whole(const struct hroce_tx *tx, u32 len)
+{
+	return tx->copy && len <= PAGE_SIZE &&
+	       (tx->nr_pkts || tx->frame.linear_left >= len);
+}
+
 static int tx_append(struct hroce_tx *tx, struct hroce_mem_iter *it)
 {
+	const u32 pad = tx->pkt.pad, len = tx_packet_len(tx);
+	const bool whole = tx_is_whole(tx, len);
 	struct hroce_tx_frame *f = &tx->frame;
-	const u32 pad = tx->pkt.pad;
 	__le32 icrc = 0;
-	u8 *p;
 	int err;
+	u8 *p;
 
-	p = hroce_tx_frame_put(f, tx->bth_len);
+	p = hroce_tx_frame_put(f, whole ? len : tx->bth_len);
 	if (!p)
 		return -ENOMEM;
 	memcpy(p, tx->bth, tx->bth_len);
+	p += tx->bth_len;
 	if (f->sum)
 		f->state = tx_icrc_begin(tx);
-	err = hroce_tx_frame_payload(f, it, tx->pkt.payload_len, tx->copy);
+	if (whole) {
+		err = tx_copy_payload(tx, it, p);
+		p += tx->pkt.payload_len;
+	} else {
+		err = hroce_tx_frame_payload(f, it, tx->pkt.payload_len,
+					     tx->copy);
+	}
 	if (err)
 		return err;
-	p = hroce_tx_frame_put(f, pad + HRW_ICRC_LEN);
+	if (!whole)
+		p = hroce_tx_frame_put(f, pad + HRW_ICRC_LEN);
 	if (!p)
 		return -ENOMEM;
 	if (pad) {
@@ -254,8 +294,11 @@ static u32 tx_append_pages(struct hroce_tx *tx, struct hroce_mem_iter *it,
 	return nr;
 }
 
-/* Append the loaded packet and its run, as far as the fast path can. */
-static void tx_append_run(struct hroce_tx *tx, struct hroce_mem_iter *it)
+/*
+ * Append the loaded packet and its run, as far as the fast path can. Out of line,
+ * as a packet that has no run needs the registers.
+ */
+static noinline void tx_append_run(struct hroce_tx *tx, struct hroce_mem_iter *it)
 {
 	const u32 len = tx->pkt.payload_len;
 	u32 nr, nr_pages, left = tx_run_len(tx);
