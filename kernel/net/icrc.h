@@ -6,6 +6,7 @@
 #ifndef HROCE_ICRC_H
 #define HROCE_ICRC_H
 
+#include <linux/string.h>
 #include <linux/types.h>
 #include <asm/byteorder.h>
 #include "crc_methods.h"
@@ -42,13 +43,13 @@ static inline u32 hroce_icrc_step(u32 state, u16 id_change, u32 psn_change)
  * struct hroce_icrc_last - headers of the last packet whose ICRC was begun
  * @state: from hroce_icrc_headers()
  * @bth: base transport header
- * @udp_len: length in the UDP header; 0 if there was no packet
+ * @len: UDP payload; 0 if there was no packet
  * @id: IPv4 identification; 0 with IPv6
  */
 struct hroce_icrc_last {
 	u32 state;
 	__be32 bth[3];
-	__be16 udp_len;
+	u32 len;
 	u16 id;
 };
 
@@ -97,49 +98,61 @@ u32 hroce_icrc_recall(struct hroce_icrc_known *known, const void *l3, bool ipv6,
 		      const void *udp, const void *bth);
 
 /**
- * hroce_icrc_begin - hroce_icrc_headers() for consecutive packets
+ * hroce_icrc_begin - hroce_icrc_headers() for the first of similar packets
  * @known: cache
- * @last: headers of the previous packet, if any; set to those of this one
- * @l3: IP header; may differ from the previous one in length and ID
+ * @last: its headers; @last->len and @last->id are set
+ * @l3: IP header
  * @ipv6: IPv6, else IPv4
- * @udp: UDP header, 8 bytes; may differ in length
+ * @udp: UDP header, 8 bytes
  * @bth: base transport header, 4-byte aligned
  *
- * Return: CRC state, as from hroce_icrc_headers().
+ * Sets the rest of @last. @last->state is as from hroce_icrc_headers().
  */
-static inline u32 hroce_icrc_begin(struct hroce_icrc_known *known,
-				   struct hroce_icrc_last *last, const void *l3,
-				   bool ipv6, const void *udp, const void *bth)
+static inline void hroce_icrc_begin(struct hroce_icrc_known *known,
+				    struct hroce_icrc_last *last,
+				    const void *l3, bool ipv6, const void *udp,
+				    const void *bth)
 {
-	__be16 udp_len = *(const __be16 *)(udp + 4);
-	const __be32 *word = bth;
-	u16 id = 0;
-
-	if (!ipv6)
-		id = be16_to_cpu(*(const __be16 *)(l3 + 4));
-	if (last->udp_len == udp_len && last->bth[0] == word[0] &&
-	    last->bth[1] == word[1])
-		last->state = hroce_icrc_step(last->state, last->id ^ id,
-					      be32_to_cpu(last->bth[2] ^
-							  word[2]));
-	else
-		last->state = hroce_icrc_recall(known, l3, ipv6, udp, bth);
-	last->bth[0] = word[0];
-	last->bth[1] = word[1];
-	last->bth[2] = word[2];
-	last->udp_len = udp_len;
-	last->id = id;
-	return last->state;
+	last->state = hroce_icrc_recall(known, l3, ipv6, udp, bth);
+	memcpy(last->bth, bth, sizeof(last->bth));
 }
 
 /**
- * hroce_icrc_next - hroce_icrc_begin() for the next packet of a run
+ * hroce_icrc_repeat - the same for a packet that follows
+ * @last: headers of the packet before, of the same path; set to those of this one
+ * @len: UDP payload
+ * @id: IPv4 identification; 0 with IPv6
+ * @bth: base transport header, 4-byte aligned
+ *
+ * Return: false if it differs in more than ID and PSN: hroce_icrc_begin() must
+ * follow, for which @last->len and @last->id are set.
+ */
+static inline bool hroce_icrc_repeat(struct hroce_icrc_last *last, u32 len,
+				     u16 id, const void *bth)
+{
+	const __be32 *word = bth;
+	bool same = last->len == len && last->bth[0] == word[0] &&
+		    last->bth[1] == word[1];
+
+	if (likely(same)) {
+		last->state = hroce_icrc_step(last->state, last->id ^ id,
+					      be32_to_cpu(last->bth[2] ^
+							  word[2]));
+		last->bth[2] = word[2];
+	}
+	last->len = len;
+	last->id = id;
+	return same;
+}
+
+/**
+ * hroce_icrc_next - hroce_icrc_repeat() for the next packet of a run
  * @last: headers of the previous packet; set to those of this one, whose ID is
  *	one higher
  * @ipv6: IPv6, which has no ID
  * @bth: base transport header; differs in the PSN only
  *
- * Return: CRC state, as from hroce_icrc_headers().
+ * Return: @last->state.
  */
 static inline u32 hroce_icrc_next(struct hroce_icrc_last *last, bool ipv6,
 				  const void *bth)

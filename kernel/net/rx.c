@@ -46,7 +46,7 @@ static __always_inline void rx_begin(struct hroce_rx_frame *f,
 	f->joined = false;
 	f->refused = false;
 	f->next = 0;
-	f->icrc.udp_len = 0;
+	f->icrc.len = 0;
 }
 
 /*
@@ -220,31 +220,41 @@ static __always_inline int rx_load(struct hroce_rx_frame *f,
 	return -err - 1;
 }
 
-static __always_inline void rx_restore(struct hroce_rx_frame *f,
-				       struct hroce_rx_packet *p)
+/* CRC state over the headers of a packet of a super-packet, up to the BTH. */
+static __always_inline u32 rx_icrc_super(struct hroce_rx_frame *f,
+					 const struct hroce_rx_packet *p)
+{
+	u16 id = hroce_rx_ip_id(f);
+
+	if (!hroce_icrc_repeat(&f->icrc, p->len, id, p->bth)) {
+		hroce_headers_set(&f->hdr, p->len, id);
+		hroce_icrc_begin(this_cpu_ptr(&rx_icrc_known), &f->icrc,
+				 f->hdr.bytes, f->hdr.ipv6,
+				 hroce_headers_udp(&f->hdr), p->bth);
+	}
+	return f->icrc.state;
+}
+
+static __always_inline void rx_icrc_begin(struct hroce_rx_frame *f,
+					  struct hroce_rx_packet *p)
 {
 	u32 len = hrp_opcode_hdr_len(p->pkt.info) - sizeof(struct hrw_bth);
-	struct hroce_icrc_known *known = this_cpu_ptr(&rx_icrc_known);
 
-	if (f->super) {
-		hroce_headers_set(&f->hdr, p->len,
-				  f->ip_id + (f->id_fixed ? 0 : f->next - 1));
-		p->icrc = hroce_icrc_begin(known, &f->icrc, f->hdr.bytes,
-					   f->hdr.ipv6,
-					   hroce_headers_udp(&f->hdr), p->bth);
-	} else {
-		p->icrc = hroce_icrc_recall(known, f->hdr.bytes, f->hdr.ipv6,
+	if (f->super)
+		p->icrc = rx_icrc_super(f, p);
+	else
+		p->icrc = hroce_icrc_recall(this_cpu_ptr(&rx_icrc_known),
+					    f->hdr.bytes, f->hdr.ipv6,
 					    hroce_headers_udp(&f->hdr), p->bth);
-	}
 	if (len)
 		p->icrc = hroce_crc_update(false, p->icrc,
 					   p->bth + sizeof(struct hrw_bth),
 					   len);
 }
 
-void hroce_rx_restore(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
+void hroce_rx_icrc_begin(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
 {
-	rx_restore(f, p);
+	rx_icrc_begin(f, p);
 }
 
 bool hroce_rx_refuse(struct hroce_rx_frame *f, enum hroce_stat reason)
@@ -421,7 +431,7 @@ static noinline bool rx_take(struct hroce_rx_frame *f,
 		return false;
 	}
 	if (!f->trusted)
-		rx_restore(f, p);
+		rx_icrc_begin(f, p);
 	return true;
 }
 

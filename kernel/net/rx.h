@@ -42,8 +42,8 @@ struct xdp_buff;
  * @stats: counters of the current packet: of the port, or of its queue pair
  * @at: start of the payload of the current packet; or later, if following
  *	packets were examined
- * @hdr: copy of the IP and UDP headers, as on the wire for the current packet
- *	alone, except checksums
+ * @hdr: copy of the IP and UDP headers; of a super-packet, lengths and IPv4 ID
+ *	need not be those of the current packet
  * @icrc: of the last packet that has an ICRC
  */
 struct hroce_rx_frame {
@@ -222,11 +222,19 @@ bool hroce_rx_from_xdp(struct hroce_port *port, struct xdp_buff *xdp);
 void hroce_rx_from_stack(struct sk_buff *skb);
 
 /**
- * hroce_rx_restore - set the headers to those of the current packet alone
- * @frame: frame; its copy of the headers is set, except checksums
- * @packet: its current packet; its ICRC is begun
+ * hroce_rx_icrc_begin - begin the ICRC of the current packet
+ * @frame: frame, not trusted
+ * @packet: its current packet; @packet->icrc is set
  */
-void hroce_rx_restore(struct hroce_rx_frame *frame,
-		      struct hroce_rx_packet *packet);
+void hroce_rx_icrc_begin(struct hroce_rx_frame *frame,
+			 struct hroce_rx_packet *packet);
+
+/* IPv4 ID of the current packet of a super-packet alone; 0 with IPv6. */
+static inline u16 hroce_rx_ip_id(const struct hroce_rx_frame *f)
+{
+	if (f->hdr.ipv6)
+		return 0;
+	return f->ip_id + (f->id_fixed ? 0 : f->next - 1);
+}
 
 #endif /* HROCE_RX_H */

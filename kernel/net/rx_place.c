@@ -65,7 +65,7 @@ static bool rx_icrc_retry(struct hroce_rx_frame *f, struct hroce_rx_packet *p)
 	if (f->hdr.ipv6 || f->next == 1 || f->id_fixed)
 		return false;
 	f->id_fixed = true;
-	hroce_rx_restore(f, p);
+	hroce_rx_icrc_begin(f, p);
 	f->id_fixed = rx_icrc_check(f, p);
 	return f->id_fixed;
 }
@@ -177,7 +177,7 @@ static u32 rx_icrc_ahead(const struct hroce_rx_frame *f,
 	u16 id = 0;
 
 	if (!f->hdr.ipv6 && !f->id_fixed) {
-		id = ntohs(f->hdr.ip4.id);
+		id = hroce_rx_ip_id(f);
 		id ^= id + nr;
 	}
 	return hroce_icrc_step(p->icrc, id, psn ^ (psn + nr));
@@ -274,10 +274,8 @@ void hroce_rx_grh(const struct hroce_rx_frame *f,
 {
 	struct hroce_headers hdr = f->hdr;
 
-	/* hroce_rx_next() does not restore the headers of trusted frames. */
-	if (f->trusted && f->super)
-		hroce_headers_set(&hdr, p->len,
-				  f->ip_id + (f->id_fixed ? 0 : f->next - 1));
+	if (f->super)
+		hroce_headers_set(&hdr, p->len, hroce_rx_ip_id(f));
 	if (hdr.ipv6) {
 		memcpy(grh, &hdr.ip6, sizeof(hdr.ip6));
 		return;

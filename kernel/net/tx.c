@@ -81,15 +81,18 @@ static u32 tx_packet_len(const struct hroce_tx *tx)
 /* CRC state over the headers of the loaded packet. */
 static u32 tx_icrc_begin(struct hroce_tx *tx)
 {
-	u32 state;
+	const u16 id = tx->hdr.ipv6 ? 0 : tx->ip_id + tx->nr_pkts;
+	const u32 len = tx_packet_len(tx);
 
-	hroce_headers_set(&tx->hdr, tx_packet_len(tx), tx->ip_id + tx->nr_pkts);
-	state = hroce_icrc_begin(this_cpu_ptr(&tx_icrc_known), &tx->icrc,
+	if (!hroce_icrc_repeat(&tx->icrc, len, id, tx->bth)) {
+		hroce_headers_set(&tx->hdr, len, id);
+		hroce_icrc_begin(this_cpu_ptr(&tx_icrc_known), &tx->icrc,
 				 tx->hdr.bytes, tx->hdr.ipv6,
 				 hroce_headers_udp(&tx->hdr), tx->bth);
+	}
 	if (tx->bth_len == sizeof(struct hrw_bth))
-		return state;
-	return hroce_crc_update(false, state, tx->bth + sizeof(struct hrw_bth),
+		return tx->icrc.state;
+	return hroce_crc_update(false, tx->icrc.state, tx->bth + sizeof(struct hrw_bth),
 				tx->bth_len - sizeof(struct hrw_bth));
 }
 
@@ -628,7 +631,7 @@ int hroce_tx_aim(struct hroce_tx *tx, struct hroce_path *path)
 	tx->path = path;
 	if (unlikely(tx->sender->single[!tx->keep_order]))
 		tx->route.gso = false;
-	tx->icrc.udp_len = 0;
+	tx->icrc.len = 0;
 	hroce_headers_init(&tx->hdr, path, !tx->keep_order);
 	tx->ect = READ_ONCE(path->ect[!tx->keep_order]);
 	if (tx->ect && tx->keep_order)

@@ -154,8 +154,11 @@ static void icrc_after_another_packet(void)
 			hdr[k] ^= 1 << rand() % 8;
 		for (k = 36; k < 40; k++)
 			hdr[k] = rand();
-		tap_eq(hroce_icrc_begin(&known, &last, hdr, false, hdr + 20,
-					hdr + 28),
+		if (!hroce_icrc_repeat(&last, hdr[24] << 8 | hdr[25],
+				       hdr[4] << 8 | hdr[5], hdr + 28))
+			hroce_icrc_begin(&known, &last, hdr, false, hdr + 20,
+					 hdr + 28);
+		tap_eq(last.state,
 		       hroce_icrc_headers(hdr, false, hdr + 20, hdr + 28));
 	}
 	for (i = 0; i < 1000; i++) {
