@@ -46,6 +46,7 @@ static __always_inline void rx_begin(struct hroce_rx_frame *f,
 	f->joined = false;
 	f->refused = false;
 	f->next = 0;
+	f->known_len = U32_MAX;
 	f->icrc.len = 0;
 }
 
@@ -199,25 +200,41 @@ static noinline int rx_load_pieces(struct hroce_rx_frame *f,
 #define RX_ACK_LEN	(sizeof(struct hrw_bth) + sizeof(struct hrw_aeth) + \
 			 HRW_ICRC_LEN)
 
+/* What identifies the headers of a packet, but for PSN and extended headers. */
+static u64 rx_first_words(const struct hroce_rx_packet *p)
+{
+	return get_unaligned((const u64 *)p->bth);
+}
+
 /*
  * Read the headers once. A copy of constant length is short; what is behind the
- * headers is not used. Return: HROCE_DROP_* or a negative number.
+ * headers is not used. If the packet is like the one before, so are its checks.
+ * Return: HROCE_DROP_* or a negative number.
  */
 static __always_inline int rx_load(struct hroce_rx_frame *f,
 				   struct hroce_rx_packet *p)
 {
+	const u64 before = rx_first_words(p);
+	const u32 known_len = f->known_len;
 	int err;
 
+	f->known_len = U32_MAX;
 	if (likely(f->at.left >= sizeof(p->bth)))
 		memcpy(p->bth, f->at.data, sizeof(p->bth));
 	else if (p->len == RX_ACK_LEN && f->at.left >= RX_ACK_LEN)
 		memcpy(p->bth, f->at.data, RX_ACK_LEN);
 	else
 		return rx_load_pieces(f, p);
-	err = hrp_pkt_parse(&p->pkt, p->bth, sizeof(p->bth), p->len);
-	if (likely(!err))
-		hroce_cursor_step(&f->at, hrp_opcode_hdr_len(p->pkt.info));
-	return -err - 1;
+	if (known_len == p->len && rx_first_words(p) == before) {
+		hrp_pkt_parse_next(&p->pkt, p->bth);
+	} else {
+		err = hrp_pkt_parse(&p->pkt, p->bth, sizeof(p->bth), p->len);
+		if (unlikely(err))
+			return -err - 1;
+	}
+	f->known_len = p->len;
+	hroce_cursor_step(&f->at, hrp_opcode_hdr_len(p->pkt.info));
+	return -1;
 }
 
 /* CRC state over the headers of a packet of a super-packet, up to the BTH. */

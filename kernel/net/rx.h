@@ -39,6 +39,8 @@ struct xdp_buff;
  * @end: offset of the end of the last packet
  * @next: number of packets up to the current one
  * @counted: number of packets that are in @stats or in those before
+ * @known_len: length of the packet before, if its BTH was found good; else
+ *	U32_MAX
  * @stats: counters of the current packet: of the port, or of its queue pair
  * @at: start of the payload of the current packet; or later, if following
  *	packets were examined
@@ -67,6 +69,7 @@ struct hroce_rx_frame {
 	u32 end;
 	u32 next;
 	u32 counted;
+	u32 known_len;
 	struct hroce_stats __percpu *stats;
 	struct hroce_cursor at;
 	struct hroce_headers hdr;
@@ -90,7 +93,8 @@ struct hroce_rx_packet {
 /**
  * hroce_rx_next - go to the next packet of a frame
  * @frame: frame passed to &hroce_port_ops.receive
- * @packet: set to the packet; its ICRC is not checked yet
+ * @packet: set to the packet; its ICRC is not checked yet. For all packets of a
+ *	frame the same
  *
  * Drops and counts packets with invalid headers. Must be called until it
  * returns false.

@@ -86,10 +86,23 @@ static void pkt_parse_extended(struct hrp_pkt *pkt, const void *p)
 		pkt->inv_rkey = be32_to_cpu(*(const __be32 *)p);
 }
 
+/* The last word of the BTH, and what follows it. */
+static __always_inline void pkt_parse_rest(struct hrp_pkt *pkt,
+					   const struct hrw_bth *bth)
+{
+	u32 psn = be32_to_cpu(bth->psn);
+
+	pkt->ackreq = psn & HRW_BTH_ACKREQ;
+	pkt->longer = psn & HRW_BTH_LONG;
+	pkt->psn = psn & HRW_MASK_24;
+	if (hrp_opcode_hdr_len(pkt->info) > sizeof(*bth))
+		pkt_parse_extended(pkt, bth + 1);
+}
+
 int hrp_pkt_parse(struct hrp_pkt *pkt, const void *data, u32 avail,
 		  u32 udp_len)
 {
-	u32 rest, hdr_len, info, dqpn, psn;
+	u32 rest, hdr_len, info, dqpn;
 	const struct hrw_bth *bth = data;
 	u8 flags;
 
@@ -124,14 +137,14 @@ int hrp_pkt_parse(struct hrp_pkt *pkt, const void *data, u32 avail,
 	dqpn = be32_to_cpu(bth->dqpn);
 	pkt->cn = dqpn >> HRW_BTH_CN_SHIFT;
 	pkt->dqpn = dqpn & HRW_MASK_24;
-	psn = be32_to_cpu(bth->psn);
-	pkt->ackreq = psn & HRW_BTH_ACKREQ;
-	pkt->longer = psn & HRW_BTH_LONG;
-	pkt->psn = psn & HRW_MASK_24;
 	pkt->syndrome = 0;
-	if (hdr_len > sizeof(*bth))
-		pkt_parse_extended(pkt, bth + 1);
+	pkt_parse_rest(pkt, bth);
 	return 0;
+}
+
+void hrp_pkt_parse_next(struct hrp_pkt *pkt, const void *data)
+{
+	pkt_parse_rest(pkt, data);
 }
 
 u32 hrp_pkt_hdr_len(const void *data)

@@ -117,6 +117,16 @@ int hrp_pkt_parse(struct hrp_pkt *pkt, const void *data, u32 avail,
 		  u32 udp_len);
 
 /**
+ * hrp_pkt_parse_next - read the headers of a packet like the one before
+ * @pkt: the packet before, from hrp_pkt_parse() or this; set to this one
+ * @data: headers of this one, of the same length in all; the first eight bytes
+ *	are the same
+ *
+ * What may differ is the PSN and what goes with it, and extended headers.
+ */
+void hrp_pkt_parse_next(struct hrp_pkt *pkt, const void *data);
+
+/**
  * hrp_pkt_hdr_len - length of the headers of a packet
  * @data: a BTH
  *

@@ -330,6 +330,44 @@ static void pkt_build_then_parse(void)
 	}
 }
 
+/* Another packet: the first eight bytes and the length are the same. */
+static void pkt_parse_another(struct hrp_pkt *out, const struct hrp_pkt *first,
+			      u8 opcode)
+{
+	u32 buf[HRW_MAX_HDR_LEN / 4];
+	struct hrp_pkt in;
+
+	fill_pkt(&in, opcode);
+	in.pkey = first->pkey;
+	in.dqpn = first->dqpn;
+	in.cn = first->cn;
+	in.se = first->se;
+	in.migreq = first->migreq;
+	in.pad = first->pad;
+	in.payload_len = first->payload_len;
+	hrp_pkt_build(&in, buf);
+	hrp_pkt_parse_next(out, buf);
+	tap_ok(!memcmp(&in, out, sizeof(in)));
+}
+
+static void pkt_like_the_one_before(void)
+{
+	u32 buf[HRW_MAX_HDR_LEN / 4];
+	struct hrp_pkt first, out;
+	unsigned int i, k;
+	u32 len;
+
+	for (i = 0; i < ARRAY_SIZE(table38); i++) {
+		fill_pkt(&first, table38[i].opcode);
+		len = hrp_pkt_build(&first, buf) + 4;
+		memset(&out, 0, sizeof(out));
+		hrp_pkt_parse(&out, buf, sizeof(buf),
+			      len + first.payload_len + first.pad);
+		for (k = 0; k < 100; k++)
+			pkt_parse_another(&out, &first, table38[i].opcode);
+	}
+}
+
 /* One packet byte by byte, so that builder and parser cannot err together. */
 static void pkt_bytes_as_specified(void)
 {
@@ -515,13 +553,14 @@ static void bth_of_a_run(void)
 
 int main(void)
 {
-	tap_plan(12);
+	tap_plan(13);
 	tap_run(opcode_info_as_specified);
 	tap_run(rnr_delay_as_specified);
 	tap_run(timeout_as_specified);
 	tap_run(psn_across_wrap);
 	tap_run(xrceth_precedes_the_others);
 	tap_run(pkt_build_then_parse);
+	tap_run(pkt_like_the_one_before);
 	tap_run(pkt_bytes_as_specified);
 	tap_run(pkt_parse_refusals);
 	tap_run(pkt_parse_random_bytes);
