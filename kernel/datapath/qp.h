@@ -521,8 +521,22 @@ void hroce_qp_run_later(struct hroce_qp *qp);
  * Return: true if the caller must call hroce_cq_notify() after dropping its
  * locks.
  */
-bool __must_check hroce_qp_push(struct hroce_qp *qp, struct hroce_cq *cq,
-				const struct hroce_cqe *cqe, bool solicited);
+static inline bool __must_check hroce_qp_push(struct hroce_qp *qp,
+					      struct hroce_cq *cq,
+					      const struct hroce_cqe *cqe,
+					      bool solicited)
+{
+	bool notify;
+
+	/* A completion in error always raises an event (IBTA 11.4.2.2). */
+	if (cqe->status != HROCE_WC_SUCCESS)
+		solicited = true;
+	notify = hroce_cq_push(cq, cqe, solicited);
+	/* CQ overrun: move the QP to ERR. */
+	if (unlikely(READ_ONCE(cq->overrun)))
+		hroce_qp_fatal(qp);
+	return notify;
+}
 
 /* Send what can be sent now. Context: as hroce_qp_run_pending(). */
 static inline void hroce_qp_send_run(struct hroce_qp *qp)

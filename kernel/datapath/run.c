@@ -221,21 +221,6 @@ void hroce_qp_rehash(struct hroce_qp *qp, bool answer)
 		hroce_spray_draw(qp);
 }
 
-bool hroce_qp_push(struct hroce_qp *qp, struct hroce_cq *cq,
-		   const struct hroce_cqe *cqe, bool solicited)
-{
-	bool notify;
-
-	/* A completion in error always raises an event (IBTA 11.4.2.2). */
-	if (cqe->status != HROCE_WC_SUCCESS)
-		solicited = true;
-	notify = hroce_cq_push(cq, cqe, solicited);
-	/* CQ overrun: move the QP to ERR. */
-	if (unlikely(READ_ONCE(cq->overrun)))
-		hroce_qp_fatal(qp);
-	return notify;
-}
-
 void hroce_qp_error(struct hroce_qp *qp)
 {
 	set_bit(HRP_PENDING_ERROR, &qp->proto.pending);

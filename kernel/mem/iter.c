@@ -35,7 +35,7 @@ static void iter_write_back(struct hroce_mem_iter *it)
 	it->dirty_len = 0;
 }
 
-static noinline void iter_give_back(struct hroce_mem_iter *it)
+void hroce_mem_give_back(struct hroce_mem_iter *it)
 {
 	if (it->dirty_len) {
 		iter_write_back(it);
@@ -49,20 +49,10 @@ static noinline void iter_give_back(struct hroce_mem_iter *it)
 	it->window = NULL;
 }
 
-static __always_inline void iter_unlock(struct hroce_mem_iter *it)
-{
-	if (it->region && !it->pages)
-		iter_give_back(it);
-	it->region = NULL;
-	it->pages = NULL;
-}
-
 static noinline bool iter_fail(struct hroce_mem_iter *it, u8 status)
 {
-	iter_unlock(it);
+	hroce_mem_end(it);
 	it->status = status;
-	it->sge_left = 0;
-	it->left = 0;
 	return false;
 }
 
@@ -128,13 +118,12 @@ static bool iter_is_meant(const struct hroce_mem_iter *it,
 		it->mem->access >= HRP_ACCESS_REMOTE_READ);
 }
 
-/* Enter @sge at offset @skip. */
-static bool iter_enter(struct hroce_mem_iter *it, const struct hroce_sge *sge,
-		       u32 skip)
+/* Enter @sge at offset @skip. No region is in use. */
+static __always_inline bool iter_enter(struct hroce_mem_iter *it,
+				       const struct hroce_sge *sge, u32 skip)
 {
 	struct hroce_region *region;
 
-	iter_unlock(it);
 	region = hroce_mkeys_find(it->mkeys, sge->lkey);
 	if (!region)
 		return iter_fail(it, HROCE_CAUSE_KEY);
@@ -159,22 +148,35 @@ static bool iter_enter(struct hroce_mem_iter *it, const struct hroce_sge *sge,
 	return true;
 }
 
-/* Enter the SGE with the byte @skip bytes behind the current one. */
-static __always_inline bool iter_advance(struct hroce_mem_iter *it, u32 skip)
+/* The SGE with the byte *@skip bytes behind the current one, or NULL. */
+static __always_inline const struct hroce_sge *
+iter_find(struct hroce_mem_iter *it, u32 *skip)
 {
 	while (it->sge < it->mem->nr_sges) {
 		const struct hroce_sge *sge = &it->mem->sges[it->sge++];
 
-		if (skip < sge->length)
-			return iter_enter(it, sge, skip);
-		skip -= sge->length;
+		if (*skip < sge->length)
+			return sge;
+		*skip -= sge->length;
 	}
-	return iter_fail(it, HROCE_CAUSE_RANGE);
+	return NULL;
+}
+
+/* Enter the next SGE that is not empty. */
+static noinline bool iter_advance(struct hroce_mem_iter *it)
+{
+	const struct hroce_sge *sge;
+	u32 skip = 0;
+
+	hroce_mem_leave(it);
+	sge = iter_find(it, &skip);
+	return sge ? iter_enter(it, sge, 0) : iter_fail(it, HROCE_CAUSE_RANGE);
 }
 
 void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_mkeys *mkeys,
 		     const void *pd, u32 qpn, const struct hrp_mem *mem)
 {
+	const struct hroce_sge *sge = &mem->one;
 	u32 skip = mem->offset;
 
 	it->mkeys = mkeys;
@@ -197,23 +199,18 @@ void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_mkeys *mkeys,
 		it->sge_left = mem->len;
 		return;
 	}
-	if (!mem->sges) {
+	if (mem->sges) {
+		sge = iter_find(it, &skip);
+	} else {
 		it->sge = mem->nr_sges;
 		/* A remote range need not be addressable from its start. */
-		if (mem->one.length < skip || mem->one.length - skip < mem->len)
-			iter_fail(it, HROCE_CAUSE_RANGE);
-		else
-			iter_enter(it, &mem->one, skip);
-		return;
+		if (sge->length < skip || sge->length - skip < mem->len)
+			sge = NULL;
 	}
-	iter_advance(it, skip);
-}
-
-void hroce_mem_end(struct hroce_mem_iter *it)
-{
-	iter_unlock(it);
-	it->sge_left = 0;
-	it->left = 0;
+	if (likely(sge))
+		iter_enter(it, sge, skip);
+	else
+		iter_fail(it, HROCE_CAUSE_RANGE);
 }
 
 bool hroce_mem_release(struct hroce_mem_iter *it)
@@ -222,7 +219,7 @@ bool hroce_mem_release(struct hroce_mem_iter *it)
 	    (!hroce_region_is_revocable(it->region) && !it->window))
 		return false;
 	it->pos -= iter_sge_pos(it);
-	iter_unlock(it);
+	hroce_mem_leave(it);
 	return true;
 }
 
@@ -286,7 +283,7 @@ u32 hroce_mem_next_slow(struct hroce_mem_iter *it, u32 max,
 {
 	const struct hroce_region *region;
 
-	if (!it->left || (!it->sge_left && !iter_advance(it, 0)))
+	if (!it->left || (!it->sge_left && !iter_advance(it)))
 		return 0;
 	max = min(max, it->sge_left);
 	region = it->region;
@@ -323,7 +320,7 @@ void hroce_mem_skip(struct hroce_mem_iter *it, u32 len)
 
 	for (; len; len -= n) {
 		n = min(len, it->sge_left);
-		if (!n && !iter_advance(it, 0))
+		if (!n && !iter_advance(it))
 			return;
 		hroce_mem_step(it, n);
 	}

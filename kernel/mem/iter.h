@@ -203,6 +203,18 @@ static inline u32 hroce_mem_next_ref(struct hroce_mem_iter *it, u32 max,
 	return ext->len;
 }
 
+/* For hroce_mem_leave(): a region without @it->pages. */
+void hroce_mem_give_back(struct hroce_mem_iter *it);
+
+/* For this header and iter.c: leave the region of the current SGE, if any. */
+static inline void hroce_mem_leave(struct hroce_mem_iter *it)
+{
+	if (unlikely(it->region && !it->pages))
+		hroce_mem_give_back(it);
+	it->region = NULL;
+	it->pages = NULL;
+}
+
 /**
  * hroce_mem_end - end a walk at any point
  * @it: iterator; extents it returned must not be accessed any more, except
@@ -211,7 +223,12 @@ static inline u32 hroce_mem_next_ref(struct hroce_mem_iter *it, u32 max,
  * Data written to persistent memory is persistent after return. May be
  * called more than once. Must be called before frames are sent.
  */
-void hroce_mem_end(struct hroce_mem_iter *it);
+static inline void hroce_mem_end(struct hroce_mem_iter *it)
+{
+	hroce_mem_leave(it);
+	it->sge_left = 0;
+	it->left = 0;
+}
 
 /**
  * hroce_mem_release - pause a walk

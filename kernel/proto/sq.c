@@ -130,14 +130,6 @@ void hrp_sq_ask_kick(struct hrp_sq *sq)
 	smp_mb();
 }
 
-void hrp_sq_spare_kick(struct hrp_sq *sq)
-{
-	if (!sq->kick_asked)
-		return;
-	WRITE_ONCE(sq->hdr->need_kick, 0);
-	sq->kick_asked = false;
-}
-
 /* Read hostile memory once; the barrier forces later reads to the copy. */
 static __always_inline void sq_copy(void *dst, const void *src, u32 len)
 {

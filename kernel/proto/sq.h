@@ -9,6 +9,7 @@
 #ifndef HRP_SQ_H
 #define HRP_SQ_H
 
+#include <linux/compiler.h>
 #include <linux/types.h>
 #include <uapi/rdma/hroce-abi.h>
 
@@ -153,7 +154,13 @@ void hrp_sq_ask_kick(struct hrp_sq *sq);
  * hrp_sq_spare_kick - tell the producer that it need not kick
  * @sq: send queue
  */
-void hrp_sq_spare_kick(struct hrp_sq *sq);
+static inline void hrp_sq_spare_kick(struct hrp_sq *sq)
+{
+	if (!sq->kick_asked)
+		return;
+	WRITE_ONCE(sq->hdr->need_kick, 0);
+	sq->kick_asked = false;
+}
 
 /**
  * hrp_sq_take - copy and check the next entry
