@@ -330,12 +330,17 @@ static noinline void rx_go_back(struct hroce_rx_frame *f)
 	rx_rewind(f);
 }
 
-/* The search for a run may have advanced the cursor too far. */
-static void rx_seek(struct hroce_rx_frame *f, u32 pos)
+/* Placing, or the search for a run, may have advanced the cursor too far. */
+static __always_inline void rx_seek(struct hroce_rx_frame *f, u32 pos)
 {
 	if (unlikely(f->at.pos > pos))
 		rx_go_back(f);
 	hroce_cursor_skip(&f->at, pos - f->at.pos);
+}
+
+void hroce_rx_seek(struct hroce_rx_frame *f, u32 pos)
+{
+	rx_seek(f, pos);
 }
 
 static void rx_free(struct hroce_rx_frame *f)

@@ -42,8 +42,8 @@ struct xdp_buff;
  * @known_len: length of the packet before, if its BTH was found good; else
  *	U32_MAX
  * @stats: counters of the current packet: of the port, or of its queue pair
- * @at: start of the payload of the current packet; or later, if following
- *	packets were examined
+ * @at: start of the payload of the current packet; or later, if that was placed,
+ *	unless @mcast
  * @hdr: copy of the IP and UDP headers; of a super-packet, lengths and IPv4 ID
  *	need not be those of the current packet
  * @icrc: of the last packet that has an ICRC
@@ -232,6 +232,9 @@ void hroce_rx_from_stack(struct sk_buff *skb);
  */
 void hroce_rx_icrc_begin(struct hroce_rx_frame *frame,
 			 struct hroce_rx_packet *packet);
+
+/* Move @frame->at to another position. */
+void hroce_rx_seek(struct hroce_rx_frame *frame, u32 pos);
 
 /* IPv4 ID of the current packet of a super-packet alone; 0 with IPv6. */
 static inline u16 hroce_rx_ip_id(const struct hroce_rx_frame *f)

@@ -228,12 +228,19 @@ u8 hroce_rx_place(struct hroce_rx_frame *f, struct hroce_rx_packet *p,
 		  struct hroce_mem_iter *it, bool fuse, u32 *nr_pkts)
 {
 	bool sum = fuse && !f->trusted;
-	struct hroce_cursor c = f->at;
+	struct hroce_cursor *c = &f->at, copy __uninitialized;
 	u8 status = HROCE_WC_SUCCESS;
-	u32 max = *nr_pkts, nr;
+	const u32 pos = f->at.pos;
+	u32 nr;
 
-	nr = rx_place_run(f, p, &c, it, sum, max);
+	/* The packet may have several destinations. */
+	if (unlikely(f->mcast)) {
+		copy = f->at;
+		c = &copy;
+	}
+	nr = rx_place_run(f, p, c, it, sum, *nr_pkts);
 	if (unlikely(!nr)) {
+		hroce_rx_seek(f, pos);
 		/* Report a placement error only if the ICRC is correct. */
 		status = it->status;
 		nr = status != HROCE_WC_SUCCESS;
@@ -241,9 +248,6 @@ u8 hroce_rx_place(struct hroce_rx_frame *f, struct hroce_rx_packet *p,
 			nr = (nr && rx_icrc_check(f, p)) || rx_icrc_retry(f, p);
 	}
 	*nr_pkts = nr;
-	/* If @max is 1, the packet may have several destinations. */
-	if (max > 1)
-		f->at = c;
 	if (nr > 1)
 		hroce_rx_taken(f, p, nr - 1);
 	return status;

@@ -96,6 +96,18 @@ static u32 tx_icrc_begin(struct hroce_tx *tx)
 				tx->bth_len - sizeof(struct hrw_bth));
 }
 
+/* Write the headers of the loaded packet. Return: what is behind them. */
+static u8 *tx_put_headers(const struct hroce_tx *tx, u8 *dst)
+{
+	const u32 len = sizeof(struct hrw_bth);
+
+	/* A copy of constant length is short. */
+	memcpy(dst, tx->bth, len);
+	if (tx->bth_len > len)
+		memcpy(dst + len, tx->bth + len, tx->bth_len - len);
+	return dst + tx->bth_len;
+}
+
 /* Copy the payload of the loaded packet to @dst, and sum it. */
 static int tx_copy_payload(struct hroce_tx *tx, struct hroce_mem_iter *it,
 			   u8 *dst)
@@ -140,8 +152,7 @@ static int tx_append(struct hroce_tx *tx, struct hroce_mem_iter *it)
 	p = hroce_tx_frame_put(f, whole ? len : tx->bth_len);
 	if (!p)
 		return -ENOMEM;
-	memcpy(p, tx->bth, tx->bth_len);
-	p += tx->bth_len;
+	p = tx_put_headers(tx, p);
 	if (f->sum)
 		f->state = tx_icrc_begin(tx);
 	if (whole) {
