@@ -5,29 +5,6 @@
 #include "psn.h"
 #include "qp.h"
 
-void hrp_burst_begin(struct hrp_burst *b, const struct hrp_qp *qp, u8 opcode,
-		     u32 psn)
-{
-	struct hrp_pkt *first = &b->first;
-
-	first->info = hrp_opcode_info(opcode);
-	first->psn = psn;
-	first->dqpn = qp->dest_qpn;
-	first->pkey = qp->pkey;
-	first->opcode = opcode;
-	first->migreq = 1;
-	first->cn = 0;
-	first->longer = 0;
-	first->syndrome = 0;
-	hrp_mem_begin(&b->mem);
-	b->nr_pkts = 1;
-	b->mtu = qp->mtu;
-	b->ackreq_last = 0;
-	b->se_last = 0;
-	b->copy = 0;
-	b->more = 0;
-}
-
 void hrp_burst_pkt(const struct hrp_burst *b, u32 i, struct hrp_pkt *pkt)
 {
 	bool last = i == b->nr_pkts - 1;

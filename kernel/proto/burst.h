@@ -8,6 +8,7 @@
 
 #include "mem.h"
 #include "pkt.h"
+#include "qp.h"
 
 /**
  * struct hrp_burst - consecutive packets of one message
@@ -42,8 +43,6 @@ struct hrp_burst {
 	u32 more;
 };
 
-struct hrp_qp;
-
 /**
  * hrp_burst_begin - initialize a burst
  * @b: set to one packet without payload to the connected peer; the caller sets
@@ -52,8 +51,28 @@ struct hrp_qp;
  * @opcode: BTH opcode of the first packet
  * @psn: PSN of the first packet
  */
-void hrp_burst_begin(struct hrp_burst *b, const struct hrp_qp *qp, u8 opcode,
-		     u32 psn);
+static inline void hrp_burst_begin(struct hrp_burst *b, const struct hrp_qp *qp,
+				   u8 opcode, u32 psn)
+{
+	struct hrp_pkt *first = &b->first;
+
+	first->info = hrp_opcode_info(opcode);
+	first->psn = psn;
+	first->dqpn = qp->dest_qpn;
+	first->pkey = qp->pkey;
+	first->opcode = opcode;
+	first->migreq = 1;
+	first->cn = 0;
+	first->longer = 0;
+	first->syndrome = 0;
+	hrp_mem_begin(&b->mem);
+	b->nr_pkts = 1;
+	b->mtu = qp->mtu;
+	b->ackreq_last = 0;
+	b->se_last = 0;
+	b->copy = 0;
+	b->more = 0;
+}
 
 /**
  * hrp_burst_pkt - headers of one packet of a burst

@@ -127,21 +127,6 @@ void hrp_req_shrink(struct hrp_req *req, u32 cwnd_pkts)
 	req->cc_start = 0;
 }
 
-void hrp_req_complete(struct hrp_qp *qp)
-{
-	struct hrp_req *req = &qp->req;
-	struct hrp_sq *sq = &req->sq;
-
-	do {
-		hrp_sq_complete(qp, HROCE_WC_SUCCESS);
-	} while (sq->tail != sq->head && hrp_sq_wqe(sq, sq->tail)->done);
-	/* After a rewind, sq.next may be behind entries completed here. */
-	if (sq->next - sq->tail > sq->head - sq->tail) {
-		sq->next = sq->tail;
-		req->offset = 0;
-	}
-}
-
 static void req_stop(struct hrp_qp *qp, u8 state)
 {
 	qp->state = state;
@@ -151,7 +136,7 @@ static void req_stop(struct hrp_qp *qp, u8 state)
 
 void hrp_req_fail(struct hrp_qp *qp, u8 result)
 {
-	hrp_sq_complete(qp, result);
+	hrp_sq_report(qp, hrp_sq_release(&qp->req.sq), result);
 	qp->req.psn_una = qp->req.psn_max;
 	hrp_req_rewind(&qp->req);
 	req_stop(qp, hrp_qp_is_reliable(qp) ? HRP_ERR : HRP_SQE);
@@ -732,15 +717,13 @@ static void req_return_to(struct hrp_req *req, const struct hrp_burst *b,
 	req->unasked_pkts = min(hrp_req_dist(req), REQ_ASK_PKTS - 1);
 }
 
-void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
+void hrp_req_sent_slow(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
 {
 	struct hrp_req *req = &qp->req;
 	struct hrp_sq *sq = &req->sq;
 	u32 idx = req_burst_idx(req);
 	struct hrp_wqe *w;
 
-	if (hrp_qp_is_reliable(qp) && status == HROCE_WC_SUCCESS)
-		return;
 	/* A question that was not sent is not answered. */
 	if (unlikely(b->first.info & HRP_OI_EXT))
 		return;
@@ -792,7 +775,7 @@ u32 hrp_req_flush(struct hrp_qp *qp, u32 max)
 	for (n = 0; n < max; n++) {
 		if (sq->tail == sq->head && !req_take_posted(qp))
 			break;
-		hrp_sq_complete(qp, HROCE_WC_WR_FLUSH_ERR);
+		hrp_sq_report(qp, hrp_sq_release(sq), HROCE_WC_WR_FLUSH_ERR);
 	}
 	sq->next = sq->tail;
 	qp->req.offset = 0;

@@ -72,6 +72,9 @@ enum hrp_next hrp_req_next(struct hrp_qp *qp, u64 now_ns, struct hrp_burst *b);
  */
 void hrp_req_ask(struct hrp_qp *qp, struct hrp_burst *b);
 
+/* For hrp_req_sent(): there is something to do. */
+void hrp_req_sent_slow(struct hrp_qp *qp, const struct hrp_burst *b, u8 status);
+
 /**
  * hrp_req_sent - report the result of a burst
  * @qp: queue pair
@@ -83,7 +86,12 @@ void hrp_req_ask(struct hrp_qp *qp, struct hrp_burst *b);
  * Completes UC and UD requests whose last packet is out. Context: send lock
  * held, by the holder of the requester token.
  */
-void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b, u8 status);
+static inline void hrp_req_sent(struct hrp_qp *qp, const struct hrp_burst *b,
+				u8 status)
+{
+	if (!hrp_qp_is_reliable(qp) || unlikely(status != HROCE_WC_SUCCESS))
+		hrp_req_sent_slow(qp, b, status);
+}
 
 /**
  * hrp_req_refused - the local stack had no room for a frame

@@ -196,7 +196,23 @@ void hrp_req_wait_mem(struct hrp_req *req, bool oldest);
  * hrp_req_complete - complete the oldest entry and local operations behind it
  * @qp: queue pair
  */
-void hrp_req_complete(struct hrp_qp *qp);
+static inline void hrp_req_complete(struct hrp_qp *qp)
+{
+	struct hrp_req *req = &qp->req;
+	struct hrp_sq *sq = &req->sq;
+	const struct hrp_wqe *w;
+
+	do {
+		w = hrp_sq_release(sq);
+		if (w->wqe.flags & HROCE_WRF_SIGNALED)
+			hrp_sq_report(qp, w, HROCE_WC_SUCCESS);
+	} while (sq->tail != sq->head && hrp_sq_wqe(sq, sq->tail)->done);
+	/* After a rewind, sq.next may be behind entries completed here. */
+	if (sq->next - sq->tail > sq->head - sq->tail) {
+		sq->next = sq->tail;
+		req->offset = 0;
+	}
+}
 
 /**
  * hrp_req_fail - complete the oldest entry in error and stop sending

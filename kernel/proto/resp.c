@@ -14,17 +14,6 @@
 #include "resp_priv.h"
 #include "sack.h"
 
-void hrp_resp_scatter(const struct hrp_qp *qp, struct hrp_rx *rx, u32 offset,
-		      u32 len)
-{
-	rx->fuse = 1;
-	rx->mem.sges = qp->resp.rwqe->sges;
-	rx->mem.nr_sges = qp->resp.rwqe->nr_sges;
-	rx->mem.offset = offset;
-	rx->mem.len = len;
-	rx->mem.access = HRP_ACCESS_LOCAL_WRITE;
-}
-
 void hrp_resp_recv_done(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 			u8 result, u8 opcode, u32 len)
 {

@@ -106,8 +106,16 @@ static inline void hrp_resp_refuse(struct hrp_resp *resp, u8 syndrome, u32 psn,
  * @offset: from the start of the entry
  * @len: bytes
  */
-void hrp_resp_scatter(const struct hrp_qp *qp, struct hrp_rx *rx, u32 offset,
-		      u32 len);
+static inline void hrp_resp_scatter(const struct hrp_qp *qp, struct hrp_rx *rx,
+				    u32 offset, u32 len)
+{
+	rx->fuse = 1;
+	rx->mem.sges = qp->resp.rwqe->sges;
+	rx->mem.nr_sges = qp->resp.rwqe->nr_sges;
+	rx->mem.offset = offset;
+	rx->mem.len = len;
+	rx->mem.access = HRP_ACCESS_LOCAL_WRITE;
+}
 
 /**
  * hrp_resp_recv_done - complete the receive entry in use

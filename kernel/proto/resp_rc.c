@@ -292,7 +292,7 @@ static void rc_rnr(struct hrp_qp *qp)
 }
 
 /* Advance by @nr_pkts PSNs; a NAK for the old expected PSN is void. */
-static void rc_advance(struct hrp_qp *qp, u32 nr_pkts)
+static __always_inline void rc_advance(struct hrp_qp *qp, u32 nr_pkts)
 {
 	struct hrp_resp *resp = &qp->resp;
 

@@ -252,18 +252,10 @@ struct hrp_wqe *hrp_sq_take(struct hrp_qp *qp)
 	return w;
 }
 
-void hrp_sq_complete(struct hrp_qp *qp, u8 result)
+void hrp_sq_report(struct hrp_qp *qp, const struct hrp_wqe *w, u8 result)
 {
-	struct hrp_sq *sq = &qp->req.sq;
-	const struct hrp_wqe *w = hrp_sq_wqe(sq, sq->tail);
 	struct hroce_cqe cqe __uninitialized;
 	u8 opcode = 0;
-
-	sq->tail++;
-	/* Pairs with the acquire of the producer before it reuses the slot. */
-	smp_store_release(&sq->hdr->cons, sq->tail);
-	if (result == HROCE_WC_SUCCESS && !(w->wqe.flags & HROCE_WRF_SIGNALED))
-		return;
 
 	if (w->wqe.opcode < HROCE_WR_NR)
 		opcode = wc_opcodes[w->wqe.opcode];

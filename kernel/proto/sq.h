@@ -11,6 +11,7 @@
 
 #include <linux/compiler.h>
 #include <linux/types.h>
+#include <asm/barrier.h>
 #include <uapi/rdma/hroce-abi.h>
 
 struct hrp_qp;
@@ -170,21 +171,37 @@ static inline void hrp_sq_spare_kick(struct hrp_sq *sq)
  */
 struct hrp_wqe *hrp_sq_take(struct hrp_qp *qp);
 
-/**
- * hrp_sq_complete - complete the oldest entry
- * @qp: queue pair; at least one entry was taken and is not complete
- * @result: enum hroce_wc_status or enum hroce_cause
- *
- * Releases the slot first, so that the application finds room when it polls the
- * completion.
- */
-void hrp_sq_complete(struct hrp_qp *qp, u8 result);
-
 /* The copy of entry @idx. */
 static inline struct hrp_wqe *hrp_sq_wqe(const struct hrp_sq *sq, u32 idx)
 {
 	return sq->copies + (size_t)(idx & (sq->nr_entries - 1)) *
 			    sq->copy_stride;
 }
+
+/**
+ * hrp_sq_release - take the oldest entry out of the queue
+ * @sq: send queue; at least one entry was taken and is not complete
+ *
+ * The application may reuse the slot: it is to find room when it polls the
+ * completion, so hrp_sq_report() follows.
+ *
+ * Return: private copy, until the next hrp_sq_take().
+ */
+static inline const struct hrp_wqe *hrp_sq_release(struct hrp_sq *sq)
+{
+	const struct hrp_wqe *w = hrp_sq_wqe(sq, sq->tail++);
+
+	/* Pairs with the acquire of the producer before it reuses the slot. */
+	smp_store_release(&sq->hdr->cons, sq->tail);
+	return w;
+}
+
+/**
+ * hrp_sq_report - make the completion of an entry
+ * @qp: queue pair
+ * @w: entry, from hrp_sq_release()
+ * @result: enum hroce_wc_status or enum hroce_cause
+ */
+void hrp_sq_report(struct hrp_qp *qp, const struct hrp_wqe *w, u8 result);
 
 #endif /* HRP_SQ_H */
