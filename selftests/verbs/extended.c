@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The extended interfaces: ibv_wr_* posting and ibv_start_poll polling. */
+#include <time.h>
+
 #include "vt.h"
 
 #define RC_OPS	(IBV_QP_EX_WITH_RDMA_WRITE | \
@@ -322,6 +324,46 @@ static void poll_both_ways(struct vt *t)
 	VT_EQ(ibv_destroy_cq(plain), 0);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+/* The time of the completion, not that of polling. */
+static void timestamps(struct vt *t)
+{
+	struct ibv_cq_ex *cq = cq_ex(t, IBV_WC_EX_WITH_COMPLETION_TIMESTAMP);
+	struct ibv_cq *plain = ibv_cq_ex_to_cq(cq);
+	struct vt_opt o = { .rcq = { NULL, plain } };
+	struct ibv_poll_cq_attr attr = {};
+	struct vt_pair *p = vt_pair(t, &o);
+	uint64_t begin[20], end[20], ts;
+
+	for (int i = 0; i < 20; i++) {
+		vt_recv(p->qp[1], i, NULL, 0, 0);
+		begin[i] = now_ns();
+		/* The receiver completes it before it acknowledges it. */
+		VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_SEND }),
+		      IBV_WC_SUCCESS);
+		end[i] = now_ns();
+	}
+	for (int i = 0; i < 20; i++) {
+		VT_EQ(ibv_start_poll(cq, &attr), 0);
+		VT_EQ(cq->wr_id, i);
+		ts = ibv_wc_read_completion_ts(cq);
+		ibv_end_poll(cq);
+		VT_OK(ts >= begin[i] && ts <= end[i], "%llu, not in %llu..%llu",
+		      (unsigned long long)ts, (unsigned long long)begin[i],
+		      (unsigned long long)end[i]);
+	}
+	vt_forget(p->qp[1]);
+	VT_EQ(ibv_destroy_qp(p->qp[1]), 0);
+	VT_EQ(ibv_destroy_cq(plain), 0);
+}
+
 static void cq_ex_refuses_unknown(struct vt *t)
 {
 	struct ibv_cq_init_attr_ex attr = {
@@ -350,6 +392,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(datagrams),
 	VT_CASE(poll_receives),
 	VT_CASE(poll_both_ways),
+	VT_CASE(timestamps),
 	VT_CASE(cq_ex_refuses_unknown),
 };
 
