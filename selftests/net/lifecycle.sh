@@ -89,7 +89,7 @@ renamed() {
 
 # Traffic must end with an error, soon; the peer's link stays and works.
 must_fail() {
-	[[ $traffic_status = [12] ]]
+	[[ $traffic_status = [25] ]]
 }
 
 # usage: link_again LINK: nla or nlb can be made anew on its device, and works
@@ -122,7 +122,7 @@ delete_namespace_under_traffic() {
 move_netdev_under_traffic() {
 	fresh || return
 	under_traffic ip -n "$nsA" link set ea netns "$nsB"
-	[[ $traffic_status = [0123] ]] || return
+	[[ $traffic_status = [025] ]] || return
 	wait_for 10 gone nla || rdma link del nla
 	rdma link del nlb
 }
@@ -200,7 +200,7 @@ unload_under_traffic() {
 	fresh || return
 	try_unload() { timeout 20 rmmod hroce || [ $? != 124 ]; }
 	under_traffic try_unload || return
-	[[ $traffic_status = [012] ]] || return
+	[[ $traffic_status = [025] ]] || return
 	wait_for 20 unloaded && modprobe hroce
 }
 

@@ -107,7 +107,7 @@ link_deleted() {
 	for i in 1 2 3; do
 		knob nla poll_us $poll_us && knob nlb poll_us $poll_us || return
 		under_traffic rdma link del nla || return
-		[[ $traffic_status = [12] ]] && gone nla || return
+		[[ $traffic_status = [25] ]] && gone nla || return
 		add_link "$nsA" nla ea && traffic -n 30 || return
 	done
 	rdma link del nlb && gone nlb && add_link "$nsB" nlb eb && traffic -n 30

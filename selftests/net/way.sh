@@ -134,7 +134,7 @@ nothing_left() { gone "$1" || [[ $(rdma resource show "$1") =~ qp\ [01]\ .*cm_id
 is_lost() {
 	if gone nla; then fresh || return; fi
 	under_traffic "$@" || return
-	[[ $traffic_status = [12] ]] || return
+	[[ $traffic_status = [25] ]] || return
 	wait_for 20 gone nla && wait_for 20 nothing_left nlb || return
 	fresh && traffic -n 50
 }

@@ -106,7 +106,7 @@ holds_module() {
 # usage: lost_under_traffic COMMAND...
 lost_under_traffic() {
 	xdp_on "$nsA" nla ea && xdp_on "$nsB" nlb eb || return
-	under_traffic "$@" && [[ $traffic_status = [12] ]]
+	under_traffic "$@" && [[ $traffic_status = [25] ]]
 }
 
 unloads() {

@@ -14,7 +14,7 @@
  * SIGTERM: no more operations are begun; those under way have to end well.
  *
  * Exit status: 0 all well, 1 wrong data or order, 2 the transport gave up,
- * 3 nothing moved any more, 4 usage.
+ * 3 nothing moved any more, 4 usage, 5 the other process is gone.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -30,6 +30,7 @@
 #define EXIT_TRANSPORT	2
 #define EXIT_STUCK	3
 #define EXIT_USAGE	4
+#define EXIT_PEER	5
 #define MAX_WINDOW	32
 #define STUCK_US	(20000000ull * vt_scale())
 
@@ -206,13 +207,14 @@ static void quit(int status, const char *why, long done)
 
 static void tell(int sock, const void *p, size_t len)
 {
-	VT_OK(write(sock, p, len) == (ssize_t)len, "peer process is gone");
+	if (write(sock, p, len) != (ssize_t)len)
+		quit(EXIT_PEER, "peer process is gone", 0);
 }
 
 static void hear(int sock, void *p, size_t len)
 {
-	VT_OK(recv(sock, p, len, MSG_WAITALL) == (ssize_t)len,
-	      "peer process is gone");
+	if (recv(sock, p, len, MSG_WAITALL) != (ssize_t)len)
+		quit(EXIT_PEER, "peer process is gone", 0);
 }
 
 static enum ibv_mtu mtu_code(int bytes)
@@ -286,6 +288,13 @@ static void post(struct side *s, struct vt_wr w)
 		quit(EXIT_TRANSPORT, "cannot post", 0);
 }
 
+static void post_recv(struct side *s, int slot)
+{
+	if (vt_try_recv(s->qp, slot, s->in, slot_off(slot),
+			cfg.maxlen + s->grh))
+		quit(EXIT_TRANSPORT, "cannot post a receive", 0);
+}
+
 /* Whether the device has told that it is gone. */
 static bool device_gone(struct side *s)
 {
@@ -349,8 +358,7 @@ static int server_run(struct side *s)
 			idle = false;
 			if (wc.status)
 				return EXIT_TRANSPORT;
-			vt_recv(s->qp, wc.wr_id, s->in, slot_off(wc.wr_id),
-				cfg.maxlen + s->grh);
+			post_recv(s, wc.wr_id);
 		}
 		if (!idle)
 			spins = 0;
@@ -555,8 +563,7 @@ static void take_echo(struct client *c, const struct ibv_wc *wc)
 	op->echo = false;
 	op_progress(c, op);
 repost:
-	vt_recv(c->s.qp, wc->wr_id, c->s.in, slot_off(wc->wr_id),
-		cfg.maxlen + c->s.grh);
+	post_recv(&c->s, wc->wr_id);
 }
 
 /* Unreliable and nothing back for a while: count it as lost. */
