@@ -267,28 +267,58 @@ static void qp_numbers_unpredictable(struct vt *t)
 	VT_OK(near < 8, "%u of 31 numbers are near the one before", near);
 }
 
+#define NR_KEYS	300
+
+/*
+ * Neither the upper 24 bits, which are an index behind a permutation, nor the
+ * lower 8 follow from those of the key before.
+ */
+static void keys_unpredictable(const uint32_t *key, const char *what)
+{
+	bool seen[256] = {};
+	int near = 0, steps = 0, low = 0;
+
+	for (int i = 0; i < NR_KEYS; i++) {
+		for (int j = 0; j < i; j++)
+			VT_OK(key[i] != key[j], "%s 0x%08x twice", what, key[i]);
+		low += !seen[key[i] & 0xff];
+		seen[key[i] & 0xff] = true;
+		/* One of 2,000 is near by chance, and one of 256 steps equal. */
+		near += i && ((key[i] >> 8) - (key[i - 1] >> 8) + 4096) %
+			(1 << 24) < 8192;
+		steps += i > 1 && (uint8_t)(key[i] - key[i - 1]) ==
+				  (uint8_t)(key[i - 1] - key[i - 2]);
+	}
+	VT_OK(near < 8, "%s: upper bits near the ones before: %d", what, near);
+	VT_OK(low > 100, "%s: only %d lower bytes", what, low);
+	VT_OK(steps < 20, "%s: equal steps of lower bytes: %d", what, steps);
+}
+
 static void mr_many_unique_keys(struct vt *t)
 {
 	static char mem[4096];
-	static uint32_t lkey[300], rkey[300];
-	static struct ibv_mr *mr[300];
-	int steps = 0;
+	static uint32_t lkey[NR_KEYS], rkey[NR_KEYS], window[NR_KEYS];
+	static struct ibv_mr *mr[NR_KEYS];
+	static struct ibv_mw *mw[NR_KEYS];
 
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < NR_KEYS; i++) {
 		mr[i] = ibv_reg_mr(t->a.pd, mem, sizeof(mem), VT_ALL);
 		VT_OK(mr[i], "%d: %s", i, strerror(errno));
 		lkey[i] = mr[i]->lkey;
 		rkey[i] = mr[i]->rkey;
-		for (int j = 0; j < i; j++) {
-			VT_OK(lkey[i] != lkey[j], "lkey 0x%x twice", lkey[i]);
-			VT_OK(rkey[i] != rkey[j], "rkey 0x%x twice", rkey[i]);
-		}
-		steps += i > 1 &&
-			 rkey[i] - rkey[i - 1] == rkey[i - 1] - rkey[i - 2];
 	}
-	for (int i = 0; i < 300; i++)
+	for (int i = 0; i < NR_KEYS; i++) {
+		mw[i] = ibv_alloc_mw(t->a.pd, IBV_MW_TYPE_1);
+		VT_OK(mw[i], "%d: %s", i, strerror(errno));
+		window[i] = mw[i]->rkey;
+	}
+	for (int i = 0; i < NR_KEYS; i++) {
+		VT_EQ(ibv_dealloc_mw(mw[i]), 0);
 		VT_EQ(ibv_dereg_mr(mr[i]), 0);
-	VT_OK(steps < 150, "keys predictable: %d equal steps of 298", steps);
+	}
+	keys_unpredictable(lkey, "lkey");
+	keys_unpredictable(rkey, "rkey");
+	keys_unpredictable(window, "key of a window");
 }
 
 /* The next one behind the same upper bits would have this key now and then. */
