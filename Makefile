@@ -32,7 +32,7 @@ help:
 	@echo 'make                    the module for $$(KDIR), and the provider'
 	@echo 'make install            install both, and the man pages (DESTDIR is honoured)'
 	@echo 'make install-dkms       install the sources that DKMS builds the module from'
-	@echo 'make uninstall          take them away again'
+	@echo 'make uninstall          take away what make install has installed, for whatever kernel'
 	@echo 'make deb                packages for the Debian or Ubuntu that this runs on, in build/deb'
 	@echo 'make rpm                packages for RHEL, Fedora and their kin, in build/rpm'
 	@echo 'make dist               the sources as one archive, build/hroce-VERSION.tar.gz'
@@ -113,9 +113,12 @@ install: all
 	$(if $(DESTDIR),,depmod -a $(KVER))
 	+$(MAKE) -C user BUILD=$(HROCE_BUILD)/user DESTDIR=$(DESTDIR) install
 
+# Of all kernels: it works without the headers of any.
+installed = $(wildcard $(DESTDIR)/lib/modules/*/updates/hroce.ko*)
+
 uninstall:
-	rm -f $(module-dir)/hroce.ko
-	$(if $(DESTDIR),,depmod -a $(KVER))
+	rm -f $(installed)
+	$(if $(DESTDIR),,$(foreach dir,$(sort $(dir $(installed))),depmod -a $(notdir $(dir:%/updates/=%));))
 	+$(MAKE) -C user BUILD=$(HROCE_BUILD)/user DESTDIR=$(DESTDIR) uninstall
 
 # The sources that DKMS builds the module from. It is then told: dkms install hroce/VERSION.
