@@ -10,7 +10,7 @@ import os
 from lib import (HERE, TOOL, Cases, as_json, attempt, checks_of, command, find, findings, healthy, repaired, reported, require,
                  sh, wait_for)
 
-from hroce_tool import device
+from hroce_tool import device, packages
 
 # Made by selftests/tool/prepare.
 OTHER_LIBRARY = f"{HERE}/../../build/selftests-tool/libhroce-other.so"
@@ -132,7 +132,7 @@ def modules():
         missing = find("module-missing")
     finally:
         sh("mv /tmp/hroce.conf /etc/modprobe.d/")
-    require("hroce-dkms" in missing.repair, missing)
+    require(missing.repair == packages.install_ours(), missing)
     sh(find("module-not-loaded").repair)
     sh(find("no-link").repair)
     sh("ibv_devinfo -d hroce0 | grep PORT_ACTIVE")
@@ -150,13 +150,15 @@ def headers():
 
 
 def other_library():
-    """A library of another release, which has another ABI number."""
-    sh(f"mount --bind {OTHER_LIBRARY} {PLUGIN}")
+    """A library of another release, which has another ABI number. To install is to have ours again; the links come back."""
+    sh(f"{VLAN}; mount --bind {OTHER_LIBRARY} {PLUGIN}")
     try:
         finding = find("abi-mismatch")
+        require("ABI" in finding.what, finding)
+        repaired(finding, words={packages.install_ours(again=True): f"umount {PLUGIN}"})
+        require([it.name for it in device.links()] == ["hroce0", "hroce5"], "the links are not there again")
     finally:
-        sh(f"umount {PLUGIN}")
-    require("ABI" in finding.what and "libhroce" in finding.repair, finding)
+        attempt(f"umount {PLUGIN}; {NO_VLAN}")
     healthy()
 
 
@@ -167,7 +169,7 @@ def other_release():
         finding = find("library-mismatch")
     finally:
         sh(f"ln -sfn {VERBS} {VERBS_NAME}; rm {VERBS_OTHER}")
-    require("built for rdma-core" in finding.what and "libhroce" in finding.repair, finding)
+    require("built for rdma-core" in finding.what and "make -C SOURCES install" in finding.repair, finding)
     healthy()
 
 

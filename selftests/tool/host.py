@@ -11,6 +11,7 @@ import ipaddress
 import json
 import os
 import pty
+import re
 import select
 import shlex
 import signal
@@ -23,12 +24,13 @@ from lib import HERE, PATIENCE, TOOL, Cases, Failed, find, listed, reported, req
 from lib import command as run_command
 
 from hroce_tool import cc, cli, device, doctor, link, packages, peer, system, xdp
-from hroce_tool.checks import (addresses, commands, drops, firewall, gids, library, memlock, mtu, offloads, pause,
-                               port, priority, rings)
+from hroce_tool.checks import (addresses, commands, drops, firewall, gids, library, memlock, module, mtu, offloads,
+                               pause, port, priority, rings)
 from hroce_tool.finding import command, error
 from hroce_tool.netdev import Netdev
 
 SCRIPT = os.path.realpath(f"{HERE}/../../user/systemd/hroce-link")
+METRICS = os.path.realpath(f"{HERE}/../../Documentation/monitoring/hroce-metrics")
 COMPLETION = os.path.realpath(f"{HERE}/../../user/tool/completion")
 ESCAPED, ESCAPE = "\\u001b", "\x1b"
 EVIL = "$(touch PWN)"
@@ -573,14 +575,71 @@ def unknown_links():
             require(status == 1 and "hroce-peer is not installed" in out, f"{words}: {status}: {out}")
 
 
+def metrics_of_odd_names():
+    """What hroce-metrics writes can be parsed, whatever links are called and whatever the locale is."""
+    counters = {"hca_type": "hroce", "ports/1/hw_counters/tx_packets": "5"}
+    names = ('a"b', "a\\nb", "a\nb", "linké", "plain")
+    with System({name: counters for name in names}) as node:
+        with open(METRICS, encoding="utf-8") as file:
+            node.write("metrics", file.read().replace("/sys/class/infiniband", system.INFINIBAND))
+        os.mkdir(os.fsencode(f"{system.INFINIBAND}/") + b"\xff")
+        os.mkdir(os.fsencode(f"{system.INFINIBAND}/") + b"\xff/ports")
+        with open(os.fsencode(f"{system.INFINIBAND}/") + b"\xff/hca_type", "wb") as file:
+            file.write(b"hroce\n")
+        run = ["python3", "-B", f"{node.directory.name}/metrics"]
+        env = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+        printed = subprocess.run(run, env=env, capture_output=True, check=False)
+        require(printed.returncode == 0, printed.stderr)
+        subprocess.run([*run, f"{node.directory.name}/out"], env=env, check=True)
+        with open(f"{node.directory.name}/out", "rb") as file:
+            require(file.read() == printed.stdout, "the file is another one")
+    devices = [re.match(r'hroce_tx_packets_total\{device="((?:[^"\\\n]|\\["\\n])*)",port="1"\} 5$', line)
+               for line in printed.stdout.decode().splitlines() if line.startswith("hroce_tx_packets_total")]
+    require(all(devices), printed.stdout)
+    escapes = {r"\\": "\\", r"\"": '"', r"\n": "\n"}
+    got = [re.sub(r"\\.", lambda it: escapes[it.group()], it[1]) for it in devices]
+    require(sorted(got) == sorted(names), got)
+
+
 def packages_of_rpm():
     """Names of packages are those of the system."""
-    for tools, line in ((("apt", "dnf"), "apt install --reinstall iproute2 linux-headers-6.1"),
-                        (("dnf",), "dnf reinstall iproute kernel-devel-6.1"),
-                        ((), "apt install --reinstall iproute2 linux-headers-6.1")):
+    for tools, line in ((("apt", "dnf"), "apt install iproute2 linux-headers-6.1"),
+                        (("dnf",), "dnf install iproute kernel-devel-6.1"),
+                        ((), "INSTALL iproute2 linux-headers-6.1")):
         with mock.patch("shutil.which", lambda name, tools=tools: name in tools):
-            require(packages.reinstall("iproute2", "linux-headers-6.1") == line, (tools, line))
-            require("install " in packages.install("libibverbs1"), tools)
+            require(packages.install("iproute2", "linux-headers-6.1") == line, (tools, line))
+
+
+def packages_of_hroce():
+    """They are in no archive, and come in the way that one of them has come."""
+    deb, rpms = "./build/deb/*.deb", "./build/rpm/*.x86_64.rpm ./build/rpm/*.noarch.rpm"
+    for dpkg, rpm, first, again in (
+            ("libhroce", "", f"apt install {deb}", f"apt install --reinstall {deb}"),
+            ("", "hroce-tools", f"dnf install {rpms}", f"rpm -U --replacepkgs {rpms}"),
+            ("", "", "make -C SOURCES install", "make -C SOURCES install")):
+        with System({}, **{"dpkg-query": f'[ "$2" = "{dpkg}" ]', "rpm": f'[ "$2" = "{rpm}" ]'}):
+            for repair, end in ((packages.install_ours(), first), (packages.install_ours(again=True), again)):
+                require(repair.endswith(f" && {end}"), repair)
+
+
+def key_not_enrolled():
+    """A signature is none for a firmware that does not know its key; of other keys, nothing is said."""
+    with System({"a": {}}, modinfo='echo "DKMS module signing key"', mokutil='cat "$(dirname "$0")/../answer"') as node, \
+            mock.patch.object(module, "lockdown", lambda: "integrity"), \
+            mock.patch.object(module, "CERTIFICATES", ("/nonesuch", f"{node.directory.name}/mok.pub")):
+        path = module.CERTIFICATES[-1]
+        enroll = f"mokutil --import {path} && reboot"
+        for subject, answer, repair in (("DKMS module signing key", "is not enrolled", enroll),
+                                        ("DKMS module signing key", "is already enrolled", None),
+                                        ("DKMS module signing key", "is already in the enrollment request", "reboot"),
+                                        ("DKMS module signing key", "", None), ("another", "is not enrolled", None)):
+            node.write("mok.pub", f"0\x81{subject}\x82")
+            node.write("answer", f"{path} {answer}\n")
+            found = [it.repair for it in module.signature()]
+            require(found == ([repair] if repair else []), (subject, answer, found))
+        node.write("bin/modinfo", "#!/bin/sh\n")
+        unsigned, = module.signature()
+        require("no signature" in unsigned.what and unsigned.repair.endswith(enroll), unsigned)
 
 
 def memlock_steps():
@@ -621,7 +680,8 @@ def main():
     for case in (completion_names, completion_typed, own_netdev, forged_process, control_characters, commands_fail,
                  repairs_are_quoted, names, saved_names, saved_others, unit_of_older_modules,
                  open_fails, qdisc_drops, counters_shrink, odd_numbers, what_is_missing, top_on_terminals, cc_of_root,
-                 unknown_links, packages_of_rpm, memlock_steps, link_goes, odd_hosts):
+                 unknown_links, metrics_of_odd_names, packages_of_rpm, packages_of_hroce,
+                 key_not_enrolled, memlock_steps, link_goes, odd_hosts):
         cases.run(f"host.{case.__name__}", case)
     return cases.done()
 

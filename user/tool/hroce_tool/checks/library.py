@@ -5,8 +5,9 @@ import os
 import re
 import sys
 
-from .. import packages, system
+from .. import device, packages, system
 from ..finding import command, error
+from .port import added
 
 CM = "/dev/infiniband/rdma_cm"
 # In a process of its own: libibverbs and its providers print to standard error.
@@ -50,15 +51,17 @@ def unlisted(link, said):
     if mismatch:
         return error("abi-mismatch", link.name, f"Module and library do not match: {mismatch[1]}.",
                      "libibverbs does not list the link.",
-                     f"{packages.reinstall('hroce-dkms', 'libhroce')} && rmmod hroce && modprobe hroce")
+                     # Without the module, none of the links is left.
+                     " && ".join([packages.install_ours(again=True), "rmmod hroce", "modprobe hroce"] +
+                                 added(device.links())))
     if rebuild:
         return error("library-mismatch", link.name, f"libhroce was {rebuild[1]}.",
-                     "libibverbs does not list the link.", packages.reinstall("libhroce"))
+                     "libibverbs does not list the link.", packages.install_ours(again=True))
     return error("library-missing", link.name,
                  "libibverbs does not find libhroce" +
                  ("" if configured() else ": no file in /etc/libibverbs.d has the line \"driver hroce\"") + ".",
                  f"The link, whose module speaks ABI {module_abi}, is not listed; programs find no device.",
-                 packages.reinstall("libhroce") if configured() else
+                 packages.install_ours(again=True) if configured() else
                  "echo driver hroce >/etc/libibverbs.d/hroce.driver")
 
 

@@ -7,6 +7,9 @@ import re
 from .. import device, packages, system
 from ..finding import command, error, warning
 
+# Of the key that DKMS makes: on Ubuntu, and elsewhere.
+CERTIFICATES = ("/var/lib/shim-signed/mok/MOK.der", "/var/lib/dkms/mok.pub")
+
 
 def headers():
     release = system.release()
@@ -35,16 +38,48 @@ def signature_required():
     return lockdown() != "none" or system.read("/sys/module/module/parameters/sig_enforce") == "Y"
 
 
+def certificate():
+    """Of the key by which DKMS signs: a file that there is, or its usual one."""
+    return next((path for path in CERTIFICATES if os.path.exists(path)), CERTIFICATES[-1])
+
+
+def signed_by(signer, path):
+    """Whether the certificate is that of the signer: the name stands in it as it is."""
+    try:
+        with open(path, "rb") as file:
+            return signer.encode() in file.read()
+    except OSError:
+        return False
+
+
+def unknown_key(signer):
+    """The repair for a key that the firmware has not been told of, or ""; nobody knows of another one than DKMS's."""
+    path = certificate()
+    if not signed_by(signer, path):
+        return ""
+    told = system.run("mokutil", "--test-key", path).out
+    if "is not enrolled" in told:
+        return f"{command('mokutil', '--import', path)} && reboot"
+    return "reboot" if "enrollment request" in told else ""
+
+
 def signature():
-    """An unsigned module is refused by a kernel that is locked down, which Secure Boot makes it."""
-    if not signature_required() or system.run("modinfo", "-F", "signer", "hroce").out.strip():
+    """A kernel that is locked down, which Secure Boot makes it, refuses a module without a signature that it knows."""
+    if not signature_required():
+        return []
+    signer = system.run("modinfo", "-F", "signer", "hroce").out.strip()
+    if signer:
+        what, repair = f"the firmware does not know the key that hroce.ko is signed with, \"{signer}\"", unknown_key(signer)
+    else:
+        what = "hroce.ko has no signature"
+        repair = ("dkms build --force hroce/VERSION && dkms install --force hroce/VERSION && "
+                  f"{command('mokutil', '--import', certificate())} && reboot")
+    if not repair:
         return []
     return [error("secure-boot", "hroce.ko",
-                  f"The kernel accepts signed modules only (lockdown: {lockdown()}), and hroce.ko has no signature.",
+                  f"The kernel accepts signed modules only (lockdown: {lockdown()}), and {what}.",
                   "Secure Boot locks the kernel down; modprobe fails with \"Key was rejected\" or "
-                  "\"Operation not permitted\".",
-                  "dkms build --force hroce/VERSION && dkms install --force hroce/VERSION && "
-                  "mokutil --import /var/lib/dkms/mok.pub && reboot")]
+                  "\"Operation not permitted\".", repair)]
 
 
 def candidate():
@@ -71,7 +106,7 @@ def check(links):
             found.append(error("module-missing", "hroce.ko",
                                f"The module hroce is not installed for the kernel {system.release()}.",
                                "There are no links without it.",
-                               packages.install("hroce-dkms")))
+                               packages.install_ours()))
         else:
             found.append(error("module-not-loaded", "hroce.ko", "The module hroce is not loaded.",
                                "There are no links without it.", "modprobe hroce"))

@@ -8,14 +8,16 @@ from ..finding import command, warning
 WHY = "hroce drops fragmented packets, and all packets while netfilter has rules or IPsec has policies."
 
 
+def added(links):
+    """Commands that add these links."""
+    netdevs = [(link.name, link.netdev()) for link in links]
+    return [command("rdma", "link", "add", name, "type", "hroce", "netdev", netdev.name if netdev else "DEVICE")
+            for name, netdev in netdevs]
+
+
 def again(links):
     """Commands that make the links anew: a link takes the port when it is added."""
-    commands = [command("rdma", "link", "del", link.name) for link in links]
-    for link in links:
-        netdev = link.netdev()
-        commands.append(command("rdma", "link", "add", link.name, "type", "hroce", "netdev",
-                                netdev.name if netdev else "DEVICE"))
-    return commands
+    return [command("rdma", "link", "del", link.name) for link in links] + added(links)
 
 
 def holder():
