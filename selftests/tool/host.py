@@ -575,6 +575,44 @@ def unknown_links():
             require(status == 1 and "hroce-peer is not installed" in out, f"{words}: {status}: {out}")
 
 
+def output_ends():
+    """A reader that has seen enough is no error to speak of; a full disk is one. Neither is a traceback."""
+    for words in ("--help", "link show --json", "doctor"):
+        reader, writer = os.pipe()
+        os.close(reader)
+        with open("/dev/full", "wb") as full:
+            for out, status, said in ((writer, 141, ""), (full, 1, "hroce: standard output: No space left on device\n")):
+                done = subprocess.run([TOOL, *words.split()], stdout=out, stderr=subprocess.PIPE, text=True, check=False)
+                require((done.returncode, done.stderr) == (status, said), f"{words}: {done}")
+        os.close(writer)
+        done = subprocess.run(["bash", "-c", f"{TOOL} {words} >&-"], stderr=subprocess.PIPE, text=True, check=False)
+        require(done.returncode in (0, 1) and not done.stderr, f"{words}: {done}")
+
+
+def other_locale():
+    """Letters that the locale has not are printed in another way."""
+    start = "import sys; from hroce_tool import cli, system; system.INFINIBAND = sys.argv[1]; sys.exit(cli.main(sys.argv[2:]))"
+    with System({"linké": {"offload/netdev": "eth0"}}, rdma="echo '[]'"):
+        env = {**os.environ, "PYTHONPATH": os.path.dirname(TOOL), "PYTHONIOENCODING": "ascii"}
+        done = subprocess.run(["python3", "-B", "-c", start, system.INFINIBAND, "link", "show"], env=env,
+                              capture_output=True, text=True, check=False)
+    require("link\\xe9" in done.stdout and "Traceback" not in done.stderr, done)
+
+
+def top_without_curses():
+    with mock.patch.dict("sys.modules", {"curses": None}), mock.patch("hroce_tool.top.rdma_fails", lambda: ""), \
+            mock.patch("hroce_tool.top.sys"):
+        status, out = run_here("top")
+    require(status == 1 and out.endswith(": use --once\n"), (status, out))
+
+
+def xdp_of_root():
+    """To look takes root, too."""
+    refused = PermissionError(errno.EPERM, "Operation not permitted")
+    with System({"a": {}}), mock.patch.object(xdp, "programs", side_effect=refused):
+        require(run_here("xdp", "a") == (1, "hroce: a: Operation not permitted: only root may\n"), run_here("xdp", "a"))
+
+
 def metrics_of_odd_names():
     """What hroce-metrics writes can be parsed, whatever links are called and whatever the locale is."""
     counters = {"hca_type": "hroce", "ports/1/hw_counters/tx_packets": "5"}
@@ -680,8 +718,8 @@ def main():
     for case in (completion_names, completion_typed, own_netdev, forged_process, control_characters, commands_fail,
                  repairs_are_quoted, names, saved_names, saved_others, unit_of_older_modules,
                  open_fails, qdisc_drops, counters_shrink, odd_numbers, what_is_missing, top_on_terminals, cc_of_root,
-                 unknown_links, metrics_of_odd_names, packages_of_rpm, packages_of_hroce,
-                 key_not_enrolled, memlock_steps, link_goes, odd_hosts):
+                 output_ends, other_locale, top_without_curses, xdp_of_root, unknown_links,
+                 metrics_of_odd_names, packages_of_rpm, packages_of_hroce, key_not_enrolled, memlock_steps, link_goes, odd_hosts):
         cases.run(f"host.{case.__name__}", case)
     return cases.done()
 

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """The command line."""
 import argparse
+import errno
+import io
+import os
+import signal
+import sys
 
 from . import cc, doctor, link, peer, top, xdp
 
@@ -56,10 +61,34 @@ def parser():
     return every
 
 
+def able_to_print():
+    """Names may have letters that the locale has not; without standard output, there is nothing to do but the work."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def failed(why):
+    """The exit status after an error that no command expects: that of a file, or standard output takes no more."""
+    # Or else Python tries again at its end.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if why.errno == errno.EPIPE:
+        # The reader has seen enough. This is the status of those whom the signal kills.
+        return 128 + signal.SIGPIPE
+    return link.fail(f"{why.filename or 'standard output'}: {why.strerror}")
+
+
 def main(words):
     """The exit status: argparse ends with 2 after an error of usage."""
-    options = parser().parse_args(words)
+    able_to_print()
     try:
-        return options.run(options)
+        try:
+            options = parser().parse_args(words)
+            return options.run(options)
+        finally:
+            sys.stdout.flush()
     except KeyboardInterrupt:
         return 130
+    except OSError as why:
+        return failed(why)

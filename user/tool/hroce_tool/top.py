@@ -87,7 +87,11 @@ def reports(interval, wait=time.sleep):
 
 
 def on_screen(interval):
-    import curses
+    # Some systems have Python without it.
+    try:
+        import curses
+    except ImportError as why:
+        return fail(f"{why}: use --once")
 
     def loop(screen):
         # Not every terminal can do both.

@@ -201,15 +201,20 @@ HINTS = {
 }
 
 
+def told(name, why, hint=None):
+    hint = hint or HINTS.get(why.errno)
+    return f"{name}: {why.strerror or why}" + (f": {hint}" if hint else "")
+
+
 def switch(change, netdev):
     """What went wrong, or ""."""
     try:
         return change(Libbpf(), netdev)
     except OSError as why:
-        hint = HINTS.get(why.errno)
+        hint = None
         if netdev.kind == "bond" and why.errno == errno.EOPNOTSUPP:
             hint = "a mode of bonds that has no XDP, or a port of it has none, or has a program: see dmesg"
-        return f"{netdev.name}: {why.strerror or why}" + (f": {hint}" if hint else "")
+        return told(netdev.name, why, hint)
 
 
 def set_on(link, on):
@@ -250,7 +255,7 @@ def main(options):
     try:
         names = programs(link)
     except OSError as why:
-        return fail(str(why))
+        return fail(told(link.name, why))
     state = "on" if names else "off"
     print(json.dumps({"link": link.name, "xdp": state, "netdevs": names}) if options.json else state)
     return 0
