@@ -387,6 +387,21 @@ def unit_of_older_modules():
                 require(file.read().split() == calls, netdev)
 
 
+def unit_of_renamed_links():
+    """The unit knows a link by its netdev: rdma may have given it another name."""
+    links = {"other": {"offload/netdev": "eth1"}, "new name": {"offload/netdev": "eth0", "offload/policy": "auto"}}
+    with System(links, rdma='printf "%s\\n" "$2" "$3" >>"$(dirname "$0")/../calls"', modprobe="true") as node:
+        with open(SCRIPT, encoding="utf-8") as file:
+            node.write("unit", file.read().replace("/sys/class/infiniband", system.INFINIBAND))
+        for verb, netdev in (("add", "eth0"), ("del", "eth0"), ("del", "eth2")):
+            subprocess.run(["sh", f"{node.directory.name}/unit", verb, netdev], check=True,
+                           env={**os.environ, "NAME": "old", "POLICY": "software"})
+        with open(f"{node.directory.name}/calls", encoding="utf-8") as file:
+            calls = file.read()
+        require(calls == "del\nnew name\nshow\nold/1\n", calls)
+        require(system.read(f"{system.INFINIBAND}/new name/offload/policy") == "software", "no policy")
+
+
 class Opened:
     """libibverbs that opens the link with this errno, and a node that may be opened, or not, or is not there."""
 
@@ -716,7 +731,7 @@ def odd_hosts():
 def main():
     cases = Cases()
     for case in (completion_names, completion_typed, own_netdev, forged_process, control_characters, commands_fail,
-                 repairs_are_quoted, names, saved_names, saved_others, unit_of_older_modules,
+                 repairs_are_quoted, names, saved_names, saved_others, unit_of_older_modules, unit_of_renamed_links,
                  open_fails, qdisc_drops, counters_shrink, odd_numbers, what_is_missing, top_on_terminals, cc_of_root,
                  output_ends, other_locale, top_without_curses, xdp_of_root, unknown_links,
                  metrics_of_odd_names, packages_of_rpm, packages_of_hroce, key_not_enrolled, memlock_steps, link_goes, odd_hosts):
