@@ -77,7 +77,7 @@ static uint64_t time_to_send(struct vt_pair *p, const struct vt_mem *s,
 static void hold(struct vt *t, enum ibv_qp_type type, uint32_t mbit,
 		 size_t msg, size_t headers)
 {
-	uint64_t us, least_us, bytes = mbit * 1000000ull / 8 / 5;
+	uint64_t us = UINT64_MAX, least_us, bytes = mbit * 1000000ull / 8 / 5;
 	struct vt_opt o = { .type = type };
 	struct vt_mem *s = vt_mem(&t->a, msg, VT_ALL);
 	struct vt_mem *d = vt_mem(&t->b, msg, VT_ALL);
@@ -85,12 +85,15 @@ static void hold(struct vt *t, enum ibv_qp_type type, uint32_t mbit,
 	uint32_t nr = bytes / (msg + headers) + 1;
 
 	set_rate(p->qp[0], mbit * MBIT);
-	us = time_to_send(p, s, d, msg, nr);
 	least_us = nr * (msg + headers) * 8 / mbit - BURST_US;
-	vt_note("%u Mbit/s: %llu us, at least %llu", mbit,
-		(unsigned long long)us, (unsigned long long)least_us);
-	VT_OK(us >= least_us, "%llu us", (unsigned long long)us);
-	VT_OK(us <= 4 * least_us + 10000000ull * vt_scale(), "%llu us",
+	/* Others may take the machine for a while, but not each time. */
+	for (int i = 0; i < 4 && us > 4 * least_us * vt_scale(); i++) {
+		us = time_to_send(p, s, d, msg, nr);
+		vt_note("%u Mbit/s: %llu us, at least %llu", mbit,
+			(unsigned long long)us, (unsigned long long)least_us);
+		VT_OK(us >= least_us, "%llu us", (unsigned long long)us);
+	}
+	VT_OK(us <= 4 * least_us * vt_scale(), "%llu us",
 	      (unsigned long long)us);
 }
 
@@ -338,20 +341,16 @@ static void states_without_rates(struct vt *t)
 	VT_EQ(try_rate(p->qp[0], MBIT, 0), EINVAL);
 }
 
-/* What waits for its rate is not drained, whether or not all sent is acknowledged. */
-static void drains_at_its_rate(struct vt *t)
+/* How often it was seen to drain, looking all 5 ms. */
+static unsigned int seen_draining(struct vt *t, struct vt_pair *p,
+				  struct vt_mem *s, struct vt_mem *d)
 {
-	struct vt_opt o = { .type = t->arg };
-	struct vt_mem *s = vt_mem(&t->a, 500000, VT_ALL);
-	struct vt_mem *d = vt_mem(&t->b, 500000, VT_ALL);
-	struct vt_pair *p = vt_pair(t, &o);
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr a = {
 		.qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1,
 	};
 	unsigned int seen = 0;
 
-	set_rate(p->qp[0], 20 * MBIT);
 	write_id(p, 1, s, d);
 	/* It has to begin, and takes 200 ms; the event comes at the end. */
 	usleep(20000);
@@ -364,9 +363,31 @@ static void drains_at_its_rate(struct vt *t)
 		seen++;
 		usleep(5000);
 	}
-	VT_OK(seen > 10, "seen %u times", seen);
 	vt_expect(p->scq[0], 1, IBV_WC_SUCCESS);
 	vt_async(&t->a, IBV_EVENT_SQ_DRAINED);
+	return seen;
+}
+
+/* What waits for its rate is not drained, whether or not all sent is acknowledged. */
+static void drains_at_its_rate(struct vt *t)
+{
+	struct vt_opt o = { .type = t->arg };
+	struct vt_mem *s = vt_mem(&t->a, 500000, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, 500000, VT_ALL);
+	struct vt_pair *p = vt_pair(t, &o);
+	unsigned int seen;
+
+	set_rate(p->qp[0], 20 * MBIT);
+	/* This process may stand still for most of the time, but not always. */
+	for (int i = 0; i < 4; i++) {
+		seen = seen_draining(t, p, s, d);
+		if (seen > 10)
+			return;
+		vt_note("seen %u times", seen);
+		VT_EQ(ibv_modify_qp(p->qp[0], &(struct ibv_qp_attr){
+			.qp_state = IBV_QPS_RTS }, IBV_QP_STATE), 0);
+	}
+	VT_OK(seen > 10, "seen %u times", seen);
 }
 
 /* With the transition that lets it send. */
@@ -419,6 +440,8 @@ static void set_static(struct vt_pair *p, enum ibv_rate rate, int mask)
 	VT_EQ(attr.ah_attr.static_rate, rate);
 }
 
+#define OF_RC	(1 << 30)
+
 /*
  * 2.5 Gbit/s is the lowest static rate. Nothing is faster; a machine that is
  * slower without a rate shows nothing.
@@ -427,14 +450,14 @@ static void static_rate(struct vt *t)
 {
 	enum { MSG = 100000, NR = 800, MBPS = 2500 };
 	const uint64_t least_us = MSG * 8ull * NR / MBPS - BURST_US;
-	struct vt_opt o = { .type = IBV_QPT_UC };
+	struct vt_opt o = { .type = t->arg & OF_RC ? IBV_QPT_RC : IBV_QPT_UC };
 	struct vt_mem *s = vt_mem(&t->a, MSG, VT_ALL);
 	struct vt_mem *d = vt_mem(&t->b, MSG, VT_ALL);
 	struct vt_pair *p = vt_pair(t, &o);
 	uint64_t free_us, us;
 
 	free_us = time_to_send(p, s, d, MSG, NR);
-	set_static(p, IBV_RATE_2_5_GBPS, t->arg);
+	set_static(p, IBV_RATE_2_5_GBPS, t->arg & ~OF_RC);
 	us = time_to_send(p, s, d, MSG, NR);
 	vt_note("%llu us, without a rate %llu us, at least %llu",
 		(unsigned long long)us, (unsigned long long)free_us,
@@ -515,6 +538,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(from_the_beginning),
 	VT_CASE_ARG("static_rate", static_rate, TO_RTR),
 	VT_CASE_ARG("static_rate_in_sqd", static_rate, IBV_QP_AV),
+	VT_CASE_ARG("static_rate_of_rc", static_rate, IBV_QP_AV | OF_RC),
 	VT_CASE(limit_survives_address),
 	VT_CASE(static_rate_is_unknown),
 };
