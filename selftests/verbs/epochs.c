@@ -353,6 +353,7 @@ static void multicast(struct vt *t)
 		vt_to_rtr(&t->b, member[i], &p->opt, &t->a.gid, 0, 0);
 		VT_EQ(ibv_attach_mcast(member[i], &g, 0), 0);
 	}
+	vt_switch(&t->a, "gso", true);
 	start_tracing();
 	post_datagrams(p, s, ah, NR_DATAGRAMS);
 	/* Every packet is for all members or for none. */
@@ -361,6 +362,7 @@ static void multicast(struct vt *t)
 		vt_expect(p->rcq[1], 0, IBV_WC_SUCCESS);
 	seen = end_tracing();
 	vt_note("%d of %d arrived", got, NR_MEMBERS * NR_DATAGRAMS);
+	VT_OK(dropped(t) > lost, "no frame had more than its limit");
 	VT_OK(got >= NR_MEMBERS, "none arrived");
 	VT_OK(seen.cqes <= MAX_MULTICAST, "too many completions");
 	for (i = 0; i < NR_MEMBERS; i++)
