@@ -134,8 +134,8 @@ def judge(report, target, kind):
                 return
         if time.monotonic() > end:
             break
-    # One that is slow by chance is not so each time.
-    bad = judged == ATTEMPTS
+    # One that is slow by chance is not so each time; slow machines have time for two.
+    bad = judged >= 2
     report.case(name, not bad, skip="" if bad else "the machine is too slow or too noisy to compare speeds")
 
 
