@@ -40,13 +40,14 @@ topology() {
 
 # The payload crosses the wire encrypted: no frame to port 4791 does.
 none_in_clear() {
-	local dump
+	local dump status=0
 
-	ip netns exec "$nsG" timeout 60 tcpdump -nlp -c 1 -i ga udp port 4791 >"$tmp/dump" 2>/dev/null &
+	ip netns exec "$nsG" tcpdump -nlp -i ga "udp port 4791 or udp port $port" >"$tmp/dump" 2>"$tmp/dump.log" &
 	dump=$!
-	large_messages || return
-	kill "$dump"
-	! grep . "$tmp/dump"
+	wait_for 20 grep -q 'listening on' "$tmp/dump.log" && large_messages || status=1
+	kill -INT "$dump" && wait "$dump"
+	tail -n 3 "$tmp/dump.log"
+	[ $status = 0 ] && grep -q "\.$port: UDP" "$tmp/dump" && ! grep -m 1 '\.4791[ :]' "$tmp/dump"
 }
 
 topology || { tap_case wireguard.topology false; tap_done; exit 1; }
