@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Malformed packets from a packet socket, see inject.py; good ones out of order, see kept.py, and what they
-# cost others, others.py; what tells of those, sack.py; marked ones, marks.py; and old ones that name a window which
-# has another owner now, windows.py.
+# Malformed packets from a packet socket, see inject.py; answers before the question has left, see early.py; good ones
+# out of order, see kept.py, and what they cost others, others.py; what tells of those, sack.py; marked ones, marks.py;
+# and old ones that name a window which has another owner now, windows.py.
 #
 #	namespace A: nla and a packet socket on ea <----- veth -----> namespace B: nlb on eb
 
@@ -31,6 +31,7 @@ tap_case inject.topology setup
 mark_log inject
 tap_stream '' net/inject.py "$nsA" "$nsB" 4 "$@"
 [ $# != 0 ] || tap_stream '' net/inject.py "$nsA" "$nsB" 6
+[ $# != 0 ] || tap_stream '' net/early.py "$nsA" "$nsB" 4
 [ $# != 0 ] || tap_stream '' net/kept.py "$nsA" "$nsB" 4
 [ $# != 0 ] || tap_stream '' net/others.py "$nsA" "$nsB" 4
 [ $# != 0 ] || tap_stream '' net/sack.py "$nsA" "$nsB" 4
