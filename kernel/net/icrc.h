@@ -43,13 +43,13 @@ static inline u32 hroce_icrc_step(u32 state, u16 id_change, u32 psn_change)
  * struct hroce_icrc_last - headers of the last packet whose ICRC was begun
  * @state: from hroce_icrc_headers()
  * @bth: base transport header
- * @len: UDP payload; 0 if there was no packet
+ * @len: bytes of UDP payload; 0 if there was no packet
  * @id: IPv4 identification; 0 with IPv6
  */
 struct hroce_icrc_last {
 	u32 state;
 	__be32 bth[3];
-	u32 len;
+	u16 len;
 	u16 id;
 };
 
@@ -120,14 +120,14 @@ static inline void hroce_icrc_begin(struct hroce_icrc_known *known,
 /**
  * hroce_icrc_repeat - the same for a packet that follows
  * @last: headers of the packet before, of the same path; set to those of this one
- * @len: UDP payload
+ * @len: bytes of UDP payload
  * @id: IPv4 identification; 0 with IPv6
  * @bth: base transport header, 4-byte aligned
  *
  * Return: false if it differs in more than ID and PSN: hroce_icrc_begin() must
  * follow, for which @last->len and @last->id are set.
  */
-static inline bool hroce_icrc_repeat(struct hroce_icrc_last *last, u32 len,
+static inline bool hroce_icrc_repeat(struct hroce_icrc_last *last, u16 len,
 				     u16 id, const void *bth)
 {
 	const __be32 *word = bth;
