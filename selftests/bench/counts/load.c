@@ -30,6 +30,11 @@
 #define BUFFER_ALIGN	4096
 #define PATIENCE_SECS	60
 #define NEXT_TICK_US	20000
+/*
+ * HROCE_LOOKUP_SLOTS: two queue pairs, or regions, of one device that share a slot
+ * cost a look-up each time, and one device has both sides in some topologies.
+ */
+#define SLOTS		64
 
 enum { A, B, NR_SIDES };
 
@@ -94,6 +99,22 @@ static void find_gid(struct side *s)
 	errx(1, "%s: no IPv4 address", ibv_get_device_name(s->ctx->device));
 }
 
+/* Others of the device are registered, so that their keys are not given again. */
+static void register_buffer(struct side *s, void *buf)
+{
+	const struct ibv_mr *other = sides[A].mr;
+
+	do {
+		s->mr = ibv_reg_mr(s->pd, buf, BUFFER_LEN,
+				   IBV_ACCESS_LOCAL_WRITE |
+				   IBV_ACCESS_REMOTE_WRITE |
+				   IBV_ACCESS_REMOTE_READ);
+		if (!s->mr)
+			err(1, "ibv_reg_mr");
+	} while (other && (s->mr->lkey >> 8) % SLOTS ==
+			  (other->lkey >> 8) % SLOTS);
+}
+
 static void open_side(struct side *s, const char *name)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -115,10 +136,7 @@ static void open_side(struct side *s, const char *name)
 	if (!s->pd || !buf)
 		errx(1, "%s: no memory", name);
 	memset(buf, 0x5a, BUFFER_LEN);
-	s->mr = ibv_reg_mr(s->pd, buf, BUFFER_LEN, IBV_ACCESS_LOCAL_WRITE |
-			   IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
-	if (!s->mr)
-		err(1, "%s: ibv_reg_mr", name);
+	register_buffer(s, buf);
 	ibv_free_device_list(list);
 }
 
@@ -139,9 +157,18 @@ static void make_qp(struct side *s)
 		err(1, "ibv_create_cq");
 	init.send_cq = s->cq;
 	init.recv_cq = s->cq;
-	s->qp = ibv_create_qp(s->pd, &init);
-	if (!s->qp)
-		err(1, "ibv_create_qp");
+	while (1) {
+		struct ibv_qp *before = s->qp;
+
+		s->qp = ibv_create_qp(s->pd, &init);
+		if (!s->qp)
+			err(1, "ibv_create_qp");
+		if (before)
+			ibv_destroy_qp(before);
+		if (s == &sides[A] || (s->qp->qp_num - sides[A].qp->qp_num) %
+				      SLOTS)
+			break;
+	}
 }
 
 static void connect_qp(struct side *s, const struct side *peer)
@@ -293,6 +320,8 @@ static void run(const struct workload *w)
 	for (i = 0; i < NR_SIDES; i++)
 		if (ibv_destroy_qp(sides[i].qp) || ibv_destroy_cq(sides[i].cq))
 			errx(1, "cannot destroy the queue pair");
+		else
+			sides[i].qp = NULL;
 }
 
 int main(int argc, char **argv)
