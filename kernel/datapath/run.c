@@ -90,8 +90,7 @@ void hroce_qp_pace(struct hroce_qp *qp, u64 now_ns)
 	lockdep_assert_held(&qp->send.lock);
 	/* An owner at its limit must obey, too. */
 	pace = hroce_user_alloc(qp, sizeof(*pace)) ?:
-	       kzalloc(sizeof(*pace), GFP_NOWAIT | __GFP_NOWARN |
-				      __GFP_NOMEMALLOC);
+	       kzalloc(sizeof(*pace), HROCE_USER_GFP);
 	if (pace)
 		hrp_pace_start(&qp->proto, pace, &hqp_dev(qp)->rp, now_ns,
 			       2 * hrtimer_resolution);

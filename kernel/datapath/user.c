@@ -5,13 +5,11 @@
 #include "qp.h"
 #include "user.h"
 
-#define USER_GFP	(GFP_NOWAIT | __GFP_NOWARN | __GFP_NOMEMALLOC)
-
 struct mem_cgroup *hroce_user_pay(const struct hroce_qp *qp, gfp_t *gfp)
 {
 	struct mem_cgroup *memcg = qp->owner ? qp->owner->memcg : NULL;
 
-	*gfp = memcg ? USER_GFP | __GFP_ACCOUNT : USER_GFP;
+	*gfp = memcg ? HROCE_USER_GFP | __GFP_ACCOUNT : HROCE_USER_GFP;
 	return set_active_memcg(memcg);
 }
 

@@ -3,7 +3,11 @@
 #ifndef HROCE_USER_H
 #define HROCE_USER_H
 
+#include <linux/gfp.h>
 #include <linux/types.h>
+
+/* No reserves are used, as callers can do without. */
+#define HROCE_USER_GFP	(GFP_NOWAIT | __GFP_NOWARN | __GFP_NOMEMALLOC)
 
 struct hroce_qp;
 struct mem_cgroup;
@@ -22,7 +26,7 @@ struct hroce_user {
 /**
  * hroce_user_pay - have the owner of a queue pair pay for what is allocated
  * @qp: queue pair
- * @gfp: set to flags: no reserves are used, as callers can do without
+ * @gfp: set to %HROCE_USER_GFP, and more if there is who pays
  *
  * Whoever runs this, the sender's process, too. hroce_user_paid() follows.
  *

@@ -188,10 +188,12 @@ void hrp_comp_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		    struct hrp_rx *rx);
 
 /**
- * hrp_comp_credits - take the credits of an acknowledgement that is not new
+ * hrp_comp_credits - take the credits that an acknowledgement tells
  * @qp: queue pair
- * @pkt: acknowledgement of a reliable service, ICRC correct
+ * @pkt: acknowledgement, ICRC correct
  *
+ * For those that are not, or not at once, processed by hrp_comp_commit(). NAKs,
+ * and what hroce peers tell each other, have none.
  * Context: send lock held.
  */
 void hrp_comp_credits(struct hrp_qp *qp, const struct hrp_pkt *pkt);
