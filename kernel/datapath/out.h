@@ -63,7 +63,7 @@ static inline u8 hroce_out_pkts(u32 room, u32 mtu)
 /* Does a burst fill the room, so that its frame must not stay open? */
 static inline bool hroce_out_fills(const struct hrp_burst *b, u32 room)
 {
-	return b->nr_pkts * b->mtu >= room;
+	return hrp_burst_room(b) >= room;
 }
 
 /**

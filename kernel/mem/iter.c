@@ -58,7 +58,7 @@ static noinline bool iter_fail(struct hroce_mem_iter *it, u8 status)
 
 static const struct hroce_sge *iter_sge(const struct hroce_mem_iter *it)
 {
-	return it->mem->sges ? &it->mem->sges[it->sge - 1] : &it->mem->one;
+	return it->mem->sges ? hrp_mem_sge(it->mem, it->sge - 1) : &it->mem->one;
 }
 
 /* Position of the start of the current SGE, on the scale of @it->pos. */
@@ -153,7 +153,7 @@ static __always_inline const struct hroce_sge *
 iter_find(struct hroce_mem_iter *it, u32 *skip)
 {
 	while (it->sge < it->mem->nr_sges) {
-		const struct hroce_sge *sge = &it->mem->sges[it->sge++];
+		const struct hroce_sge *sge = hrp_mem_sge(it->mem, it->sge++);
 
 		if (*skip < sge->length)
 			return sge;
@@ -162,14 +162,35 @@ iter_find(struct hroce_mem_iter *it, u32 *skip)
 	return NULL;
 }
 
-/* Enter the next SGE that is not empty. */
-static noinline bool iter_advance(struct hroce_mem_iter *it)
+/*
+ * Enter @sge if it is in the region of the one before, whose fields do not change.
+ * Return: false if it may be in another one, or is out of range.
+ */
+static __always_inline bool iter_stay(struct hroce_mem_iter *it,
+				      const struct hroce_sge *sge)
+{
+	const struct hroce_region *region = it->region;
+
+	if (!it->pages || sge->lkey != region->key ||
+	    !hroce_region_check(region, it->pd, sge->addr, sge->length,
+				it->mem->access))
+		return false;
+	it->pos = sge->addr - region->iova + region->first_offset;
+	it->sge_left = min(sge->length, it->left);
+	return true;
+}
+
+bool hroce_mem_turn(struct hroce_mem_iter *it)
 {
 	const struct hroce_sge *sge;
 	u32 skip = 0;
 
-	hroce_mem_leave(it);
+	if (!it->left)
+		return false;
 	sge = iter_find(it, &skip);
+	if (sge && iter_stay(it, sge))
+		return true;
+	hroce_mem_leave(it);
 	return sge ? iter_enter(it, sge, 0) : iter_fail(it, HROCE_CAUSE_RANGE);
 }
 
@@ -283,8 +304,6 @@ u32 hroce_mem_next_slow(struct hroce_mem_iter *it, u32 max,
 {
 	const struct hroce_region *region;
 
-	if (!it->left || (!it->sge_left && !iter_advance(it)))
-		return 0;
 	max = min(max, it->sge_left);
 	region = it->region;
 	ext->va = NULL;
@@ -320,7 +339,7 @@ void hroce_mem_skip(struct hroce_mem_iter *it, u32 len)
 
 	for (; len; len -= n) {
 		n = min(len, it->sge_left);
-		if (!n && !iter_advance(it))
+		if (!n && !hroce_mem_turn(it))
 			return;
 		hroce_mem_step(it, n);
 	}
@@ -346,7 +365,7 @@ bool hroce_mem_is_steady(const struct hroce_mem_iter *it)
 		return false;
 	left = it->left - it->sge_left;
 	for (i = it->sge; left && i < it->mem->nr_sges; i++) {
-		const struct hroce_sge *sge = &it->mem->sges[i];
+		const struct hroce_sge *sge = hrp_mem_sge(it->mem, i);
 
 		if (!sge->length)
 			continue;

@@ -82,6 +82,9 @@ static inline void hroce_mem_step(struct hroce_mem_iter *it, u32 len)
 	it->left -= len;
 }
 
+/* For this header: enter the next SGE. Return: false at the end or on error. */
+bool hroce_mem_turn(struct hroce_mem_iter *it);
+
 /* Slow path of hroce_mem_next(): the extent may cross blocks. */
 u32 hroce_mem_next_slow(struct hroce_mem_iter *it, u32 max,
 			struct hroce_extent *ext);
@@ -100,6 +103,8 @@ static inline u32 hroce_mem_next(struct hroce_mem_iter *it, u32 max,
 {
 	u32 block_len, offset;
 
+	if (!it->sge_left && !hroce_mem_turn(it))
+		return 0;
 	if (unlikely(max > it->sge_left || !it->pages))
 		return hroce_mem_next_slow(it, max, ext);
 	block_len = 1u << it->region->page_shift;

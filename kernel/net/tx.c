@@ -109,8 +109,8 @@ static u8 *tx_put_headers(const struct hroce_tx *tx, u8 *dst)
 }
 
 /* Copy the payload of the loaded packet to @dst, and sum it. */
-static int tx_copy_payload(struct hroce_tx *tx, struct hroce_mem_iter *it,
-			   u8 *dst)
+static __always_inline int tx_copy_payload(struct hroce_tx *tx,
+					   struct hroce_mem_iter *it, u8 *dst)
 {
 	struct hroce_extent ext __uninitialized;
 	struct hroce_tx_frame *f = &tx->frame;
@@ -140,12 +140,27 @@ static bool tx_is_whole(const struct hroce_tx *tx, u32 len)
 	       (tx->nr_pkts || tx->frame.linear_left >= len);
 }
 
+/* Write what is behind the payload of the loaded packet. */
+static void tx_put_icrc(struct hroce_tx *tx, u8 *dst)
+{
+	struct hroce_tx_frame *f = &tx->frame;
+	const u32 pad = tx->pkt.pad;
+	__le32 icrc = 0;
+
+	if (pad) {
+		memset(dst, 0, pad);
+		f->state = hroce_crc_update(false, f->state, dst, pad);
+	}
+	if (f->sum)
+		icrc = hroce_icrc_final(f->state);
+	memcpy(dst + pad, &icrc, sizeof(icrc));
+}
+
 static int tx_append(struct hroce_tx *tx, struct hroce_mem_iter *it)
 {
-	const u32 pad = tx->pkt.pad, len = tx_packet_len(tx);
+	const u32 len = tx_packet_len(tx);
 	const bool whole = tx_is_whole(tx, len);
 	struct hroce_tx_frame *f = &tx->frame;
-	__le32 icrc = 0;
 	int err;
 	u8 *p;
 
@@ -165,24 +180,19 @@ static int tx_append(struct hroce_tx *tx, struct hroce_mem_iter *it)
 	if (err)
 		return err;
 	if (!whole)
-		p = hroce_tx_frame_put(f, pad + HRW_ICRC_LEN);
+		p = hroce_tx_frame_put(f, tx->pkt.pad + HRW_ICRC_LEN);
 	if (!p)
 		return -ENOMEM;
-	if (pad) {
-		memset(p, 0, pad);
-		f->state = hroce_crc_update(false, f->state, p, pad);
-	}
-	if (f->sum)
-		icrc = hroce_icrc_final(f->state);
-	memcpy(p + pad, &icrc, sizeof(icrc));
+	tx_put_icrc(tx, p);
 	return 0;
 }
 
 /* Packets of a run, from the loaded one on, that may be appended. */
 static u32 tx_run_len(const struct hroce_tx *tx)
 {
-	if (!tx->in_run || tx->copy || tx->last_len != tx->gso_size ||
-	    tx->bth_len != sizeof(struct hrw_bth))
+	if (!tx->in_run || tx->last_len != tx->gso_size ||
+	    tx->bth_len != sizeof(struct hrw_bth) ||
+	    (tx->burst->train && !tx->copy))
 		return 0;
 	return min3(tx->burst->nr_pkts - 1 - tx->next,
 		    tx_max_pkts(tx) - tx->nr_pkts,
@@ -309,28 +319,67 @@ static u32 tx_append_pages(struct hroce_tx *tx, struct hroce_mem_iter *it,
 }
 
 /*
- * Append the loaded packet and its run, as far as the fast path can. Out of line,
- * as a packet that has no run needs the registers.
+ * The same, with copies of their payload, each in one piece of the memory that the
+ * frame has. @err: set if the payload of the next one is not accessible, of which
+ * @f then has a part.
  */
-static noinline void tx_append_run(struct hroce_tx *tx, struct hroce_mem_iter *it)
+static u32 tx_append_copies(struct hroce_tx *tx, struct hroce_mem_iter *it,
+			    u32 max, int *err)
+{
+	const u32 len = tx->last_len, hdr_len = sizeof(struct hrw_bth);
+	struct hroce_tx_frame *f = &tx->frame;
+	u32 nr;
+	u8 *p;
+
+	for (nr = 0; nr < max && hroce_tx_frame_holds(f, len); nr++) {
+		p = hroce_tx_frame_put(f, len);
+		hrp_bth_set_psn(tx->bth, hrp_psn_add(tx->pkt.psn, nr));
+		memcpy(p, tx->bth, hdr_len);
+		if (f->sum)
+			f->state = hroce_icrc_next(&tx->icrc, tx->hdr.ipv6,
+						   tx->bth);
+		*err = tx_copy_payload(tx, it, p + hdr_len);
+		if (*err)
+			break;
+		tx_put_icrc(tx, p + hdr_len + tx->pkt.payload_len);
+	}
+	return nr;
+}
+
+/*
+ * Append the loaded packet and its run, as far as the fast path can. Out of line,
+ * as a packet that has no run needs the registers. Return: 0, or -EFAULT: @f has a
+ * part of a packet from @begin on.
+ */
+static noinline int tx_append_run(struct hroce_tx *tx, struct hroce_mem_iter *it,
+				  u32 *begin)
 {
 	const u32 len = tx->pkt.payload_len;
 	u32 nr, nr_pages, left = tx_run_len(tx);
+	int err = 0;
 
 	if (!left)
-		return;
+		return 0;
 	do {
-		nr = tx_append_pages(tx, it, left);
+		if (tx->copy)
+			nr = tx_append_copies(tx, it, left, &err);
+		else
+			nr = tx_append_pages(tx, it, left);
 		left -= nr;
 		tx->next += nr;
 		tx->nr_pkts += nr;
 		tx->payload += nr * len;
 		tx->pkt.psn = hrp_psn_add(tx->pkt.psn, nr);
-		nr_pages = left ? hroce_mem_pages(it, len) : 0;
+		nr_pages = left && !tx->copy ? hroce_mem_pages(it, len) : 0;
 	} while (nr_pages && hroce_tx_frame_prepare(&tx->frame, nr_pages + 1));
+	if (unlikely(err)) {
+		*begin = tx->frame.skb->len - tx->last_len;
+		return err;
+	}
 	/* The PSN is one ahead. */
 	tx->pkt.psn = hrp_psn_add(tx->pkt.psn, -1);
 	tx_load_packet(tx);
+	return 0;
 }
 
 static void tx_partial_sum(struct hroce_tx *tx, struct sk_buff *skb, u32 len)
@@ -598,8 +647,8 @@ static int tx_fill(struct hroce_tx *tx, struct hroce_mem_iter *it)
 		if (++tx->next == tx->burst->nr_pkts)
 			break;
 		tx_load_packet(tx);
-		tx_append_run(tx, it);
-	} while (tx_make_room(tx));
+		err = tx_append_run(tx, it, &len);
+	} while (!err && tx_make_room(tx));
 	if (err)
 		tx_cut(tx, len);
 	return err;

@@ -124,6 +124,18 @@ static inline void *hroce_tx_frame_put(struct hroce_tx_frame *f, u32 len)
 }
 
 /**
+ * hroce_tx_frame_holds - has a frame as much memory at its end?
+ * @f: frame
+ * @len: number of bytes
+ *
+ * Return: true if hroce_tx_frame_put() cannot fail.
+ */
+static inline bool hroce_tx_frame_holds(const struct hroce_tx_frame *f, u32 len)
+{
+	return f->linear_left >= len || (f->last && f->chunk_left >= len);
+}
+
+/**
  * hroce_tx_frame_has_room - can there be room for another packet?
  * @f: frame
  *

@@ -25,7 +25,7 @@ u32 hrp_burst_run(const struct hrp_burst *b, u32 i)
 {
 	u32 end = b->nr_pkts - 1;
 
-	if (i == end || (!i && b->first.opcode != b->op_middle))
+	if (i == end || b->train || (!i && b->first.opcode != b->op_middle))
 		return 1;
 	if (b->op_last == b->op_middle && !b->ackreq_last && !b->se_last &&
 	    b->mem.len == b->nr_pkts * b->mtu)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Bursts: runs of consecutive packets of one message to send. net/ builds
- * frames from them.
+ * Bursts: runs of consecutive packets to send, of one message, or of several of
+ * one packet each. net/ builds frames from them.
  */
 #ifndef HRP_BURST_H
 #define HRP_BURST_H
@@ -11,16 +11,19 @@
 #include "qp.h"
 
 /**
- * struct hrp_burst - consecutive packets of one message
+ * struct hrp_burst - consecutive packets of one message, or messages
  * @first: headers of the first packet; payload_len, pad, ackreq and se are not
  *	set, nor are fields of headers that the opcode does not have
  * @mem: payload of all packets together; @mem.len may be 0
  * @nr_pkts: 1 or more
- * @mtu: payload bytes of every packet but the last
+ * @mtu: payload bytes of every packet but the last; a multiple of 4, unless
+ *	@train is set
  * @op_middle: opcode of the packets between the first and the last
  * @op_last: opcode of the last packet, if @nr_pkts is not 1
  * @ackreq_last: the last packet requests an acknowledgement
  * @se_last: the last packet has the solicited event bit
+ * @train: each packet is a message of its own, a SEND; all have the same length
+ *	and are sent for the first time, and @mem has an SGE for each
  * @copy: copy the payload instead of referring to its pages, since its owner
  *	may be allowed to change it before the frame has left
  * @ah: address handle (UD)
@@ -38,10 +41,20 @@ struct hrp_burst {
 	u8 op_last;
 	bool ackreq_last;
 	bool se_last;
+	bool train;
 	bool copy;
 	u32 ah;
 	u32 more;
 };
+
+/* What a message of a train takes of the room of its sender, beside its payload. */
+#define HRP_TRAIN_FRAME_LEN	1024u
+
+/* Bytes that a burst takes of the room of its sender. */
+static inline u32 hrp_burst_room(const struct hrp_burst *b)
+{
+	return b->nr_pkts * (b->mtu + (b->train ? HRP_TRAIN_FRAME_LEN : 0));
+}
 
 /**
  * hrp_burst_begin - initialize a burst
@@ -70,6 +83,7 @@ static inline void hrp_burst_begin(struct hrp_burst *b, const struct hrp_qp *qp,
 	b->mtu = qp->mtu;
 	b->ackreq_last = 0;
 	b->se_last = 0;
+	b->train = 0;
 	b->copy = 0;
 	b->more = 0;
 }
@@ -83,7 +97,7 @@ static inline void hrp_burst_begin(struct hrp_burst *b, const struct hrp_qp *qp,
 void hrp_burst_pkt(const struct hrp_burst *b, u32 i, struct hrp_pkt *pkt);
 
 /**
- * hrp_burst_run - count packets that differ only in the PSN
+ * hrp_burst_run - count packets of one message that differ only in the PSN
  * @b: burst
  * @i: 0 to @b->nr_pkts - 1
  *

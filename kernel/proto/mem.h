@@ -30,6 +30,7 @@ enum hrp_access {
  * @one: the only SGE, if @sges and @bytes are NULL and @len is not 0; its
  *	@one.lkey is a remote key if @access is one of HRP_ACCESS_REMOTE_*
  * @nr_sges: entries of @sges
+ * @stride: bytes from one of them to the next
  * @offset: where the range begins, from the start of the list, of @one or of
  *	@bytes
  * @len: length of the range
@@ -41,7 +42,8 @@ struct hrp_mem {
 	const struct hroce_sge *sges;
 	const void *bytes;
 	struct hroce_sge one;
-	u32 nr_sges;
+	u16 nr_sges;
+	u16 stride;
 	u32 offset;
 	u32 len;
 	u8 access;
@@ -53,8 +55,16 @@ static inline void hrp_mem_begin(struct hrp_mem *mem)
 	mem->sges = NULL;
 	mem->bytes = NULL;
 	mem->nr_sges = 0;
+	mem->stride = sizeof(struct hroce_sge);
 	mem->offset = 0;
 	mem->len = 0;
+}
+
+/* Entry @i of the list. */
+static inline const struct hroce_sge *hrp_mem_sge(const struct hrp_mem *mem,
+						  u32 i)
+{
+	return (const void *)mem->sges + (size_t)i * mem->stride;
 }
 
 #endif /* HRP_MEM_H */

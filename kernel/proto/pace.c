@@ -34,6 +34,9 @@ static u32 burst_cost(const struct hrp_burst *b, u32 nr_pkts)
 
 	if (!nr_pkts)
 		return 0;
+	if (b->train)
+		return nr_pkts * (b->mtu + (-b->mtu & 3) +
+				  pkt_cost(b->first.opcode));
 	bytes = len + (-len & 3) + pkt_cost(b->first.opcode);
 	if (nr_pkts > 1)
 		bytes += (nr_pkts - 2) * pkt_cost(b->op_middle) +

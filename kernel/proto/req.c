@@ -172,24 +172,30 @@ static void req_advance(struct hrp_req *req, const struct hrp_wqe *w, u32 n)
 	}
 }
 
+/* The entry behind the one that is being sent, if it may be begun; or NULL. */
+static __always_inline struct hrp_wqe *req_behind(struct hrp_qp *qp)
+{
+	struct hrp_sq *sq = &qp->req.sq;
+
+	if (qp->state != HRP_RTS)
+		return NULL;
+	if (sq->next + 1 == sq->head) {
+		if (sq->posted == sq->head)
+			return NULL;
+		hrp_sq_take(qp);
+	}
+	return hrp_sq_wqe(sq, sq->next + 1);
+}
+
 /*
  * Will another SEND or WRITE follow this entry at once? If it cannot be sent
  * after all, req_ask_again() corrects that.
  */
 static bool req_is_followed(struct hrp_qp *qp)
 {
-	struct hrp_sq *sq = &qp->req.sq;
-	const struct hrp_wqe *w;
+	const struct hrp_wqe *w = req_behind(qp);
 
-	if (qp->state != HRP_RTS)
-		return false;
-	if (sq->next + 1 == sq->head) {
-		if (sq->posted == sq->head)
-			return false;
-		hrp_sq_take(qp);
-	}
-	w = hrp_sq_wqe(sq, sq->next + 1);
-	return w->status == HROCE_WC_SUCCESS &&
+	return w && w->status == HROCE_WC_SUCCESS &&
 	       w->wqe.opcode < ARRAY_SIZE(data_ops) &&
 	       !(w->wqe.flags & HROCE_WRF_FENCE) &&
 	       !hrp_e2e_is_limited(&qp->req, w);
@@ -251,6 +257,60 @@ static noinline u32 req_limit(struct hrp_qp *qp, const struct hrp_wqe *w,
 	return room;
 }
 
+/* May a SEND share a burst with others? */
+static bool req_may_couple(const struct hrp_wqe *w)
+{
+	return w->wqe.opcode == HROCE_WR_SEND && w->wqe.nr_sges == 1 &&
+	       w->nr_pkts == 1 && w->length;
+}
+
+/* May @w follow in the burst of @before? Only the last may be solicited. */
+static bool req_may_follow(const struct hrp_req *req,
+			   const struct hrp_wqe *before,
+			   const struct hrp_wqe *w)
+{
+	/* Their copies are an array, but for the end of the ring. */
+	return w > before && w->status == HROCE_WC_SUCCESS &&
+	       req_may_couple(w) && w->length == before->length &&
+	       !(before->wqe.flags & HROCE_WRF_SOLICITED) &&
+	       !(w->wqe.flags & HROCE_WRF_FENCE) &&
+	       !hrp_e2e_is_limited(req, w);
+}
+
+/*
+ * Add the SENDs that are like @w, of which @b is, as far as there is @room. Return:
+ * the last one, which is yet to be marked as sent.
+ */
+static noinline struct hrp_wqe *req_couple(struct hrp_qp *qp, struct hrp_wqe *w,
+					   struct hrp_burst *b, u32 room)
+{
+	u32 max = req_train_max(qp, w->length, room);
+	struct hrp_req *req = &qp->req;
+	struct hrp_wqe *next;
+
+	for (; b->nr_pkts < max; b->nr_pkts++) {
+		next = req_behind(qp);
+		if (!next || !req_may_follow(req, w, next))
+			break;
+		w->unasked = true;
+		req_advance(req, w, 1);
+		w = next;
+		req->sq.ssn++;
+		req_start_message(req, w);
+	}
+	if (b->nr_pkts == 1)
+		return w;
+	b->train = 1;
+	b->mtu = w->length;
+	b->op_middle = b->first.opcode;
+	b->op_last = b->first.opcode;
+	b->se_last = !!(w->wqe.flags & HROCE_WRF_SOLICITED);
+	b->mem.nr_sges = b->nr_pkts;
+	b->mem.stride = req->sq.copy_stride;
+	b->mem.len = b->nr_pkts * w->length;
+	return w;
+}
+
 /* SEND and WRITE */
 static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
 			      struct hrp_burst *b, bool alone)
@@ -285,8 +345,11 @@ static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
 	/* Nothing follows what is sent again. */
 	if (unlikely(limited))
 		alone |= hrp_psn_add(req->psn, n) == req->psn_max;
+	else if (req->sq.posted - req->sq.next > 1 && qp->type == HRP_TYPE_RC &&
+		 !alone && !b->copy && req_may_couple(w))
+		w = req_couple(qp, w, b, room);
 	if (reliable)
-		req_ask_ack(qp, w, b, end, n == room, alone);
+		req_ask_ack(qp, w, b, end, b->nr_pkts == room, alone);
 
 	req_advance(req, w, n);
 	if (!reliable) {
@@ -690,9 +753,10 @@ bool hrp_req_mem_ready(struct hrp_qp *qp, u64 now_ns, bool ok)
  * Go back to the entry of @b, to fail it or to send it later, unless it is
  * still ahead. The peer may have acknowledged packets that were never sent.
  */
-static void req_return_to(struct hrp_req *req, const struct hrp_burst *b,
-			  const struct hrp_wqe *w)
+static void req_return_to(struct hrp_req *req, const struct hrp_burst *b)
 {
+	u32 idx = req_burst_idx(req);
+	const struct hrp_wqe *w;
 	u32 psn = b->first.psn;
 
 	if (hrp_psn_diff(psn, req->psn_una) < 0)
@@ -704,13 +768,16 @@ static void req_return_to(struct hrp_req *req, const struct hrp_burst *b,
 		hrp_req_rewind(req);
 		return;
 	}
+	if (b->train)
+		idx -= hrp_psn_diff(req->psn, psn) - 1;
+	w = hrp_sq_wqe(&req->sq, idx);
 	req->timing = 0;
 	/* Only ATOMIC WRITE: the other answered operations read no memory. */
 	if (unlikely(hrp_wqe_is_answered(w))) {
 		req->nr_rd_atomic--;
 		req->rd_pkts--;
 	}
-	req->sq.next = req_burst_idx(req);
+	req->sq.next = idx;
 	req->psn = psn;
 	req->offset = (psn - w->first_psn) & HRP_PSN_MASK;
 	/* What @b asked for is not, and it is not known what was before. */
@@ -736,13 +803,18 @@ void hrp_req_sent_slow(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
 			hrp_req_complete(qp);
 		return;
 	}
+	/* Which of them failed shows when they are sent again, one by one. */
+	if (b->train) {
+		req_return_to(req, b);
+		return;
+	}
 	if (status == HRP_MEM_FAULT)
 		hrp_req_wait_mem(req, false);
 	else
 		w->status = status;
 	if (hrp_qp_is_reliable(qp)) {
 		if (status == HRP_MEM_FAULT || !req_ask_again(req, idx))
-			req_return_to(req, b, w);
+			req_return_to(req, b);
 		return;
 	}
 	sq->next = idx;

@@ -12,6 +12,7 @@
 #include "req_priv.h"
 #include "rtt.h"
 #include "sack.h"
+#include "spray.h"
 
 /* Most PSNs between the oldest unacknowledged one and the next (9.7.1). */
 #define REQ_PSN_ROOM	(HRP_PSN_WINDOW - 1)
@@ -76,6 +77,23 @@ static inline bool req_fills_half(const struct hrp_req *req,
 {
 	return 2 * (hrp_req_dist(req) + w->nr_pkts - req->offset) >=
 	       req->cwnd_pkts;
+}
+
+/*
+ * Messages of @len bytes, one packet each, that may share a burst, even if each gets
+ * a frame of its own. The last of them asks when that is due. None takes the place
+ * of the packet that is to be sent alone, see req_what_to_time().
+ */
+static inline u32 req_train_max(const struct hrp_qp *qp, u32 len, u32 room)
+{
+	const struct hrp_req *req = &qp->req;
+	u32 half = req->cwnd_pkts / 2, dist = hrp_req_dist(req);
+	u32 ask = req_ask_pkts(req, false), pkts = req->burst_pkts;
+
+	if (!hrp_spray_is_on(req))
+		pkts = pkts * qp->mtu / (len + HRP_TRAIN_FRAME_LEN);
+	room = min3(room, pkts, ask - min_t(u32, ask, req->unasked_pkts));
+	return req->cc_times && dist < half ? min(room, half - dist) : room;
 }
 
 /*

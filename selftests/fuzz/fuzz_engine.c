@@ -66,7 +66,7 @@ static u64 mem_room(const struct hrp_mem *mem)
 	if (!mem->sges)
 		return mem->one.length;
 	for (i = 0; i < mem->nr_sges; i++)
-		room += mem->sges[i].length;
+		room += hrp_mem_sge(mem, i)->length;
 	return room;
 }
 

@@ -4,6 +4,7 @@
 
 SUITE(sq);
 SUITE(req);
+SUITE(train);
 SUITE(comp);
 SUITE(masked);
 SUITE(pace);
@@ -19,7 +20,7 @@ SUITE(wait);
 SUITE(pkt);
 SUITE(cause);
 
-kunit_test_suites(&sq_suite, &req_suite, &comp_suite, &masked_suite,
-		  &pace_suite, &cwnd_suite, &rtt_suite, &hole_suite,
+kunit_test_suites(&sq_suite, &req_suite, &train_suite, &comp_suite,
+		  &masked_suite, &pace_suite, &cwnd_suite, &rtt_suite, &hole_suite,
 		  &sack_suite, &ahead_suite, &damage_suite, &delay_suite,
 		  &dcqcn_suite, &wait_suite, &pkt_suite, &cause_suite);

@@ -293,6 +293,8 @@ static void check_sum(const struct sim_opts *run, const struct sim_sum *sum)
 		tap_ok(sum->held && sum->held_well);
 	if (run->waits)
 		tap_ok(sum->naks_saved > sum->naks);
+	if (run->type == HRP_TYPE_RC && !run->big_read && !run->kill_both)
+		tap_ok(sum->trains);
 	if (run->limited)
 		tap_ok(sum->limited && (!run->spec || sum->spec_limited));
 	if (sim_has_modes(run))

@@ -170,6 +170,7 @@ struct sim_wr {
 	u8 op;
 	u8 flags;
 	bool received;
+	bool listed;		/* SEND like those beside it, of one piece */
 	bool shared;		/* atomic on a shared counter */
 	u32 len;
 	u32 imm;
@@ -332,6 +333,7 @@ struct sim {
 	u64 nr_followed;	/* answers that took the way of their request */
 	bool stopped;		/* all work is done: let everything run dry */
 	struct hroce_stats counts;
+	u64 trains;
 };
 
 /* sim_core.c */
@@ -355,6 +357,7 @@ struct sim_sum {
 	u64 naks;		/* for a missing request */
 	u64 naks_saved;		/* likewise, not sent, as the request came */
 	u64 limited;		/* messages of engines that lacked credits */
+	u64 trains;		/* bursts of several messages */
 	u64 spec_limited;	/* how often models had to wait for them */
 	/* With opts.modes or opts.spec, by the modes of requester and responder: */
 	u64 mode_ops[SIM_MODE_NR][SIM_MODE_NR];	/* completed */
@@ -373,6 +376,7 @@ u8 sim_mem_copy(struct sim_node *node, const struct hrp_mem *mem, u8 *buf,
 		bool to_mem);
 void sim_buf_split(struct sim *sim, struct sim_buf *buf, u32 base, u32 len,
 		   bool gaps);
+void sim_buf_one(struct sim_buf *buf, u32 base, u32 len);
 void sim_buf_fill(struct sim_node *node, const struct sim_buf *buf,
 		  const u8 *bytes);
 bool sim_buf_equal(struct sim_node *node, const struct sim_buf *buf,

@@ -264,6 +264,7 @@ static void sim_count(const struct sim *sim, struct sim_sum *sum)
 	sum->held += v[HROCE_EV_ACKS_HELD];
 	sum->held_well += v[HROCE_EV_ACKS_LATE] + v[HROCE_EV_ACKS_RODE];
 	sum->limited += v[HROCE_EV_E2E_LIMITED];
+	sum->trains += sim->trains;
 	sum->naks += v[HROCE_EV_NAK_SEQ_SENT];
 	sum->naks_saved += v[HROCE_EV_NAK_SAVED];
 	for (i = 0; sim_has_modes(&sim->opts) && i < sim->nr_qps; i++)

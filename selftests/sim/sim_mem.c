@@ -64,9 +64,8 @@ static u8 *mem_resolve(struct sim_node *node, u32 key, u64 va, u32 len,
 u8 sim_mem_copy(struct sim_node *node, const struct hrp_mem *mem, u8 *buf,
 		bool to_mem)
 {
-	const struct hroce_sge *sge = mem->sges ? mem->sges : &mem->one;
 	u32 nr = mem->sges ? mem->nr_sges : 1;
-	u32 skip = mem->offset;
+	u32 i, skip = mem->offset;
 	u32 len = mem->len;
 
 	if (mem->bytes) {
@@ -74,11 +73,13 @@ u8 sim_mem_copy(struct sim_node *node, const struct hrp_mem *mem, u8 *buf,
 		memcpy(buf, (const u8 *)mem->bytes + skip, len);
 		return HROCE_WC_SUCCESS;
 	}
-	for (; len; sge++, nr--) {
+	for (i = 0; len; i++) {
+		const struct hroce_sge *sge = mem->sges ? hrp_mem_sge(mem, i) :
+							  &mem->one;
 		u32 n;
 		u8 *at;
 
-		sim_check(node->sim, nr);
+		sim_check(node->sim, i < nr);
 		if (skip >= sge->length) {
 			skip -= sge->length;
 			continue;
@@ -119,6 +120,13 @@ void sim_buf_split(struct sim *sim, struct sim_buf *buf, u32 base, u32 len,
 		base += n;
 		len -= n;
 	}
+}
+
+void sim_buf_one(struct sim_buf *buf, u32 base, u32 len)
+{
+	buf->nr = 1;
+	buf->piece[0].base = base;
+	buf->piece[0].len = len;
 }
 
 void sim_buf_fill(struct sim_node *node, const struct sim_buf *buf,

@@ -334,8 +334,14 @@ static void run_requester(struct sim_qp *qp)
 	sim_spray_choose(qp);
 	if (qp->pace)
 		sim_pace_check(qp, &qp->req_burst);
-	sim_check(sim, qp->req_burst.nr_pkts &&
-		       qp->req_burst.nr_pkts <= qp->hrp.req.burst_pkts);
+	sim_check(sim, qp->req_burst.nr_pkts);
+	if (qp->req_burst.train) {
+		sim->trains++;
+		sim_check(sim, qp->req_burst.mem.len <=
+			       qp->hrp.req.burst_pkts * qp->hrp.mtu);
+	} else {
+		sim_check(sim, qp->req_burst.nr_pkts <= qp->hrp.req.burst_pkts);
+	}
 	qp->req_busy = true;
 	qp->req_filled = sim_below(&sim->rng, 2);
 	if (qp->req_filled)

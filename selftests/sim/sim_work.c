@@ -122,6 +122,11 @@ static void make_message(struct sim_qp *qp, struct sim_wr *wr, u32 base)
 		wr->op = wr->op == HROCE_WR_SEND ? HROCE_WR_SEND_IMM :
 			 wr->op == HROCE_WR_WRITE ? HROCE_WR_WRITE_IMM : wr->op;
 	wr->imm = htonl(idx);
+	if (wr->listed) {
+		sim_buf_one(&wr->buf, base, wr->len);
+		sim_buf_fill(qp->node, &wr->buf, wr->want);
+		return;
+	}
 	if (wr->len <= qp->hrp.req.sq.max_inline && sim_below(&sim->rng, 2)) {
 		wr->flags |= HROCE_WRF_INLINE;
 		return;
@@ -251,6 +256,13 @@ static void make_wqe(struct sim_qp *qp, struct sim_wr *wr,
 	wqe->srqn = wr->srqn;
 }
 
+/* SENDs come in lists, too, whose messages may share a burst. */
+static bool is_listed(const struct sim_qp *qp, const struct sim_wr *wr)
+{
+	return qp->hrp.type == HRP_TYPE_RC && wr->op == HROCE_WR_SEND &&
+	       wr->len && wr->len <= qp->hrp.mtu;
+}
+
 /* What the next request is to do, and with how many bytes. */
 static void choose(struct sim_qp *qp, struct sim_wr *wr)
 {
@@ -258,7 +270,12 @@ static void choose(struct sim_qp *qp, struct sim_wr *wr)
 
 	wr->op = random_op(qp);
 	wr->len = random_len(sim, min(sim->opts.max_msg, SIM_WIN_SIZE));
+	if (qp->work.posted && wr[-1].listed && sim_below(&sim->rng, 8)) {
+		wr->op = HROCE_WR_SEND;
+		wr->len = wr[-1].len;
+	}
 	sim_fault_choose(qp, wr);
+	wr->listed = is_listed(qp, wr);
 	if (sim_is_atomic(wr) || wr->op == HROCE_WR_ATOMIC_WRITE)
 		wr->len = 8;
 	else if (wr->op == HROCE_WR_LOCAL_INV || wr->op == HROCE_WR_FLUSH)
@@ -272,11 +289,11 @@ static void add_flags(struct sim_qp *qp, struct sim_wr *wr)
 	struct sim_work *w = &qp->work;
 	struct sim *sim = qp->node->sim;
 
-	if (!sim_below(&sim->rng, 10))
+	if (!sim_below(&sim->rng, wr->listed ? 40 : 10))
 		wr->flags |= HROCE_WRF_FENCE;
 	if (wr->flags & HROCE_WRF_FENCE)
 		w->reads_window = wr->op == HROCE_WR_READ && w->reads_window;
-	if (sim_below(&sim->rng, 2))
+	if (!sim_below(&sim->rng, wr->listed ? 10 : 2))
 		wr->flags |= HROCE_WRF_SOLICITED;
 	w->unsignaled += wr->len + ARENA_SIZE / 32;
 	if (w->unsignaled >= ARENA_SIZE / 4 || w->posted + 1 == w->nr ||

@@ -532,9 +532,9 @@ static void list_asks_once(void)
 
 	rig_begin(HRP_TYPE_RC, 0);
 	for (i = 0; i < 3; i++)
-		rig_post_op(HROCE_WR_SEND, 64);
+		rig_post_op(HROCE_WR_WRITE, 64);
 	for (i = 0; i < 3; i++) {
-		expect_burst(HRP_OP_SEND_ONLY, i, 1);
+		expect_burst(HRP_OP_WRITE_ONLY, i, 1);
 		tap_eq(rig.burst.ackreq_last, i == 2);
 		tap_eq(rig.burst.more, 2 - i);
 	}
@@ -569,7 +569,7 @@ static void long_list_asks_in_between(void)
 	rig_begin(HRP_TYPE_RC, 0);
 	rig.qp.req.cwnd_pkts = 16;
 	for (i = 0; i < 12; i++)
-		rig_post_op(HROCE_WR_SEND, 64);
+		rig_post_op(HROCE_WR_WRITE, 64);
 	for (i = 0; i < 12; i++) {
 		tap_eq(rig_next(), HRP_NEXT_BURST);
 		asked += rig.burst.ackreq_last;
@@ -586,15 +586,15 @@ static void list_asks_again_before_a_failure(void)
 
 	rig_begin(HRP_TYPE_RC, 0);
 	for (i = 0; i < 3; i++)
-		rig_post_op(HROCE_WR_SEND, 64);
-	expect_burst(HRP_OP_SEND_ONLY, 0, 1);
-	expect_burst(HRP_OP_SEND_ONLY, 1, 1);
+		rig_post_op(HROCE_WR_WRITE, 64);
+	expect_burst(HRP_OP_WRITE_ONLY, 0, 1);
+	expect_burst(HRP_OP_WRITE_ONLY, 1, 1);
 	tap_ok(!rig.burst.ackreq_last);
 	tap_eq(hrp_req_next(&rig.qp, rig.now_ns, &rig.burst), HRP_NEXT_BURST);
 	hrp_req_sent(&rig.qp, &rig.burst, HROCE_WC_LOC_PROT_ERR);
-	expect_burst(HRP_OP_SEND_ONLY, 0, 1);
+	expect_burst(HRP_OP_WRITE_ONLY, 0, 1);
 	tap_ok(!rig.burst.ackreq_last);
-	expect_burst(HRP_OP_SEND_ONLY, 1, 1);
+	expect_burst(HRP_OP_WRITE_ONLY, 1, 1);
 	tap_ok(rig.burst.ackreq_last);
 	tap_eq(rig_next(), HRP_NEXT_WAIT);
 	tap_ok(rig_ack(1, 0));
@@ -609,13 +609,13 @@ static void list_asks_again_before_a_failure(void)
 static void drain_asks_again(void)
 {
 	rig_begin(HRP_TYPE_RC, 0);
-	rig_post_op(HROCE_WR_SEND, 64);
-	rig_post_op(HROCE_WR_SEND, 64);
-	expect_burst(HRP_OP_SEND_ONLY, 0, 1);
+	rig_post_op(HROCE_WR_WRITE, 64);
+	rig_post_op(HROCE_WR_WRITE, 64);
+	expect_burst(HRP_OP_WRITE_ONLY, 0, 1);
 	tap_ok(!rig.burst.ackreq_last);
 	rig.qp.state = HRP_SQD;
 	rig.qp.req.drained_event = 1;
-	expect_burst(HRP_OP_SEND_ONLY, 0, 1);
+	expect_burst(HRP_OP_WRITE_ONLY, 0, 1);
 	tap_ok(rig.burst.ackreq_last);
 	tap_eq(rig_next(), HRP_NEXT_WAIT);
 	tap_ok(rig_ack(0, 0));
