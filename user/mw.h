@@ -10,6 +10,11 @@ int hroce_dealloc_mw(struct ibv_mw *mw);
 int hroce_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
 		  struct ibv_mw_bind *mw_bind);
 
+/* Flags of regions, which mean nothing for windows: as other drivers do. */
+#define HROCE_MW_IGNORED	(IBV_ACCESS_MW_BIND | IBV_ACCESS_ON_DEMAND | \
+				 IBV_ACCESS_HUGETLB | \
+				 IBV_ACCESS_OPTIONAL_RANGE)
+
 /**
  * hroce_mw_set_bind - fill in the part of an entry that binds a window
  * @wqe: entry
@@ -25,7 +30,7 @@ static inline void hroce_mw_set_bind(struct hroce_sq_wqe *wqe,
 	wqe->bind.length = info->length;
 	wqe->bind.key = (mw->rkey & ~0xffu) | (rkey & 0xff);
 	wqe->bind.lkey = info->mr ? info->mr->lkey : 0;
-	wqe->bind.access = info->mw_access_flags;
+	wqe->bind.access = info->mw_access_flags & ~HROCE_MW_IGNORED;
 }
 
 #endif /* HROCE_MW_H */

@@ -16,13 +16,14 @@
 #define MAX_3BITS	7	/* retry counters */
 
 /*
- * The kernel's CM sets both FLUSH flags if the device supports one of them.
- * ON_DEMAND concerns regions only, but many programs set it here, too.
+ * The kernel's CM sets both FLUSH flags if the device supports one of them. The
+ * last ones concern regions only, but many programs set them here, too.
  */
 #define QP_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | \
 			 IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT | \
-			 IB_ACCESS_ON_DEMAND)
+			 IB_ACCESS_MW_BIND | IB_ACCESS_ON_DEMAND | \
+			 IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
 
 static int attr_check_path(const struct hroce_qp *qp,
 			   const struct ib_qp_attr *attr, int mask)

@@ -2,7 +2,7 @@
 /*
  * UCX, libfabric and NCCL probe a device before they use it, each in its own
  * way. Each case probes as one of them does, and checks the answer that this
- * program needs.
+ * program needs. The last ones are for what other programs take for granted.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -536,6 +536,36 @@ static void other_vendors_decline(struct vt *t)
 	}
 }
 
+/*
+ * Bindings for other languages have one type for the flags of regions, queue
+ * pairs and windows, and one default: flags that mean nothing here are passed
+ * over, as rdma_rxe and mlx5 do.
+ */
+static void one_set_of_flags(struct vt *t)
+{
+	int access = VT_ALL | IBV_ACCESS_MW_BIND | IBV_ACCESS_RELAXED_ORDERING;
+	struct vt_opt o = { .access = access };
+	struct vt_mem *d = vt_mem(&t->a, 64, access);
+	struct vt_mem *s = vt_mem(&t->b, 64, access);
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	struct vt_pair *p;
+	struct vt_win w;
+
+	if (t->arg)
+		o.access |= IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB;
+	p = vt_pair(t, &o);
+	VT_EQ(ibv_query_qp(p->qp[0], &attr, IBV_QP_ACCESS_FLAGS, &init), 0);
+	VT_EQ(attr.qp_access_flags & VT_ALL, VT_ALL);
+	for (int type = IBV_MW_TYPE_1; type <= IBV_MW_TYPE_2; type++) {
+		w = vt_bound(p, type, d, 0, 64, o.access);
+		vt_fill(s, 0, 64, type);
+		vt_win_send(p, IBV_WR_RDMA_WRITE, &w, 0, s, 64);
+		vt_expect(p->scq[1], 0, IBV_WC_SUCCESS);
+		vt_verify(d, 0, 64, type);
+	}
+}
+
 static const struct vt_case cases[] = {
 	VT_CASE_ARG("largest_inline_is_found_rc", largest_inline_is_found,
 		    IBV_QPT_RC),
@@ -568,6 +598,8 @@ static const struct vt_case cases[] = {
 	VT_CASE(rnr_timer_while_connected),
 	VT_CASE(empty_write_flushes),
 	VT_CASE(other_vendors_decline),
+	VT_CASE_ARG("one_set_of_flags", one_set_of_flags, 0),
+	VT_CASE_ARG("one_set_of_flags_more", one_set_of_flags, 1),
 };
 
 VT_MAIN(cases)
