@@ -178,6 +178,9 @@ static void cq_switch(struct hroce_cq *cq, const struct hroce_map *map,
 		hroce_map_close(&cq->map);
 	}
 	cq->map = *map;
+	/* Its thread is polling. The entry was not returned: it is the first. */
+	if (cq->current)
+		cq->current = hroce_cons_peek(&cq->ring);
 }
 
 static int cq_resize_locked(struct hroce_cq *cq, int nr_cqes)

@@ -324,6 +324,45 @@ static void poll_both_ways(struct vt *t)
 	VT_EQ(ibv_destroy_cq(plain), 0);
 }
 
+/* In the middle of polling, which takes no lock here: the entry moves along. */
+static void resized_while_polling(struct vt *t)
+{
+	struct ibv_cq_init_attr_ex init = {
+		.cqe = 16, .wc_flags = IBV_WC_STANDARD_FLAGS,
+		.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS,
+		.flags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED,
+	};
+	struct ibv_cq_ex *cq = ibv_create_cq_ex(t->b.ctx, &init);
+	struct vt_opt o = { .rcq = { NULL, ibv_cq_ex_to_cq(cq) } };
+	struct ibv_cq *plain = ibv_cq_ex_to_cq(cq);
+	struct ibv_poll_cq_attr attr = {};
+	struct vt_pair *p;
+
+	VT_OK(cq, "%s", strerror(errno));
+	p = vt_pair(t, &o);
+	for (int i = 0; i < 12; i++) {
+		vt_recv(p->qp[1], i, NULL, 0, 0);
+		VT_EQ(vt_run(p, (struct vt_wr){
+			.op = IBV_WR_SEND_WITH_IMM, .imm = i }),
+		      IBV_WC_SUCCESS);
+	}
+	VT_EQ(ibv_start_poll(cq, &attr), 0);
+	for (int i = 0; i < 12; i++) {
+		/* To other sizes, too small at last, which changes nothing. */
+		VT_EQ(ibv_resize_cq(plain, i < 9 ? 16 << (i & 3) : 1),
+		      i < 9 || i == 11 ? 0 : EINVAL);
+		VT_EQ(cq->wr_id, i);
+		VT_EQ(ibv_wc_read_opcode(cq), IBV_WC_RECV);
+		VT_EQ(be32toh(ibv_wc_read_imm_data(cq)), i);
+		VT_EQ(ibv_wc_read_qp_num(cq), p->qp[1]->qp_num);
+		VT_EQ(ibv_next_poll(cq), i < 11 ? 0 : ENOENT);
+	}
+	ibv_end_poll(cq);
+	vt_forget(p->qp[1]);
+	VT_EQ(ibv_destroy_qp(p->qp[1]), 0);
+	VT_EQ(ibv_destroy_cq(plain), 0);
+}
+
 static uint64_t now_ns(void)
 {
 	struct timespec ts;
@@ -392,6 +431,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(datagrams),
 	VT_CASE(poll_receives),
 	VT_CASE(poll_both_ways),
+	VT_CASE(resized_while_polling),
 	VT_CASE(timestamps),
 	VT_CASE(cq_ex_refuses_unknown),
 };
