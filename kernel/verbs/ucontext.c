@@ -74,25 +74,41 @@ int hroce_ucontext_check(struct ib_udata *udata)
 	return 0;
 }
 
-struct hroce_fetcher *hroce_ucontext_fetcher(struct ib_udata *udata)
+/* That of the last region, if the calling process is the same. */
+static struct hroce_fetcher *ucontext_last_fetcher(struct hroce_ucontext *ctx)
 {
 	struct hroce_fetcher *fetcher;
+
+	mutex_lock(&ctx->lock);
+	fetcher = ctx->fetcher;
+	if (fetcher && fetcher->mm == current->mm)
+		hroce_fetcher_get(fetcher);
+	else
+		fetcher = NULL;
+	mutex_unlock(&ctx->lock);
+	return fetcher;
+}
+
+struct hroce_fetcher *hroce_ucontext_fetcher(struct ib_udata *udata)
+{
+	struct hroce_fetcher *fetcher, *last;
 	struct hroce_ucontext *ctx;
 
 	ctx = rdma_udata_to_drv_context(udata, struct hroce_ucontext, ib);
-	mutex_lock(&ctx->lock);
-	fetcher = ctx->fetcher;
-	if (!fetcher || fetcher->mm != current->mm) {
-		fetcher = hroce_fetcher_of_process();
-		if (IS_ERR(fetcher))
-			goto unlock;
-		if (ctx->fetcher)
-			hroce_fetcher_put(ctx->fetcher);
-		ctx->fetcher = fetcher;
-	}
+	fetcher = ucontext_last_fetcher(ctx);
+	if (fetcher)
+		return fetcher;
+	/* Without the lock: makes a workqueue, see locking.rst. */
+	fetcher = hroce_fetcher_of_process();
+	if (IS_ERR(fetcher))
+		return fetcher;
 	hroce_fetcher_get(fetcher);
-unlock:
+	mutex_lock(&ctx->lock);
+	last = ctx->fetcher;
+	ctx->fetcher = fetcher;
 	mutex_unlock(&ctx->lock);
+	if (last)
+		hroce_fetcher_put(last);
 	return fetcher;
 }
 

@@ -15,9 +15,9 @@ struct hroce_fetcher;
  * struct hroce_ucontext - context of one open of the device
  * @ib: ib_core's context
  * @user: what the datapath knows of it
- * @lock: guards @old_rings and the creation of @fetcher
+ * @lock: guards @old_rings and @fetcher; mmap_lock may be held
  * @used: number of its objects, see verbs/quota.h
- * @fetcher: fetches memory with on-demand paging; NULL until it is needed
+ * @fetcher: fetches memory with on-demand paging; NULL until needed [lock]
  * @old_rings: rings of destroyed queues that may still be mapped [lock]
  */
 struct hroce_ucontext {
