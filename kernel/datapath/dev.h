@@ -75,7 +75,7 @@
  *	HRP_SPRAY_PATHS, see proto/spray.h
  * @busy_poll: processes that poll an empty CQ poll the netdev, see busy.h
  * @leaving: the device is being unregistered, or leaves its namespace: verbs
- *	must not start to wait
+ *	must not start to wait, and user space connects no queue pair
  * @poller: polls send queues, if enabled
  */
 struct hroce_dev {

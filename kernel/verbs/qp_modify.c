@@ -354,6 +354,16 @@ static void qp_reset(struct hroce_qp *qp)
 	hroce_qp_unlock(qp);
 }
 
+/*
+ * The queue pairs of user space are flushed, or have been, as their device is
+ * removed: one that came to life again would not be. See removal.c.
+ */
+static bool qp_is_leaving(const struct hroce_qp *qp, const struct qp_change *c)
+{
+	return qp->user && READ_ONCE(hqp_dev(qp)->leaving) &&
+	       c->to != IB_QPS_RESET && c->to != IB_QPS_ERR;
+}
+
 static int qp_modify_locked(struct hroce_qp *qp, struct qp_change *c)
 {
 	int err;
@@ -361,6 +371,8 @@ static int qp_modify_locked(struct hroce_qp *qp, struct qp_change *c)
 	lockdep_assert_held(&qp->modify_lock);
 	c->from = (enum ib_qp_state)READ_ONCE(qp->proto.state);
 	c->to = c->mask & IB_QP_STATE ? c->attr->qp_state : c->from;
+	if (qp_is_leaving(qp, c))
+		return -EIO;
 	err = change_prepare(qp, c);
 	if (err)
 		return err;

@@ -2,7 +2,8 @@
 /*
  * Flush queue pairs of user space before their device is removed. ib_core
  * raises IBV_EVENT_DEVICE_FATAL and destroys the objects; a process that only
- * polls a CQ would wait forever.
+ * polls a CQ would wait forever. From then on they stay in RESET or ERR: many
+ * programs connect again when they see that their requests are flushed.
  *
  * This is a client of ib_core, since every removal calls clients first, in the
  * reverse order of registration: this one before ib_uverbs, which was loaded
@@ -35,6 +36,8 @@ static void removal_begin(struct ib_device *ibdev, void *client_data)
 	struct hroce_dev *dev = to_hdev(ibdev);
 
 	WRITE_ONCE(dev->leaving, true);
+	/* Either a queue pair is found below, or it finds @leaving set. */
+	smp_mb();
 	hroce_mr_end_advice();
 	hroce_qp_visit_all(dev, removal_flush);
 }

@@ -107,6 +107,18 @@ delete_link_under_traffic() {
 	done
 }
 
+# What waits for a completion gets one, also if it connects while the link is being removed from many queue pairs.
+connected_while_deleted() {
+	local pid
+
+	fresh || return
+	HROCE_DEV=nla timeout -s KILL 120 "$build/vt_again" 3000 >"/tmp/again-$id" &
+	pid=$!
+	wait_for 60 grep -q ready "/tmp/again-$id" && rdma link del nla || return
+	wait "$pid" || { cat "/tmp/again-$id"; return 1; }
+	cat "/tmp/again-$id"
+}
+
 delete_netdev_under_traffic() {
 	fresh || return
 	under_traffic ip -n "$nsA" link del ea && must_fail || return
@@ -273,6 +285,7 @@ tap_case lifecycle.refused refused
 tap_case lifecycle.refused_with_reason refused_with_reason
 tap_case lifecycle.renamed renamed
 tap_case lifecycle.delete_link_under_traffic delete_link_under_traffic
+tap_case lifecycle.connected_while_deleted connected_while_deleted
 tap_case lifecycle.delete_netdev_under_traffic delete_netdev_under_traffic
 tap_case lifecycle.delete_namespace_under_traffic delete_namespace_under_traffic
 tap_case lifecycle.move_netdev_under_traffic move_netdev_under_traffic
