@@ -54,6 +54,9 @@ static void cq_fire(struct hroce_cq *cq)
 {
 	lockdep_assert_held(&cq->lock);
 	cq->held_back = 0;
+	/* The next delay begins anew, unless the timer is just expiring. */
+	if (unlikely(cq->timer_on) && hrtimer_try_to_cancel(&cq->timer) >= 0)
+		cq->timer_on = false;
 	/*
 	 * If the consumer arms the CQ again before this store, no event is
 	 * lost: this one is raised after that.

@@ -726,6 +726,31 @@ static void moderated_by_period(struct vt *t)
 	}
 }
 
+/* The period begins anew behind an event that the count has raised. */
+static void moderated_anew(struct vt *t)
+{
+	struct ibv_comp_channel *chan = vt_channel(&t->b);
+	struct vt_opt o = { .chan = { NULL, chan } };
+	struct vt_pair *p = vt_pair(t, &o);
+	uint64_t start;
+
+	moderate(p->rcq[1], 2, 60000);
+	recv_n(p, 0, 3);
+	VT_EQ(ibv_req_notify_cq(p->rcq[1], 0), 0);
+	send_n(p, 0, 2, 0);
+	vt_cq_event(chan);
+	for (int i = 0; i < 2; i++)
+		vt_expect(p->rcq[1], i, IBV_WC_SUCCESS);
+	VT_EQ(ibv_req_notify_cq(p->rcq[1], 0), 0);
+	usleep(30000);
+	start = vt_now_us();
+	send_n(p, 2, 1, 0);
+	vt_cq_event(chan);
+	VT_OK(vt_now_us() - start >= 60000, "after %llu us",
+	      (unsigned long long)(vt_now_us() - start));
+	vt_expect(p->rcq[1], 2, IBV_WC_SUCCESS);
+}
+
 /* A queue whose owner answers for the room raises no error when it wraps. */
 static void overrun_ignored(struct vt *t)
 {
@@ -782,6 +807,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(moderation_is_offered),
 	VT_CASE(moderated_by_count),
 	VT_CASE(moderated_by_period),
+	VT_CASE(moderated_anew),
 	VT_CASE(overrun_ignored),
 };
 
