@@ -222,6 +222,11 @@ void hroce_qp_rehash(struct hroce_qp *qp, bool answer)
 
 void hroce_qp_error(struct hroce_qp *qp)
 {
+	/* UC and UD: the receive queue has worked up to now. */
+	hroce_qp_lock(qp);
+	if (qp->proto.state == HRP_SQE)
+		WRITE_ONCE(qp->proto.state, HRP_ERR);
+	hroce_qp_unlock(qp);
 	set_bit(HRP_PENDING_ERROR, &qp->proto.pending);
 	hroce_qp_run_pending(qp);
 }

@@ -340,6 +340,70 @@ static void current_state_must_match(struct vt *t)
 	VT_EQ(ibv_modify_qp(r.qp, &a, IBV_QP_STATE | IBV_QP_CUR_STATE), 0);
 }
 
+/* A request that is too long, or of memory that is none. */
+static void break_send_queue(struct vt_pair *p, struct vt_mem *m)
+{
+	struct vt_wr w = { .op = IBV_WR_SEND, .id = 77, .local = m, .len = 8,
+			   .off = 1 << 20, .flags = IBV_SEND_SIGNALED };
+
+	if (p->opt.type == IBV_QPT_UD) {
+		w.ah = p->ah[0];
+		w.qpn = p->qp[1]->qp_num;
+	}
+	vt_send(p->qp[0], &w);
+	w.off = 0;
+	w.id = 78;
+	vt_send(p->qp[0], &w);
+	vt_expect(p->scq[0], 77, IBV_WC_LOC_PROT_ERR);
+	vt_expect(p->scq[0], 78, IBV_WC_WR_FLUSH_ERR);
+	VT_EQ(vt_state(p->qp[0]), IBV_QPS_SQE);
+}
+
+static void send_8(struct vt_pair *p, int from, struct vt_mem *m, uint64_t id)
+{
+	struct vt_wr w = { .op = IBV_WR_SEND, .id = id, .local = m, .len = 8,
+			   .flags = IBV_SEND_SIGNALED };
+
+	if (p->opt.type == IBV_QPT_UD) {
+		w.ah = p->ah[from];
+		w.qpn = p->qp[!from]->qp_num;
+	}
+	vt_send(p->qp[from], &w);
+}
+
+/* UC and UD: the send queue has failed, and the receive queue goes on. */
+static void send_queue_error(struct vt *t)
+{
+	struct vt_opt o = { .type = t->arg };
+	struct vt_pair *p = vt_pair(t, &o);
+	struct vt_mem *m[2] = { vt_mem(&t->a, 128, VT_ALL),
+				vt_mem(&t->b, 128, VT_ALL) };
+	struct ibv_qp_attr a = { .qp_state = IBV_QPS_RTS,
+				 .cur_qp_state = IBV_QPS_RTS };
+
+	for (int i = 0; i < 3; i++) {
+		vt_recv(p->qp[0], 1, m[0], 0, 64);
+		vt_recv(p->qp[1], 2, m[1], 0, 64);
+		break_send_queue(p, m[0]);
+		send_8(p, 1, m[1], 3);
+		vt_expect(p->scq[1], 3, IBV_WC_SUCCESS);
+		vt_expect(p->rcq[0], 1, IBV_WC_SUCCESS);
+		send_8(p, 0, m[0], 4);
+		vt_expect(p->scq[0], 4, IBV_WC_WR_FLUSH_ERR);
+		VT_EQ(ibv_modify_qp(p->qp[0], &a, IBV_QP_STATE |
+				    IBV_QP_CUR_STATE), EINVAL);
+		vt_to(p->qp[0], IBV_QPS_RTS);
+		send_8(p, 0, m[0], 5);
+		vt_expect(p->scq[0], 5, IBV_WC_SUCCESS);
+		vt_expect(p->rcq[1], 2, IBV_WC_SUCCESS);
+	}
+	vt_recv(p->qp[0], 6, m[0], 0, 64);
+	break_send_queue(p, m[0]);
+	vt_quiet(p->rcq[0], 20);
+	vt_to(p->qp[0], IBV_QPS_ERR);
+	vt_expect(p->rcq[0], 6, IBV_WC_WR_FLUSH_ERR);
+}
+
 static void posting_by_state(struct vt *t)
 {
 	struct rig r = rig_make(t, t->arg);
@@ -560,6 +624,8 @@ static const struct vt_case cases[] = {
 	VT_CASE_ARG("posting_by_state_rc", posting_by_state, IBV_QPT_RC),
 	VT_CASE_ARG("posting_by_state_uc", posting_by_state, IBV_QPT_UC),
 	VT_CASE_ARG("posting_by_state_ud", posting_by_state, IBV_QPT_UD),
+	VT_CASE_ARG("send_queue_error_uc", send_queue_error, IBV_QPT_UC),
+	VT_CASE_ARG("send_queue_error_ud", send_queue_error, IBV_QPT_UD),
 	VT_CASE(drained_queue_waits),
 	VT_CASE(drain_finishes_what_runs),
 	VT_CASE(new_path_after_loss),

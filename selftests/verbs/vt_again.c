@@ -8,8 +8,9 @@
  * polling its CQ. When the receive request fails, the process connects it anew,
  * and posts another one. NR other queue pairs, made later, do nothing. "ready"
  * is printed when all are there, and at the end how often it has connected.
+ * Another queue pair, of UD, waits for a datagram in state SQE.
  *
- * Exit status 0: it cannot connect any more; 1: the request did not complete
+ * Exit status 0: it cannot connect any more; 1: a receive request did not complete
  * after IBV_EVENT_DEVICE_FATAL. Needs HROCE_DEV.
  */
 #include "vt.h"
@@ -69,12 +70,35 @@ static bool completes(struct vt_end *e, struct ibv_cq *cq)
 	return true;
 }
 
+/* Its send queue has failed, its receive queue works. Return: the CQ. */
+static struct ibv_cq *datagram_wait(struct vt_end *e)
+{
+	struct vt_opt o = { .type = IBV_QPT_UD, .sq = 1, .rq = 1, .sge = 1 };
+	struct ibv_send_wr *bad_send, send = {
+		.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
+		.num_sge = 1, .sg_list = &(struct ibv_sge){ .length = 1 },
+		.wr.ud.ah = vt_ah(e, &e->gid),
+	};
+	struct ibv_cq *cq = vt_cq(e, 4, NULL);
+	struct ibv_recv_wr *bad, wr = { .wr_id = 1 };
+	struct ibv_qp *qp = vt_qp(e, &o, cq, cq, NULL, NULL);
+
+	vt_to_init(e, qp, &o);
+	vt_to_rtr(e, qp, &o, &e->gid, 0, 0);
+	vt_to_rts(qp, &o, 0);
+	VT_EQ(ibv_post_recv(qp, &wr, &bad), 0);
+	VT_EQ(ibv_post_send(qp, &send, &bad_send), 0);
+	vt_expect(cq, 0, IBV_WC_LOC_PROT_ERR);
+	VT_EQ(vt_state(qp), IBV_QPS_SQE);
+	return cq;
+}
+
 static int run(int nr)
 {
 	struct ibv_recv_wr *bad, wr = {};
 	struct vt_opt o = {};
 	struct vt t = {};
-	struct ibv_cq *cq;
+	struct ibv_cq *cq, *sqe_cq;
 	struct ibv_qp *qp;
 	int i, again = 0;
 
@@ -86,6 +110,7 @@ static int run(int nr)
 	qp = vt_qp(&t.a, &o, cq, cq, NULL, NULL);
 	for (i = 0; i < nr; i++)
 		vt_qp(&t.a, &o, cq, cq, NULL, NULL);
+	sqe_cq = datagram_wait(&t.a);
 	VT_EQ(connect_again(&t.a, qp, &o), 0);
 	VT_EQ(ibv_post_recv(qp, &wr, &bad), 0);
 	printf("ready\n");
@@ -105,6 +130,10 @@ static int run(int nr)
 			break;
 	}
 	printf("connected %d times\n", again);
+	if (!completes(&t.a, sqe_cq)) {
+		printf("lost in SQE\n");
+		return 1;
+	}
 	return 0;
 }
 
