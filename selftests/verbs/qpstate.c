@@ -452,6 +452,36 @@ static void drained_queue_waits(struct vt *t)
 	vt_verify(d, 0, 64, 1);
 }
 
+/* What a drained queue holds is flushed by an error, and forgotten by a reset. */
+static void drained_queue_ends(struct vt *t)
+{
+	struct vt_opt o = { .type = t->arg };
+	struct vt_pair *p = vt_pair(t, &o);
+	struct vt_mem *m = vt_mem(&t->a, 64, VT_ALL);
+	struct ibv_qp_attr a = {
+		.qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1,
+	};
+
+	VT_EQ(ibv_modify_qp(p->qp[0], &a, IBV_QP_STATE |
+			    IBV_QP_EN_SQD_ASYNC_NOTIFY), 0);
+	VT_OK(vt_async(&t->a, IBV_EVENT_SQ_DRAINED) == p->qp[0], "other QP");
+	vt_recv(p->qp[0], 1, m, 0, 64);
+	for (int i = 0; i < 3; i++)
+		send_8(p, 0, m, 10 + i);
+	vt_quiet(p->scq[0], 30);
+	vt_to(p->qp[0], IBV_QPS_ERR);
+	for (int i = 0; i < 3; i++)
+		vt_expect(p->scq[0], 10 + i, IBV_WC_WR_FLUSH_ERR);
+	vt_expect(p->rcq[0], 1, IBV_WC_WR_FLUSH_ERR);
+
+	p = vt_pair(t, &o);
+	vt_to(p->qp[0], IBV_QPS_SQD);
+	send_8(p, 0, m, 20);
+	vt_to(p->qp[0], IBV_QPS_RESET);
+	vt_quiet(p->scq[0], 30);
+	VT_OK(!vt_async_pending(&t->a, 0), "event");
+}
+
 /* Whatever was under way when SQD was asked for completes first. */
 static void drain_finishes_what_runs(struct vt *t)
 {
@@ -627,6 +657,9 @@ static const struct vt_case cases[] = {
 	VT_CASE_ARG("send_queue_error_uc", send_queue_error, IBV_QPT_UC),
 	VT_CASE_ARG("send_queue_error_ud", send_queue_error, IBV_QPT_UD),
 	VT_CASE(drained_queue_waits),
+	VT_CASE_ARG("drained_queue_ends_rc", drained_queue_ends, IBV_QPT_RC),
+	VT_CASE_ARG("drained_queue_ends_uc", drained_queue_ends, IBV_QPT_UC),
+	VT_CASE_ARG("drained_queue_ends_ud", drained_queue_ends, IBV_QPT_UD),
 	VT_CASE(drain_finishes_what_runs),
 	VT_CASE(new_path_after_loss),
 	VT_CASE(reset_and_reuse),
