@@ -7,7 +7,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sim.h"
+#include "sim_junk.h"
 #include "tap.h"
 
 static const struct sim_opts runs[] = {
@@ -160,6 +160,47 @@ static const struct sim_opts runs[] = {
 	{ .name = "uc_spec_all_5", .type = HRP_TYPE_UC, .nr_pairs = 3,
 	  .nr_ops = 800, .spec = true, .drop_ppm = 50000,
 	  .dup_ppm = 50000, .reorder_ppm = 50000, .pause_us = 100 },
+	{ .name = "ud_spec_clean", .type = HRP_TYPE_UD, .nr_pairs = 3,
+	  .nr_ops = 400, .spec = true },
+	{ .name = "ud_spec_all_5", .type = HRP_TYPE_UD, .nr_pairs = 3,
+	  .nr_ops = 800, .spec = true, .drop_ppm = 50000,
+	  .dup_ppm = 50000, .reorder_ppm = 50000, .pause_us = 100 },
+	/* It sends malformed packets between good ones. */
+	{ .name = "rc_spec_junk", .nr_pairs = 6, .nr_ops = 400, .spec = true,
+	  .junk = true, .pause_us = 50 },
+	{ .name = "rc_spec_junk_all_5", .nr_pairs = 6, .nr_ops = 200,
+	  .spec = true, .junk = true, .pause_us = 100, .drop_ppm = 50000,
+	  .dup_ppm = 50000, .reorder_ppm = 50000 },
+	{ .name = "xrc_spec_junk", .type = HRP_TYPE_XRC_INI, .nr_pairs = 6,
+	  .nr_ops = 300, .spec = true, .junk = true, .pause_us = 50 },
+	{ .name = "xrc_spec_junk_all_5", .type = HRP_TYPE_XRC_INI,
+	  .nr_pairs = 6, .nr_ops = 200, .spec = true, .junk = true,
+	  .pause_us = 100, .drop_ppm = 50000, .dup_ppm = 50000,
+	  .reorder_ppm = 50000 },
+	{ .name = "uc_spec_junk", .type = HRP_TYPE_UC, .nr_pairs = 3,
+	  .nr_ops = 800, .spec = true, .junk = true, .pause_us = 50 },
+	{ .name = "uc_spec_junk_all_5", .type = HRP_TYPE_UC, .nr_pairs = 3,
+	  .nr_ops = 800, .spec = true, .junk = true, .pause_us = 100,
+	  .drop_ppm = 50000, .dup_ppm = 50000, .reorder_ppm = 50000 },
+	{ .name = "ud_spec_junk", .type = HRP_TYPE_UD, .nr_pairs = 3,
+	  .nr_ops = 800, .spec = true, .junk = true },
+	{ .name = "ud_spec_junk_all_5", .type = HRP_TYPE_UD, .nr_pairs = 3,
+	  .nr_ops = 800, .spec = true, .junk = true, .pause_us = 100,
+	  .drop_ppm = 50000, .dup_ppm = 50000, .reorder_ppm = 50000 },
+	/* A packet of it ends the connection; two of them for each. */
+	{ .name = "rc_spec_wrong", .nr_pairs = 40, .nr_ops = 60,
+	  .mtu_shift = 9, .spec = true, .fault = true, .wrong = true,
+	  .early = true },
+	{ .name = "rc_spec_wrong_all_5", .nr_pairs = 40, .nr_ops = 60,
+	  .mtu_shift = 9, .spec = true, .fault = true, .wrong = true,
+	  .early = true, .drop_ppm = 50000, .dup_ppm = 50000,
+	  .reorder_ppm = 50000 },
+	{ .name = "xrc_spec_wrong", .type = HRP_TYPE_XRC_INI, .nr_pairs = 36,
+	  .nr_ops = 60, .mtu_shift = 9, .spec = true, .fault = true,
+	  .wrong = true, .early = true },
+	{ .name = "rc_spec_wrong_junk", .nr_pairs = 40, .nr_ops = 60,
+	  .mtu_shift = 9, .spec = true, .fault = true, .wrong = true,
+	  .early = true, .junk = true },
 	/* Several gaps in a flight. */
 	{ .name = "rc_sack", .nr_pairs = 3, .nr_ops = 1500, .keeps = true,
 	  .sacks = true, .mtu_shift = 8, .max_msg = 65536, .timeout = 14,
@@ -299,6 +340,10 @@ static void check_sum(const struct sim_opts *run, const struct sim_sum *sum)
 		tap_ok(sum->limited && (!run->spec || sum->spec_limited));
 	if (sim_has_modes(run))
 		tap_ok(sim_modes_met(run, sum));
+	if (run->wrong)
+		tap_ok(sim_faults_met(run, sum));
+	if (run->junk)
+		tap_ok(sim_junk_met(run, sum));
 }
 
 /* Each run several times, with other seeds and hence other sizes. */

@@ -11,6 +11,8 @@
  *	sim_hold.c	for how long its answers are held
  *	sim_mode.c	what it can do when packets get lost
  *	sim_spec.h	a model of a plain peer in place of the engine
+ *	sim_junk.c	malformed packets of it
+ *	sim_wrong.c	those that end the connection
  *	sim_credit.c	checks what engines tell of receive entries
  *	sim_pace.c	checks its rate
  *	sim_spray.c	its requests and answers on several ways
@@ -56,6 +58,77 @@ enum sim_mode {
 	SIM_MODE_NR,
 };
 
+/* Malformed packets, and other nonsense, of models: see sim_junk.c. */
+enum sim_junk {
+	SIM_JUNK_CUT,
+	SIM_JUNK_VERSION,
+	SIM_JUNK_PAD,
+	SIM_JUNK_PAYLOAD,
+	SIM_JUNK_OPCODE,
+	SIM_JUNK_SERVICE,
+	SIM_JUNK_SIDE,
+	SIM_JUNK_REQUEST_ICRC,
+	SIM_JUNK_ANSWER_ICRC,
+	SIM_JUNK_FAR,
+	SIM_JUNK_OLD_READ,
+	SIM_JUNK_OLD_SEND,
+	SIM_JUNK_MESSAGE,
+	SIM_JUNK_QKEY,
+	SIM_JUNK_LONG,
+	SIM_JUNK_GHOST,
+	SIM_JUNK_STALE,
+	SIM_JUNK_SYNDROME,
+	SIM_JUNK_NAK,
+	SIM_JUNK_RNR,
+	SIM_JUNK_CREDITS,
+	SIM_JUNK_SWAP,		/* from here on: no packets of their own */
+	SIM_JUNK_BITS,
+	SIM_JUNK_NR,
+};
+
+/* How a request or answer of a model is wrong: see sim_wrong.c. */
+enum sim_wrong {
+	SIM_RIGHT,
+	SIM_FIRST_IN_MSG,
+	SIM_MIDDLE_ALONE,
+	SIM_LAST_ALONE,
+	SIM_OTHER_KIND,
+	SIM_READ_IN_MSG,
+	SIM_SHORT_FIRST,
+	SIM_SHORT_MIDDLE,
+	SIM_LONG_ONLY,
+	SIM_EMPTY_LAST,
+	SIM_LESS,		/* than the RETH says */
+	SIM_MORE,
+	SIM_HUGE,		/* more than 2^31 bytes */
+	SIM_ODD_LEN,
+	SIM_UNALIGNED,
+	SIM_NO_TYPE,		/* FLUSH: no placement type, or none that there is */
+	SIM_OTHER_TYPE,
+	SIM_OTHER_LEVEL,
+	SIM_OTHER_SRQ,
+	SIM_RESERVED_OP,
+	SIM_WRONG_ANSWERS,
+	SIM_ANSWER_SHORT = SIM_WRONG_ANSWERS,
+	SIM_ANSWER_MORE,
+	SIM_ANSWER_LESS,
+	SIM_ANSWER_ONLY,	/* in place of the first one, and so on */
+	SIM_ANSWER_MIDDLE,
+	SIM_ANSWER_LAST,
+	SIM_ANSWER_NO_LAST,
+	SIM_ANSWER_ATOMIC,
+	SIM_ANSWER_READ,
+	SIM_ANSWER_ACK,
+	SIM_ANSWER_PAYLOAD,
+	SIM_NAK_INVALID,
+	SIM_NAK_ACCESS,
+	SIM_NAK_OPERATION,
+	SIM_NAK_RESERVED,
+	SIM_NAK_MIDWAY,
+};
+
+#define SIM_MAX_FAULTS	64
+
 /* What a run is like. Rates are per million frames. */
 struct sim_opts {
 	const char *name;
@@ -86,6 +159,7 @@ struct sim_opts {
 	bool keeps;		/* some requests must be kept, not in vain */
 	bool modes;		/* all pairs of modes, see enum sim_mode */
 	bool spec;		/* likewise, but node 1 is the model of a plain peer */
+	bool junk;		/* which sends malformed packets, too */
 	bool sacks;		/* some peers must tell what they keep */
 	bool longer;		/* some peers must agree on longer packets */
 	bool paced;		/* requesters have rates, which change */
@@ -97,6 +171,7 @@ struct sim_opts {
 	bool kill_one;		/* one side goes to ERR on the way */
 	bool kill_both;
 	bool fault;		/* node 0 alone sends, the last request is bad */
+	bool wrong;		/* as the model breaks a rule */
 	bool early;		/* not the last one, but one before */
 	bool both;		/* node 1 sends, too, until that */
 	bool spray;		/* requests take several ways, slow and fast ones */
@@ -247,11 +322,13 @@ struct sim_credit {
  * @psn: expected PSN
  * @in_msg: HRP_OI_SEND or HRP_OI_WRITE while a message is in progress
  * @has_entry: a receive entry was taken for this message or the next one
+ * @room: bytes that the message in progress may still have
  */
 struct sim_uc {
 	u32 psn;
 	u32 in_msg;
 	bool has_entry;
+	u32 room;
 };
 
 struct sim_qp {
@@ -325,12 +402,14 @@ struct sim {
 	u32 max_events;
 	struct sim_node node[2];
 	u32 nr_qps;
-	struct sim_qp *qp[64];
+	struct sim_qp *qp[80];
 	u64 link_free_ns[2];
 	u64 nr_frames;
 	u64 nr_sent;
 	u64 nr_cnps;
 	u64 nr_followed;	/* answers that took the way of their request */
+	u64 junk[SIM_JUNK_NR];	/* arrived at engines */
+	u64 faults[SIM_MAX_FAULTS];	/* requests that have failed as they had to */
 	bool stopped;		/* all work is done: let everything run dry */
 	struct hroce_stats counts;
 	u64 trains;
@@ -363,6 +442,8 @@ struct sim_sum {
 	u64 mode_ops[SIM_MODE_NR][SIM_MODE_NR];	/* completed */
 	u64 mode_kept[SIM_MODE_NR];		/* requests, by that of the responder */
 	u64 mode_agreed;	/* requesters whose peer sends selective acknowledgements */
+	u64 junk[SIM_JUNK_NR];
+	u64 faults[SIM_MAX_FAULTS];
 };
 
 /* Run @opts to its end, and add to @sum. Return: whether all was right. */
@@ -406,6 +487,8 @@ void sim_net_send_pkt(struct sim_qp *from, const struct hrp_pkt *pkt,
 		      const u8 *payload);
 void sim_net_send(struct sim_qp *from, const struct hrp_burst *b,
 		  const u8 *payload);
+void sim_net_send_junk(struct sim_qp *from, enum sim_junk kind,
+		       const u8 *bytes, u32 len);
 
 /* sim_qp.c */
 struct sim_qp *sim_qp_new(struct sim_node *node, enum hrp_type type, u32 qpn,
@@ -417,6 +500,9 @@ void sim_qp_kick(struct sim_qp *qp);
 void sim_qp_error(struct sim_qp *qp);
 void sim_qp_receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 		    bool damaged);
+/* The same, without what waits for it. */
+void sim_qp_receive_alone(struct sim_qp *qp, const struct hrp_pkt *pkt,
+			  u8 *payload, bool damaged);
 /* A marked frame of the peer has arrived. */
 void sim_qp_marked(struct sim_qp *qp);
 
@@ -483,6 +569,15 @@ bool sim_fault_is_next(const struct sim_qp *qp);
 
 /* Is it the fault, or behind it, so that the peer executes nothing of it? */
 bool sim_fault_prevents(const struct sim_qp *qp, const struct sim_wr *wr);
+
+/* What is wrong with it, or with its answer: enum sim_wrong. */
+u8 sim_fault_wrong(const struct sim_qp *qp);
+
+/* At the end: is the queue pair of the engine in the state that it has to be in? */
+void sim_fault_check_state(const struct sim_qp *qp);
+
+/* Print what was counted. Return: has each request that breaks a rule been met? */
+bool sim_faults_met(const struct sim_opts *opts, const struct sim_sum *sum);
 
 /* How the request ends. */
 u8 sim_fault_status(const struct sim_qp *qp);

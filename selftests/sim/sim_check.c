@@ -293,6 +293,7 @@ static void check_fault_memory(struct sim *sim, struct sim_qp *qp)
 	struct sim_node *to = qp->peer->node;
 	struct sim_work *w = &qp->work;
 
+	sim_fault_check_state(qp);
 	if (!w->fault || sim_fault_spoils_memory(qp))
 		return;
 	sim_check(sim, !memcmp(to->mem + w->win_base, w->win_model,
@@ -320,7 +321,8 @@ static void check_memory(struct sim *sim, struct sim_qp *qp)
 	}
 	/* On a good network unreliable services are reliable. */
 	if (sim->opts.drop_ppm || sim->opts.damage_ppm ||
-	    sim->opts.reorder_ppm || sim->opts.dup_ppm || sim->opts.pause_us)
+	    sim->opts.reorder_ppm || sim->opts.dup_ppm || sim->opts.pause_us ||
+	    sim->opts.junk)
 		return;
 	for (i = 0; i < w->nr; i++)
 		sim_check(sim, !sim_uses_recv(&w->wr[i]) || w->wr[i].received);

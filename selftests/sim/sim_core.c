@@ -267,6 +267,10 @@ static void sim_count(const struct sim *sim, struct sim_sum *sum)
 	sum->trains += sim->trains;
 	sum->naks += v[HROCE_EV_NAK_SEQ_SENT];
 	sum->naks_saved += v[HROCE_EV_NAK_SAVED];
+	for (i = 0; i < SIM_JUNK_NR; i++)
+		sum->junk[i] += sim->junk[i];
+	for (i = 0; i < SIM_MAX_FAULTS; i++)
+		sum->faults[i] += sim->faults[i];
 	for (i = 0; sim_has_modes(&sim->opts) && i < sim->nr_qps; i++)
 		sim_mode_count(sim->qp[i], sum);
 }

@@ -80,8 +80,9 @@ bool sim_modes_met(const struct sim_opts *opts, const struct sim_sum *sum)
 			all = all && sum->mode_ops[req][resp];
 		}
 	}
-	/* Packets of UC are not kept. */
-	if (opts->drop_ppm && opts->type != HRP_TYPE_UC)
+	/* Packets of UC and UD are not kept. */
+	if (opts->drop_ppm && opts->type != HRP_TYPE_UC &&
+	    opts->type != HRP_TYPE_UD)
 		all = all && sum->mode_kept[SIM_KEEPING] &&
 		      sum->mode_kept[SIM_AGREED];
 	return all && (opts->spec || sum->mode_agreed);

@@ -10,13 +10,16 @@
 #include "proto/cc.h"
 #include "proto/mtu.h"
 #include "proto/psn.h"
-#include "sim.h"
+#include "sim_junk.h"
 
 struct frame {
 	struct sim *sim;
 	struct sim_node *to;
+	struct sim_qp *junk_to;	/* NULL: a good one */
+	enum sim_junk junk;
 	u32 len;
 	bool damaged;
+	bool bits;
 	bool ect;
 	bool ce;
 	u32 way;
@@ -75,6 +78,11 @@ static void frame_arrive(void *ctx)
 	int err;
 
 	sim->nr_frames++;
+	if (f->junk_to) {
+		sim_junk_arrive(f->junk_to, f->junk, f->bytes, f->len);
+		free(f);
+		return;
+	}
 	/* The ICRC stands at the end; nobody looks into it here. */
 	err = hrp_pkt_parse(&pkt, f->bytes, min_t(u32, f->len, HRW_MAX_HDR_LEN),
 			    f->len);
@@ -86,6 +94,7 @@ static void frame_arrive(void *ctx)
 		hdr_len = hrp_opcode_hdr_len(pkt.info);
 		if (qp->node != f->to || qp->hrp.qpn != pkt.dqpn)
 			continue;
+		sim->junk[SIM_JUNK_BITS] += f->bits;
 		sim_qp_receive(qp, &pkt, f->bytes + hdr_len, f->damaged);
 		if (f->ce && !f->damaged)
 			sim_qp_marked(qp);
@@ -122,7 +131,7 @@ static void frame_send(struct frame *f)
 		free(f);
 		return;
 	}
-	if (sim_chance(&sim->rng, o->damage_ppm))
+	if (!f->junk_to && sim_chance(&sim->rng, o->damage_ppm))
 		damage(f);
 	if (sim_chance(&sim->rng, o->reorder_ppm))
 		delay += sim_below(&sim->rng, 40 * SIM_US);
@@ -145,7 +154,9 @@ static struct frame *frame_new(struct sim_qp *from, const struct hrp_pkt *pkt,
 
 	f->sim = from->node->sim;
 	f->to = from->peer->node;
+	f->junk_to = NULL;
 	f->damaged = false;
+	f->bits = from->spec && sim_junk_set_bits(from, pkt, f->bytes);
 	f->way = sim_spray_way(from, pkt);
 	f->ect = hrp_qp_sends(&from->hrp) && reacts(from, pkt->info);
 	f->len = hdr_len + pkt->payload_len + pkt->pad + HRW_ICRC_LEN;
@@ -165,6 +176,21 @@ void sim_net_send_pkt(struct sim_qp *from, const struct hrp_pkt *pkt,
 	frame_send(frame_new(from, pkt, payload));
 	if (sim_chance(&sim->rng, sim->opts.dup_ppm))
 		frame_send(frame_new(from, pkt, payload));
+}
+
+void sim_net_send_junk(struct sim_qp *from, enum sim_junk kind,
+		       const u8 *bytes, u32 len)
+{
+	struct frame *f = calloc(1, sizeof(*f) + SIM_MAX_FRAME);
+
+	f->sim = from->node->sim;
+	f->to = from->peer->node;
+	f->junk_to = from->peer;
+	f->junk = kind;
+	f->len = len;
+	memcpy(f->bytes, bytes, SIM_MAX_FRAME);
+	f->sim->nr_sent++;
+	frame_send(f);
 }
 
 void sim_net_send(struct sim_qp *from, const struct hrp_burst *b,

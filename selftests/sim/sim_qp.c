@@ -522,6 +522,13 @@ static bool receive_apart(struct sim_qp *qp, const struct hrp_pkt *pkt,
 	return false;
 }
 
+/* As the module checks before it asks the engine. */
+static bool is_of_service(const struct sim_qp *qp, const struct hrp_pkt *pkt)
+{
+	return (pkt->opcode & HRP_SVC_MASK) == hrp_qp_service(&qp->hrp) ||
+	       pkt->info & (HRP_OI_CNP | HRP_OI_EXT);
+}
+
 static void receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 		    bool damaged)
 {
@@ -532,6 +539,10 @@ static void receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 	struct hrp_mem grh;
 	struct hrp_rx rx;
 
+	if (!is_of_service(qp, pkt)) {
+		sim->counts.v[HROCE_DROP_OPCODE]++;
+		return;
+	}
 	if (pkt->info & HRP_OI_EXT &&
 	    !receive_apart(qp, pkt, payload, damaged))
 		return;
@@ -594,6 +605,12 @@ static void receive(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 	take_pending(qp);
 }
 
+void sim_qp_receive_alone(struct sim_qp *qp, const struct hrp_pkt *pkt,
+			  u8 *payload, bool damaged)
+{
+	receive(qp, pkt, payload, damaged);
+}
+
 static void drain_later(void *ctx)
 {
 	struct sim_qp *qp = ctx;
@@ -629,7 +646,8 @@ static void drain(struct sim_qp *qp)
 		keep_end(qp);
 	if (hrp_resp_is_due(resp))
 		sim_plan_answer(qp);
-	if (!resp->kept || qp->drain_planned)
+	/* What is missing may never come, if the peer has given up. */
+	if (!resp->kept || qp->drain_planned || sim->stopped)
 		return;
 	qp->drain_planned = true;
 	sim_at(sim, sim_below(&sim->rng, 3 * SIM_US), drain_later, qp);

@@ -13,6 +13,8 @@ void sim_spec_receive(struct sim_qp *qp, const struct hrp_pkt *pkt,
 		return;
 	if (qp->hrp.type == HRP_TYPE_UC)
 		sim_spec_uc_request(qp, pkt, payload);
+	else if (qp->hrp.type == HRP_TYPE_UD)
+		sim_spec_ud_request(qp, pkt, payload);
 	else if (pkt->info & HRP_OI_RESPONSE)
 		sim_spec_response(qp, pkt, payload);
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Model of a plain peer, written from the specification alone (IBTA volume 1, 9.7
- * and 9.8.2): of RC it goes back N, keeps nothing and knows no question. It shares
+ * and 9.8): of RC it goes back N, keeps nothing and knows no question. It shares
  * the headers of packets and the arithmetic of PSNs with the engine, and nothing
  * else of the protocol.
  *
@@ -9,6 +9,7 @@
  *	sim_spec_req.c	requester
  *	sim_spec_resp.c	responder of RC
  *	sim_spec_uc.c	responder of UC
+ *	sim_spec_ud.c	responder of UD
  *	sim_spec_msg.c	messages of both
  */
 #ifndef SIM_SPEC_H
@@ -74,6 +75,7 @@ struct sim_spec_req {
 /* An answer: an ACK or NAK, or that to a READ, atomic and so on. */
 struct sim_spec_answer {
 	u8 request;		/* enum hrp_op of what it answers */
+	u8 wrong;		/* enum sim_wrong */
 	u8 syndrome;
 	u32 psn;
 	u32 msn;
@@ -96,6 +98,7 @@ struct sim_spec_answer {
  * @rnr_row: RNR NAKs for @psn
  * @rnr_ns: when the last one was sent; 0: none was
  * @in_msg: HRP_OI_SEND or HRP_OI_WRITE while a message is in progress
+ * @has_entry: UD: a receive entry was taken, for the next message
  * @offset: bytes of it that were placed
  * @write_va: WRITE: where it goes
  * @write_rkey: WRITE: its key
@@ -117,6 +120,7 @@ struct sim_spec_resp {
 	u32 rnr_row;
 	u64 rnr_ns;
 	u32 in_msg;
+	bool has_entry;
 	u32 offset;
 	u64 write_va;
 	u32 write_rkey;
@@ -155,6 +159,9 @@ void sim_spec_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
 void sim_spec_uc_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
 			 u8 *payload);
 
+void sim_spec_ud_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
+			 u8 *payload);
+
 /* A request for the engine: does a message end with it? */
 bool sim_spec_uc_ends(struct sim_qp *qp, const struct hrp_pkt *pkt);
 
@@ -174,6 +181,20 @@ bool sim_spec_length_is_right(const struct sim_qp *qp,
 
 /* Table 45, up to the longest time that responders here ask for. */
 u32 sim_spec_rnr_us(struct sim *sim, u8 code);
+
+/*
+ * Packet @i of an entry breaks a rule if it has to. Return: false if it has been
+ * sent.
+ */
+bool sim_wrong_request(struct sim_qp *qp, u64 wr_id, u32 i,
+		       struct hrp_pkt *pkt);
+
+/* Is the expected request, which begins here, to be answered by nonsense? */
+bool sim_wrong_is_answer(const struct sim_qp *qp);
+
+/* Make it that, in the next packet of the answer. */
+void sim_wrong_answer(struct sim_qp *qp, struct sim_spec_answer *a,
+		      struct hrp_pkt *pkt);
 
 /* A request was refused: that is the end, but for answers up to the NAK. */
 void sim_spec_fail(struct sim_qp *qp);

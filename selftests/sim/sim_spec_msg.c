@@ -55,8 +55,12 @@ void sim_spec_receive_done(struct sim_qp *qp, const struct hrp_pkt *pkt,
 						     HROCE_WC_RECV,
 	};
 
+	if (pkt->info & HRP_OI_DETH) {
+		cqe.flags = HROCE_WCF_GRH;
+		cqe.src_qpn = pkt->sqpn;
+	}
 	if (pkt->info & HRP_OI_IMM) {
-		cqe.flags = HROCE_WCF_IMM;
+		cqe.flags |= HROCE_WCF_IMM;
 		cqe.imm_data = (__force u32)pkt->imm;
 	}
 	if (pkt->info & HRP_OI_INV) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Requester of the model (IBTA 9.7.2, 9.7.3, 9.7.5.1, 9.7.6, 9.7.7.2; 9.8.2):
+ * Requester of the model (IBTA 9.7.2, 9.7.3, 9.7.5.1, 9.7.6, 9.7.7.2; 9.8):
  * sends what the window and credits allow, one packet at a time. After a NAK, an
  * implied NAK or a local ACK timeout, it sends all again from the oldest packet
  * that is not acknowledged, as long as it has retries. Other NAKs fail the request
  * that they name, and all behind it are flushed (9.9.2).
  */
 #include <asm/barrier.h>
+#include "sim_junk.h"
 #include "sim_spec.h"
 
 #define ACK_EVERY	4	/* asks for an ACK within a message, too */
@@ -336,6 +337,8 @@ static void send_packet(struct sim_qp *qp, u32 idx, u32 i)
 		.va = wqe->rdma.remote_addr,
 		.rkey = wqe->rdma.rkey,
 		.dmalen = rest,
+		.qkey = wqe->ud.qkey,
+		.sqpn = qp->hrp.qpn,
 		.imm = (__force __be32)wqe->imm_data,
 		.inv_rkey = wqe->imm_data,
 		.compare = wqe->rdma.compare_add,
@@ -364,7 +367,9 @@ static void send_packet(struct sim_qp *qp, u32 idx, u32 i)
 		pkt.payload_len = mem.len;
 		pkt.pad = -mem.len & 3;
 	}
-	sim_net_send_pkt(qp, &pkt, bytes);
+	if (sim_wrong_request(qp, wqe->wr_id, i, &pkt))
+		sim_net_send_pkt(qp, &pkt, bytes);
+	sim_junk_send(qp, &pkt, bytes);
 	req->psn = hrp_psn_add(req->psn, wqe->opcode == HROCE_WR_READ ?
 					 nr - i : 1);
 }
@@ -414,7 +419,7 @@ static void send_next(void *ctx)
 	send_packet(qp, idx, i);
 	if (hrp_psn_diff(req->psn, req->max) > 0)
 		req->max = req->psn;
-	/* 9.8.2: what is sent is done. */
+	/* 9.8: what is sent is done. */
 	if (!hrp_qp_is_reliable(&qp->hrp)) {
 		progress(qp, 1);
 		return;

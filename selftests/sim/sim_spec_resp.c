@@ -5,6 +5,7 @@
  * Answers go out in the order in which their requests came, a packet at a time.
  * After a request that it refuses it drops all, and the NAK is the last answer.
  */
+#include "sim_junk.h"
 #include "sim_spec.h"
 
 static void send_answer(void *ctx);
@@ -19,6 +20,23 @@ static void plan_answer(struct sim_qp *qp)
 	sim_at(sim, 100 + sim_below(&sim->rng, 400), send_answer, qp);
 }
 
+/* The last answer goes before the one before, now and then. */
+static void swap_last(struct sim_qp *qp)
+{
+	struct sim_spec_resp *resp = &qp->spec->resp;
+	struct sim_spec_answer *a, *b, last;
+
+	if (resp->end - resp->head < 2)
+		return;
+	a = &resp->answers[(resp->end - 2) % SIM_SPEC_ANSWERS];
+	b = &resp->answers[(resp->end - 1) % SIM_SPEC_ANSWERS];
+	if (a->sent || !sim_junk_swaps(qp))
+		return;
+	last = *b;
+	*b = *a;
+	*a = last;
+}
+
 static void add_answer(struct sim_qp *qp, const struct sim_spec_answer *a)
 {
 	struct sim_spec_resp *resp = &qp->spec->resp;
@@ -26,6 +44,7 @@ static void add_answer(struct sim_qp *qp, const struct sim_spec_answer *a)
 	if (resp->end - resp->head == SIM_SPEC_ANSWERS)
 		return;
 	resp->answers[resp->end++ % SIM_SPEC_ANSWERS] = *a;
+	swap_last(qp);
 	plan_answer(qp);
 }
 
@@ -109,7 +128,10 @@ static void send_answer(void *ctx)
 		pkt.payload_len = mem.len;
 		pkt.pad = -mem.len & 3;
 	}
+	if (a->wrong)
+		sim_wrong_answer(qp, a, &pkt);
 	sim_net_send_pkt(qp, &pkt, bytes);
+	sim_junk_send(qp, &pkt, bytes);
 	if ((a->syndrome & HRP_SYN_TYPE_MASK) == HRP_SYN_RNR)
 		resp->rnr_ns = qp->node->sim->now_ns;
 	if (++a->sent == a->nr_pkts)
@@ -189,6 +211,30 @@ static u8 try_rd(struct sim_qp *qp, const struct hrp_pkt *pkt, u8 *payload,
 				     pkt->compare, pkt->swap_add, &a->orig);
 	}
 	return ok ? 0 : HRP_NAK_REM_ACCESS;
+}
+
+/* The request that it names is not executed, and nothing else is answered. */
+static void answer_wrongly(struct sim_qp *qp, const struct hrp_pkt *pkt)
+{
+	struct sim_spec_answer a = {
+		.request = HRP_OP_SEND_ONLY,
+		.wrong = sim_fault_wrong(qp->peer),
+		.syndrome = ack_syndrome(qp),
+		.psn = pkt->psn,
+		.msn = qp->spec->resp.msn,
+		.nr_pkts = 1,
+	};
+
+	if (pkt->info & HRP_OI_RESOURCE)
+		a.request = hrp_opcode_op(pkt->opcode);
+	if (pkt->info & HRP_OI_READ) {
+		a.va = pkt->va;
+		a.rkey = pkt->rkey;
+		a.len = pkt->dmalen;
+		a.nr_pkts = read_pkts(qp, a.len);
+	}
+	add_answer(qp, &a);
+	sim_spec_fail(qp);
 }
 
 /* The expected packet has an answer of its own. */
@@ -368,7 +414,7 @@ static void check_rnr_delay(const struct sim_qp *qp)
 	const struct sim_opts *opts = &sim->opts;
 	u32 wait_us = sim_spec_rnr_us(sim, qp->hrp.resp.min_rnr_timer);
 
-	if (resp->rnr_row && resp->rnr_ns && !opts->drop_ppm &&
+	if (resp->rnr_row && resp->rnr_ns && !opts->junk && !opts->drop_ppm &&
 	    !opts->dup_ppm && !opts->reorder_ppm)
 		sim_check(sim, sim->now_ns >= resp->rnr_ns + wait_us * SIM_US);
 }
@@ -396,6 +442,8 @@ void sim_spec_request(struct sim_qp *qp, const struct hrp_pkt *pkt,
 			hrp_psn_add(resp->psn, HRP_PSN_MASK));
 	} else if (!select_srq(qp, pkt)) {
 		return;
+	} else if (sim_wrong_is_answer(qp)) {
+		answer_wrongly(qp, pkt);
 	} else if (rd) {
 		execute_rd(qp, pkt, payload);
 	} else {

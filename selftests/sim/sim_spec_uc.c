@@ -19,10 +19,32 @@ static bool takes_entry(const struct hrp_pkt *pkt)
 	return pkt->info & (HRP_OI_SEND | HRP_OI_IMM);
 }
 
-static enum fate judge(const struct sim_qp *qp, struct sim_uc *uc,
+/*
+ * Does the message have room for the payload, and may it go there? A receive request
+ * that is too short was taken.
+ */
+static bool has_room(struct sim_qp *qp, struct sim_uc *uc,
+		     const struct hrp_pkt *pkt)
+{
+	bool write = pkt->info & HRP_OI_WRITE;
+
+	if (pkt->info & HRP_OI_FIRST) {
+		uc->room = write ? pkt->dmalen : qp->rq->room;
+		if (write &&
+		    !sim_spec_may_access(qp, pkt, HRP_ACCESS_REMOTE_WRITE))
+			return false;
+	}
+	if (pkt->payload_len > uc->room)
+		return false;
+	uc->room -= pkt->payload_len;
+	return !write || !(pkt->info & HRP_OI_LAST) || !uc->room;
+}
+
+static enum fate judge(struct sim_qp *qp, struct sim_uc *uc,
 		       const struct hrp_pkt *pkt)
 {
 	u32 kind = pkt->info & (HRP_OI_SEND | HRP_OI_WRITE);
+	bool fits;
 	bool follows = pkt->psn == uc->psn && uc->in_msg == kind;
 
 	uc->psn = hrp_psn_add(pkt->psn, 1);
@@ -31,11 +53,16 @@ static enum fate judge(const struct sim_qp *qp, struct sim_uc *uc,
 		return UC_DROPPED;
 	if (!sim_spec_length_is_right(qp, pkt))
 		return UC_DROPPED;
+	fits = has_room(qp, uc, pkt);
+	if (!fits && kind == HRP_OI_WRITE)
+		return UC_DROPPED;
 	if (takes_entry(pkt)) {
 		if (!uc->has_entry && qp->rq->head == qp->rq->tail)
 			return UC_DROPPED;
 		uc->has_entry = true;
 	}
+	if (!fits)
+		return UC_DROPPED;
 	if (!(pkt->info & HRP_OI_LAST)) {
 		uc->in_msg = kind;
 		return UC_PLACED;

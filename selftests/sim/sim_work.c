@@ -87,7 +87,7 @@ static u8 random_op(struct sim_qp *qp)
 	if (sim->opts.big_read && sim_below(&sim->rng, 4))
 		return HROCE_WR_READ;
 	/* Those at the end are not for XRC. */
-	if (qp->spec)
+	if (qp->spec || sim_fault_wrong(qp))
 		return spec[sim_below(&sim->rng, sizeof(spec) -
 				      (sim->opts.type == HRP_TYPE_RC ? 0 : 2))];
 	return rc[sim_below(&sim->rng, sizeof(rc) -
