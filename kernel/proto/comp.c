@@ -336,17 +336,23 @@ static enum comp_rest comp_rest_of(const struct hrp_req *req, s32 ahead,
 }
 
 /*
- * The requester has gone back, and the peer has more than it was sent again: nothing
- * was lost. The window becomes what it was, unless a part is missing after long
- * silence, or a test has made it smaller.
+ * The requester has gone back, and the peer has @nr_pkts, more than it was sent again:
+ * nothing was lost. The window becomes what it was, unless a part is missing after
+ * long silence, or a test has made it smaller. If the peer keeps packets, what was
+ * resent may have filled a gap: then it has to tell that it came twice.
  */
-static void comp_undo(struct hrp_req *req)
+static void comp_undo(struct hrp_req *req, u32 nr_pkts, u64 now_ns)
 {
 	u32 cwnd_pkts = min_t(u32, req->mark_psn, hrp_req_window_max(req));
 
-	if (!hrp_damage_is_tested(req) &&
-	    (req->psn_una == req->psn_max || req->backoff < HRP_LONG_SILENCE))
+	if (hrp_damage_is_tested(req) ||
+	    (req->psn_una != req->psn_max && req->backoff >= HRP_LONG_SILENCE))
+		return;
+	if (!comp_may_keep(req) || !comp_is_answer(req, now_ns))
 		req->cwnd_pkts = max(req->cwnd_pkts, cwnd_pkts);
+	else if (req->sack)
+		hrp_late_doubts(req, (req->psn_una - nr_pkts) & HRP_PSN_MASK,
+				cwnd_pkts);
 }
 
 /*
@@ -375,7 +381,7 @@ static noinline enum comp_rest comp_recover(struct hrp_qp *qp, u32 nr_pkts,
 	enum comp_rest rest = comp_rest_of(req, ahead, now_ns);
 
 	if (req->went_back && !req->recovering && ahead > 0)
-		comp_undo(req);
+		comp_undo(req, nr_pkts, now_ns);
 	comp_ease(req, now_ns);
 	if (req->recovering) {
 		if (hrp_psn_diff(req->psn_una, req->mark_psn) >= 0) {

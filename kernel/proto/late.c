@@ -246,11 +246,33 @@ bool hrp_late_knows(const struct hrp_late *late, u32 psn)
 	return late_find(late, psn) < HRP_LATE_TRIES;
 }
 
+void hrp_late_doubts(struct hrp_req *req, u32 psn, u32 cwnd_pkts)
+{
+	req->sack->late.back_psn = psn;
+	req->sack->late.back_end = req->psn_una;
+	req->sack->late.back_pkts = cwnd_pkts;
+}
+
+/* A packet that was resent after silence has come twice: nothing was lost. */
+static void late_back(struct hrp_req *req, u32 psn)
+{
+	struct hrp_late *late = &req->sack->late;
+	u32 cwnd_pkts = min(late->back_pkts, hrp_req_window_max(req));
+
+	if (hrp_psn_diff(psn, late->back_psn) >= 0 &&
+	    hrp_psn_diff(psn, late->back_end) < 0 &&
+	    !hrp_damage_is_tested(req))
+		req->cwnd_pkts = max(req->cwnd_pkts, cwnd_pkts);
+	late->back_pkts = 0;
+}
+
 void hrp_late_again(struct hrp_qp *qp, u32 psn, u32 nr, u64 now_ns)
 {
 	struct hrp_late *late = &qp->req.sack->late;
 	u32 i = late_find(late, psn);
 
+	if (late->back_pkts)
+		late_back(&qp->req, psn);
 	if (i == HRP_LATE_TRIES)
 		return;
 	late->try[i].used = 0;
@@ -298,6 +320,7 @@ void hrp_late_void(struct hrp_req *req)
 		return;
 	req->sack->late.marks = 0;
 	req->sack->late.came = 0;
+	req->sack->late.back_pkts = 0;
 	memset(req->sack->late.try, 0, sizeof(req->sack->late.try));
 }
 

@@ -54,6 +54,10 @@ struct hrp_late_try {
  * @lost: gaps that were resent, as far as they are noted
  * @undo_pkts: largest window before gaps made it smaller in this round; 0: they
  *	have not
+ * @back_pkts: the window before the requester went back after silence, if that may
+ *	have been in vain; 0: it was not
+ * @back_psn: the first packet that was resent then
+ * @back_end: the one behind those that were acknowledged with it
  * @newest: index of the newest mark
  * @marks: how many there are
  * @mark: the last ones, as a ring
@@ -72,6 +76,9 @@ struct hrp_late {
 	u8 marks;
 	u8 next_try;
 	u32 undo_pkts;
+	u32 back_pkts;
+	u32 back_psn;
+	u32 back_end;
 	struct hrp_late_mark mark[HRP_LATE_MARKS];
 	struct hrp_late_try try[HRP_LATE_TRIES];
 };
@@ -137,6 +144,16 @@ bool hrp_late_knows(const struct hrp_late *late, u32 psn);
  * Context: send lock held.
  */
 void hrp_late_again(struct hrp_qp *qp, u32 psn, u32 nr, u64 now_ns);
+
+/**
+ * hrp_late_doubts - going back was in vain if what was resent has come twice
+ * @req: requester with @req->sack
+ * @psn: the first packet that was resent; it is acknowledged
+ * @cwnd_pkts: the window before, which it has again if the peer tells so
+ *
+ * Context: send lock held.
+ */
+void hrp_late_doubts(struct hrp_req *req, u32 psn, u32 cwnd_pkts);
 
 /**
  * hrp_late_resent - packets are resent as they are missing for too long

@@ -2,6 +2,8 @@
 /* Requester: a path that is silent, and what the answer to the probe tells. */
 #include <linux/kernel.h>
 #include <linux/minmax.h>
+#include <linux/unaligned.h>
+#include "kept.h"
 #include "proto/req_priv.h"
 #include "proto/rtt.h"
 #include "rig.h"
@@ -119,6 +121,80 @@ static void silence_was_in_vain(void)
 		rig_expect_cqe(FIRST, HROCE_WC_SUCCESS);
 		rig_end();
 	}
+}
+
+static void tell_again(u32 psn)
+{
+	struct hrp_pkt pkt = {
+		.opcode = HRP_OPCODE_SACK,
+		.info = hrp_opcode_info(HRP_OPCODE_SACK),
+		.psn = hrp_psn_add(req->psn_una, HRP_PSN_MASK),
+		.syndrome = ACK,
+		.payload_len = HRP_SACK_AGAIN_BYTES,
+	};
+	u8 payload[HRP_SACK_AGAIN_BYTES];
+
+	put_unaligned_be32(psn, payload);
+	put_unaligned_be32(1, payload + 4);
+	hrp_sack_heard(&rig.qp, &pkt, payload, rig.now_ns);
+}
+
+/*
+ * Of a peer that keeps packets the same may mean that a gap was filled: the window
+ * stays small, until the peer tells that what was sent again has come twice. What
+ * comes too soon is no answer to that.
+ */
+static void silence_was_a_gap(void)
+{
+	static const struct {
+		u32 ns;
+		bool told;
+		u32 again;
+		bool undone;
+	} cases[] = {
+		{ RTT_NS / 4, false, 0, true },
+		{ RTT_NS, false, 0, false },
+		{ RTT_NS, true, FIRST, true },
+		{ RTT_NS, true, FIRST + 3, true },
+		{ RTT_NS, true, FIRST - 1, false },
+		{ RTT_NS, true, FIRST + 40, false },
+	};
+	u32 i, window_pkts;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		fly(40);
+		kept_open_sack(req);
+		tap_ok(req->sack);
+		req->sack->told = true;
+		window_pkts = req->cwnd_pkts;
+		expire();
+		expire();
+		tap_eq(req->cwnd_pkts, 20);
+		answer(FIRST + 39, ACK, cases[i].ns);
+		rig_expect_cqe(FIRST, HROCE_WC_SUCCESS);
+		if (cases[i].told)
+			tell_again(cases[i].again);
+		if (cases[i].undone)
+			tap_eq(req->cwnd_pkts, window_pkts);
+		else
+			tap_ok(req->cwnd_pkts <= 20 + 2);
+		rig_end();
+	}
+}
+
+/* The requester goes back once more before it is told: that was for another loss. */
+static void doubts_end_with_the_next_silence(void)
+{
+	fly(40);
+	kept_open_sack(req);
+	tap_ok(req->sack);
+	req->sack->told = true;
+	expire();
+	expire();
+	answer(FIRST + 19, ACK, RTT_NS);
+	tell_again(FIRST);
+	tap_ok(req->cwnd_pkts <= 20 + 2);
+	rig_end();
 }
 
 /* What the peer says of its own accord is heard, and all is not sent again. */
@@ -317,13 +393,43 @@ static void longer_path_is_measured(void)
 						       gaps_ns[g]));
 }
 
+/* Later, a packet that comes twice tells nothing about what was resent then. */
+static void doubts_end(void)
+{
+	u32 i, psn = FIRST + 40;
+
+	fly(40);
+	kept_open_sack(req);
+	req->sack->told = true;
+	expire();
+	expire();
+	answer(FIRST + 39, ACK, RTT_NS);
+	rig_expect_cqe(FIRST, HROCE_WC_SUCCESS);
+	tap_ok(req->sack->late.back_pkts);
+	for (i = 0; i < 100; i++, psn++) {
+		rig_post_op(HROCE_WR_WRITE, 1);
+		rig_drain();
+		rig.now_ns += RTT_NS;
+		rig_ack(psn, ACK);
+		rig.seen_cqes = rig.nr_cqes;
+	}
+	hrp_req_shrink(req, 4);
+	tap_eq(req->cwnd_pkts, HRP_CWND_MIN);
+	tell_again(psn - 1);
+	tap_eq(req->cwnd_pkts, HRP_CWND_MIN);
+	tap_eq(req->sack->late.back_pkts, 0);
+	rig_end();
+}
+
 int main(void)
 {
-	tap_plan(12);
+	tap_plan(15);
 	tap_run(path_breaks);
 	tap_run(few_keep_the_path);
 	tap_run(answer_comes_too_soon);
 	tap_run(silence_was_in_vain);
+	tap_run(silence_was_a_gap);
+	tap_run(doubts_end_with_the_next_silence);
 	tap_run(peer_tells_of_the_gap);
 	tap_run(acks_are_late);
 	tap_run(peer_may_keep_the_rest);
@@ -332,5 +438,6 @@ int main(void)
 	tap_run(patience);
 	tap_run(full_path_is_not_longer);
 	tap_run(longer_path_is_measured);
+	tap_run(doubts_end);
 	return tap_exit();
 }
