@@ -149,6 +149,52 @@ static void question_that_cannot_be_sent(void)
 	rig_end();
 }
 
+/*
+ * The local stack has refused its frame. It has no PSN of its own, so nothing waits
+ * for room, and it is asked again after the next loss.
+ */
+static void question_is_refused(void)
+{
+	u32 base = 0xfffff0, max;
+
+	begin(base);
+	rig_ack(psn_of(base, 10), NAK);
+	max = req->psn_max;
+	expect_ask();
+	hrp_req_refused(&rig.qp, max, rig.now_ns);
+	tap_ok(!req->refused);
+	tap_eq(req->timer, HRP_TIMER_ACK);
+	expect_part(psn_of(base, 10), 1, true);
+	tap_eq(req->psn, psn_of(max, rig_drain()));
+	rig_ack(psn_of(max, HRP_PSN_MASK), ACK);
+	rig_drain();
+	rig_ack(psn_of(max, 10), NAK);
+	expect_ask();
+	rig_end();
+}
+
+/* What is new behind it has its PSN, and was not sent, either. */
+static void what_is_behind_is_refused(void)
+{
+	u32 base = 0xfffff0, max;
+
+	begin(base);
+	rig_ack(psn_of(base, 10), NAK);
+	max = req->psn_max;
+	expect_ask();
+	expect_part(psn_of(base, 10), 1, true);
+	req->cwnd_pkts = 2 * FLIGHT;
+	tap_ok(rig_drain());
+	hrp_req_refused(&rig.qp, max, rig.now_ns);
+	tap_ok(req->refused);
+	tap_eq(req->timer, HRP_TIMER_ROOM);
+	tap_eq(req->psn, max);
+	rig_ack(psn_of(max, HRP_PSN_MASK), ACK);
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(rig.burst.first.psn, max);
+	rig_end();
+}
+
 /* In one go, with one request for an answer; then new packets. */
 static void all_gaps_at_once(void)
 {
@@ -745,9 +791,11 @@ static void random_maps(void)
 
 int main(void)
 {
-	tap_plan(23);
+	tap_plan(25);
 	tap_run(asked_where_it_makes_sense);
 	tap_run(question_that_cannot_be_sent);
+	tap_run(question_is_refused);
+	tap_run(what_is_behind_is_refused);
 	tap_run(all_gaps_at_once);
 	tap_run(each_gap_once);
 	tap_run(lost_again);
