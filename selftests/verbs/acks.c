@@ -229,6 +229,48 @@ static void last_one_comes_in_time(struct vt *t)
 	VT_EQ(vt_settled(&t->a, "retransmits") - again, 0);
 }
 
+/*
+ * A new address vector takes the timer away, and with it goes the ACK. Where the
+ * host takes the CPU away before that, the sender asks first.
+ */
+static void path_changes_while_held(struct vt *t)
+{
+	enum { TRIES = 30 };
+	struct duo u = duo_make(t, LONG_US);
+	volatile unsigned char *there = u.m[1]->buf;
+	struct ibv_qp *qp = u.p->qp[1];
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	long long held, late, asked;
+	uint64_t end;
+
+	vt_to(qp, IBV_QPS_SQD);
+	VT_EQ(ibv_query_qp(qp, &attr, IBV_QP_AV, &init), 0);
+	attr.qp_state = IBV_QPS_SQD;
+	stream(&u, WARM);
+	for (int i = 1; i <= TRIES; i++) {
+		held = vt_settled(&t->b, "acks_held");
+		late = vt_settled(&t->b, "acks_late");
+		asked = vt_settled(&t->b, "duplicates");
+		*u.m[0]->buf = i;
+		post(&u, 0, 0, 1);
+		end = vt_deadline_us();
+		while (*there != i)
+			VT_OK(vt_now_us() < end, "no message");
+		VT_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV), 0);
+		complete(&u, 0);
+		held = vt_settled(&t->b, "acks_held") - held;
+		late = vt_settled(&t->b, "acks_late") - late;
+		asked = vt_settled(&t->b, "duplicates") - asked;
+		vt_note("%lld held, %lld late, asked %lld times", held, late,
+			asked);
+		if (held == 1 && !late && !asked)
+			return;
+	}
+	vt_fail(__FILE__, __LINE__, "no ACK left with a new path in %d tries",
+		TRIES);
+}
+
 enum ending { BY_DESTRUCTION, BY_ERROR, BY_RESET };
 
 /* Whoever has a message may go: the sender is told first. */
@@ -266,6 +308,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(one_at_a_time),
 	VT_CASE(two_at_a_time),
 	VT_CASE(last_one_comes_in_time),
+	VT_CASE(path_changes_while_held),
 	VT_CASE_ARG("destroyed_while_held", ends_while_held, BY_DESTRUCTION),
 	VT_CASE_ARG("error_while_held", ends_while_held, BY_ERROR),
 	VT_CASE_ARG("reset_while_held", ends_while_held, BY_RESET),
