@@ -3,6 +3,8 @@
  * Requests that leave together: how many kicks, frames and acknowledgements
  * they cost, and that each of them is carried out as if it were alone.
  */
+#include <errno.h>
+#include <sys/mman.h>
 #include "vt.h"
 
 #define NR	32
@@ -131,6 +133,88 @@ static void lengths_differ(struct vt *t)
 	list_post(&l, &u);
 	vt_expect(u.p->scq[0], NR - 1, IBV_WC_SUCCESS);
 	expect_messages(&u, &l, NR);
+}
+
+/* Of lists_are_alike(). */
+#define ON_DEMAND	1	/* every third message is in memory that is not there */
+#define TWO_KEYS	2	/* of the same memory, in turns of five messages */
+
+#define PAGES		8192u
+
+static struct ibv_mr *reg(struct vt *t, void *buf, size_t len)
+{
+	struct ibv_mr *mr;
+
+	mr = ibv_reg_mr(t->a.pd, buf, len, t->arg & ON_DEMAND ?
+			VT_ALL | IBV_ACCESS_ON_DEMAND : VT_ALL);
+	VT_OK(mr, "%s", strerror(errno));
+	return mr;
+}
+
+static void post_alike(struct vt *t, struct vt_pair *p, unsigned char *buf,
+		       struct ibv_mr *mr[2], uint32_t len)
+{
+	struct ibv_send_wr wr[NR], *bad;
+	struct ibv_sge sge[NR];
+
+	for (int i = 0; i < NR; i++) {
+		int key = t->arg & TWO_KEYS && i / 5 % 2;
+
+		sge[i] = (struct ibv_sge){ (uintptr_t)buf + i * PAGES, len,
+					   mr[key]->lkey };
+		wr[i] = (struct ibv_send_wr){
+			.wr_id = i, .sg_list = &sge[i], .num_sge = 1,
+			.opcode = IBV_WR_SEND,
+			.send_flags = IBV_SEND_SIGNALED,
+			.next = i + 1 < NR ? &wr[i + 1] : NULL };
+	}
+	VT_EQ(ibv_post_send(p->qp[0], wr, &bad), 0);
+}
+
+/* Messages that share a burst, short ones that are copied, and long ones. */
+static void lists_are_alike(struct vt *t)
+{
+	static const uint32_t lens[] = { 1, 3, 60, 255, 1023, 1024, 2048, 2051,
+					 4096, 4097 };
+	struct vt_pair *p = vt_pair(t, NULL);
+	struct vt_mem *d = vt_mem(&t->b, NR * PAGES, VT_ALL);
+	struct ibv_mr *mr[2];
+	unsigned char *buf;
+
+	if (!vt_is_hroce(&t->a))
+		vt_skip("bursts of hroce");
+	buf = mmap(NULL, NR * PAGES, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	VT_OK(buf != MAP_FAILED, "%s", strerror(errno));
+	for (int i = 0; i < 2; i++)
+		mr[i] = reg(t, buf, NR * PAGES);
+	for (size_t n = 0; n < ARRAY_SIZE(lens); n++) {
+		uint32_t len = lens[n];
+
+		if (t->arg & ON_DEMAND)
+			VT_EQ(madvise(buf, NR * PAGES, MADV_DONTNEED), 0);
+		for (int i = 0; i < NR; i++)
+			if (!(t->arg & ON_DEMAND) || i % 3)
+				memset(buf + i * PAGES, 1 + i + n, len);
+		memset(d->buf, 0xee, NR * PAGES);
+		for (int i = 0; i < NR; i++)
+			vt_recv(p->qp[1], i, d, i * PAGES, PAGES);
+		post_alike(t, p, buf, mr, len);
+		for (int i = 0; i < NR; i++) {
+			struct ibv_wc wc = vt_poll(p->rcq[1]);
+
+			VT_EQ(wc.status, IBV_WC_SUCCESS);
+			VT_EQ(wc.wr_id, i);
+			VT_EQ(wc.byte_len, len);
+			vt_expect(p->scq[0], i, IBV_WC_SUCCESS);
+			VT_OK(!memcmp(d->buf + i * PAGES, buf + i * PAGES, len),
+			      "message %d of %u", i, len);
+			VT_EQ(d->buf[i * PAGES + len], 0xee);
+		}
+	}
+	for (int i = 0; i < 2; i++)
+		VT_EQ(ibv_dereg_mr(mr[i]), 0);
+	munmap(buf, NR * PAGES);
 }
 
 /* What is before it arrives and is told to be complete, nothing behind does. */
@@ -279,6 +363,9 @@ static void grh_of_each_datagram(struct vt *t)
 static const struct vt_case cases[] = {
 	VT_CASE(list_is_one_frame),
 	VT_CASE(lengths_differ),
+	VT_CASE(lists_are_alike),
+	VT_CASE_ARG("lists_have_two_keys", lists_are_alike, TWO_KEYS),
+	VT_CASE_ARG("lists_on_demand", lists_are_alike, ON_DEMAND),
 	VT_CASE(one_fails_in_the_middle),
 	VT_CASE(operations_differ),
 	VT_CASE(blocked_queue_needs_no_kick),
