@@ -9,6 +9,7 @@
 #include "../core/lookup.h"
 #include "../mem/mkeys.h"
 #include "../net/class.h"
+#include "../net/pfc.h"
 #include "../net/port.h"
 #include "../proto/cc_dcqcn.h"
 #include "cnp.h"
@@ -77,6 +78,7 @@
  * @leaving: the device is being unregistered, or leaves its namespace: verbs
  *	must not start to wait, and user space connects no queue pair
  * @poller: polls send queues, if enabled
+ * @pfc: priorities that are being paused, for who asks what a queue pair waits for
  */
 struct hroce_dev {
 	struct ib_device ib;
@@ -117,6 +119,7 @@ struct hroce_dev {
 	bool busy_poll;
 	bool leaving;
 	struct hroce_poller poller;
+	struct hroce_pfc_watch pfc;
 };
 
 static inline struct hroce_dev *to_hdev(struct ib_device *ib)

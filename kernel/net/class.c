@@ -47,6 +47,20 @@ static u8 class_find(struct net_device *vlan, u8 priority, u8 pcp, u8 max)
 	return priority;
 }
 
+int hroce_class_pcp(struct net_device *dev, u8 priority)
+{
+	struct net_device *vlan;
+	int pcp = -ENOENT;
+
+	rcu_read_lock();
+	vlan = class_vlan(dev);
+	if (vlan)
+		pcp = vlan_dev_get_egress_qos_mask(vlan, priority) >>
+		      VLAN_PRIO_SHIFT;
+	rcu_read_unlock();
+	return pcp;
+}
+
 u8 hroce_class_priority(struct net_device *dev, u8 sl, u8 max)
 {
 	u8 priority = min(sl, max);

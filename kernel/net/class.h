@@ -27,4 +27,14 @@ struct net_device;
  */
 u8 hroce_class_priority(struct net_device *dev, u8 sl, u8 max);
 
+/**
+ * hroce_class_pcp - find the priority in the VLAN tag
+ * @dev: netdev of the link
+ * @priority: skb->priority
+ *
+ * Context: any.
+ * Return: the PCP that frames of this priority have, or -ENOENT without a VLAN.
+ */
+int hroce_class_pcp(struct net_device *dev, u8 priority);
+
 #endif /* HROCE_CLASS_H */

@@ -534,6 +534,11 @@ bool hroce_path_waits(const struct hroce_path *path)
 	return atomic_read(&path->queue->full);
 }
 
+bool hroce_path_is_queued(const struct hroce_path *path)
+{
+	return queue_units(path->queue);
+}
+
 void hroce_path_lost(struct hroce_path *path)
 {
 	struct hroce_path_queue *queue = path->queue;

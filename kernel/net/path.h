@@ -174,6 +174,14 @@ u64 hroce_path_late_ns(const struct hroce_path *path);
 bool hroce_path_waits(const struct hroce_path *path);
 
 /**
+ * hroce_path_is_queued - are frames queued below this layer?
+ * @path: path that frames are charged to
+ *
+ * Return: true if a frame of either side has not been freed yet.
+ */
+bool hroce_path_is_queued(const struct hroce_path *path);
+
+/**
  * hroce_path_lost - the requester retransmits
  * @path: path
  *

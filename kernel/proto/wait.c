@@ -82,6 +82,7 @@ const char *hrp_wait_name(enum hrp_wait wait)
 		[HRP_WAIT_MEMORY] = "memory",
 		[HRP_WAIT_RATE] = "rate",
 		[HRP_WAIT_DRAINED] = "drained",
+		[HRP_WAIT_PAUSED] = "paused",
 	};
 
 	return names[wait];

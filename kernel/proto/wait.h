@@ -21,6 +21,7 @@ enum hrp_wait {
 	HRP_WAIT_MEMORY,	/* local memory is not present */
 	HRP_WAIT_RATE,		/* rate limit, static rate or spread window */
 	HRP_WAIT_DRAINED,	/* SQD: nothing new begins */
+	HRP_WAIT_PAUSED,	/* its class is paused; only who looks below knows */
 };
 
 /**
@@ -31,7 +32,7 @@ enum hrp_wait {
  * requester has not taken from the ring yet do not count: it is about to run.
  *
  * Context: send lock held.
- * Return: the reason.
+ * Return: the reason; not HRP_WAIT_PAUSED.
  */
 enum hrp_wait hrp_wait_for(const struct hrp_qp *qp);
 

@@ -1,10 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Pause frames of a netdev with priority-based flow control, in the counters of the links on it. The netdev is a test
-# module; how many frames it counts is set by parameters.
+# Pause frames of a netdev with priority-based flow control: in the counters of the links on it, and in what queue
+# pairs wait for. The netdev is a test module; how many frames it counts, and which priorities are paused, is set by
+# parameters.
+#
+#	namespace A: nla on pfca <----- what pfca sends, pfcb receives -----> namespace B: nlb on pfcb
 
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=selftests/lib/programs.sh
+. lib/programs.sh
 
 params=/sys/module/hroce_pfc/parameters
 
@@ -67,6 +72,131 @@ removed() {
 }
 gone() { ! [ -e "/sys/class/infiniband/$1" ]; }
 
+# usage: at_cable NAMESPACE NETDEV LINK NUMBER: a link on it, and one on a VLAN whose map is not the identity
+at_cable() {
+	ip link add "$2" netns "$1" type hroce_pfc && address "$1" "$2" "$4" &&
+		ip -n "$1" link add link "$2" name "$2.7" type vlan id 7 egress-qos-map 0:0 2:3 3:5 &&
+		address "$1" "$2.7" "$4" 91 && add_link "$1" "nl$3" "$2" && add_link "$1" "nlv$3" "$2.7"
+}
+cable() {
+	count 0 0 && new_ns "$nsA" && new_ns "$nsB" && at_cable "$nsA" pfca a 1 && at_cable "$nsB" pfcb b 2 &&
+		reaches "$nsA" 10.90.0.2 10.91.0.2
+}
+
+# usage: trust [DSCP:PRIORITY...]: the class of frames is found by these DSCPs, or without any by the VLAN tag
+trust() {
+	ip netns exec "$nsA" dcb app flush dev pfca dscp-prio && [ $# = 0 ] ||
+		ip netns exec "$nsA" dcb app add dev pfca dscp-prio "$@"
+}
+
+# usage: pause PRIORITY...: these and no others
+pause() {
+	local mask=0 it
+
+	for it; do mask=$((mask | 1 << it)); done
+	echo $mask >$params/paused
+}
+
+# usage: flows NET PORT OPTIONS...: a stream of WRITEs from A to B, by VLAN if NET is 91, until flows_end
+flowing=()
+flows() {
+	local v='' common=(ib_write_bw -F -s 65536 -D 100 -u 20 -p "$2") a b
+
+	[ "$1" = 90 ] || v=v
+	a=$(gid_index nl${v}a "$(printf '0000:0000:0000:0000:0000:ffff:0a%02x:0001' "$1")") &&
+		b=$(gid_index nl${v}b "$(printf '0000:0000:0000:0000:0000:ffff:0a%02x:0002' "$1")") || return
+	ip netns exec "$nsB" nice -n 19 "${common[@]}" -d nl${v}b -x "$b" "${@:3}" >"/tmp/flow-$id-$2" 2>&1 &
+	flowing+=($!)
+	ip netns exec "$nsB" lib/listens 20 "$2" || { cat "/tmp/flow-$id-$2"; return 1; }
+	ip netns exec "$nsA" nice -n 19 "${common[@]}" -d nl${v}a -x "$a" "${@:3}" "10.$1.0.2" >"/tmp/flow-$id" 2>&1 &
+	flowing+=($!)
+}
+flows_end() {
+	kill "${flowing[@]}"
+	wait "${flowing[@]}" 2>/dev/null
+	flowing=()
+}
+
+# usage: shows PATTERN: of the queue pairs of nla and nlva that send
+shows() { rdma -dd resource show qp | grep -E 'link nlv?a/1 .* type RC state RTS ' | grep -E "$1 "; }
+
+# usage: never PATTERN: not seen by any of so many looks
+never() {
+	local i
+
+	for i in {1..10}; do
+		! shows "$1" || return
+		sleep 0.05
+	done
+}
+
+# usage: pauses_are_told NET PRIORITY OTHER OPTIONS...: a stream with these options is paused if PRIORITY is. A stream
+# of priority 0 goes on, and no other priority has to do with either
+pauses_are_told() {
+	local net=$1 priority=$2 other=$3 class="drv_pause_priority $2" packets status=1
+
+	shift 3
+	flows "$net" 18600 "$@" && flows "$net" 18700 && wait_for 20 shows "$class .* drv_rtt_us [1-9][0-9]*" &&
+		wait_for 20 shows "drv_pause_priority 0 .* drv_rtt_us [1-9][0-9]*" &&
+		pause "$other" && sleep 0.2 && never 'drv_waits_for paused' &&
+		pause "$priority" && wait_for 20 shows "$class .* drv_waits_for paused" &&
+		never 'drv_pause_priority 0 .* drv_waits_for paused' && packets=$(counter nla tx_packets) &&
+		packets=$((packets + $(counter nlva tx_packets))) && sleep 1 && shows "$class .* drv_waits_for paused" &&
+		[ $(($(counter nla tx_packets) + $(counter nlva tx_packets))) -ge $((packets + 100)) ] &&
+		pause && wait_for 20 moves "$class" && sleep 0.1 && never 'drv_waits_for paused' && status=0
+	pause
+	[ $status = 0 ] || { rdma -dd resource show qp; cat "/tmp/flow-$id"; }
+	flows_end
+	return $status
+}
+
+# usage: moves CLASS: its stream is answered
+moves() { shows "$1 .* drv_waits_for (answer|window|nothing)"; }
+
+# The three ways to find a class. In the last one the tag, which a switch would go by, is not looked at.
+by_dscp() { trust 26:3 10:5 && pauses_are_told 90 3 5 --tclass 104; }
+by_tag() { trust && pauses_are_told 91 3 5 --sl 3 --tclass 104; }
+by_dscp_not_tag() { trust 26:4 && pauses_are_told 91 4 3 --sl 3 --tclass 104; }
+
+# Without a tag, and with no DSCP that counts, drivers have no common answer but for priority 0.
+by_nothing() {
+	local status=1
+
+	trust && flows 90 18600 --sl 3 --tclass 104 && flows 90 18700 &&
+		wait_for 20 shows 'drv_sl 3 drv_dscp 26 drv_udp_sport [0-9]*' &&
+		wait_for 20 shows 'drv_sl 0 drv_dscp 0 drv_pause_priority 0' && status=0
+	[ $status = 0 ] || rdma -dd resource show qp
+	flows_end
+	return $status
+}
+
+# Frames wait in the qdisc of this host, and another class is paused: that is not why.
+congested() {
+	local status=1
+
+	trust 26:3 && tc -n "$nsA" qdisc add dev pfca root tbf rate 20mbit burst 20000 limit 10000000 &&
+		flows 90 18600 --tclass 104 && pause 5 &&
+		wait_for 20 shows 'drv_pause_priority 3 .* drv_waits_for (window|room|rate)' && never 'drv_waits_for paused' &&
+		status=0
+	[ $status = 0 ] || rdma -dd resource show qp
+	pause
+	flows_end
+	tc -n "$nsA" qdisc del dev pfca root
+	return $status
+}
+
+# Pauses of long ago are not those of now, nor is what one look alone finds.
+one_look() {
+	local status=1
+
+	trust 26:3 && flows 90 18600 --tclass 104 && wait_for 20 shows 'drv_pause_priority 3' && sleep 11 && pause 3 &&
+		sleep 0.5 && ! shows 'drv_waits_for paused' && sleep 0.2 && shows 'drv_waits_for paused' && status=0
+	[ $status = 0 ] || rdma -dd resource show qp
+	pause
+	flows_end
+	return $status
+}
+
 tap_case netdev netdev
 tap_case pause_frames_shown shown
 tap_case vlan_has_those_below below
@@ -74,5 +204,13 @@ tap_case bond_has_those_of_members members
 tap_case not_of_queue_pairs not_of_queue_pairs
 tap_case none_without_pfc without
 tap_case netdev_goes_while_read removed
+tap_case cable cable
+tap_case paused_by_dscp by_dscp
+tap_case paused_by_tag by_tag
+tap_case paused_by_dscp_not_tag by_dscp_not_tag
+tap_case paused_by_nothing_known by_nothing
+tap_case congested_not_paused congested
+tap_case paused_at_the_second_look one_look
+cleanup
 tap_case module_can_be_removed rmmod hroce_pfc
 tap_done
