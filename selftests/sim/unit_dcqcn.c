@@ -86,6 +86,27 @@ static void cuts_have_a_period(void)
 	tap_ok(is_near(often, LINE / 32));
 }
 
+/* The period is the parameter's, to a microsecond; 0: each CNP cuts. */
+static void cuts_have_another_period(void)
+{
+	static const u32 periods[] = { 40, 7, 4000 };
+	u32 i, before;
+
+	for (i = 0; i < ARRAY_SIZE(periods); i++) {
+		one_start();
+		rp.rate_reduce_monitor_period = periods[i];
+		/* No raise comes in between. */
+		rp.time_reset = 100000;
+		before = cnp_after(0);
+		tap_eq(cnp_after((periods[i] - 1) * US), before);
+		tap_ok(cnp_after(US) < before);
+	}
+	one_start();
+	rp.rate_reduce_monitor_period = 0;
+	before = cnp_after(0);
+	tap_ok(cnp_after(0) < before);
+}
+
 /* Where few packets are marked, a CNP takes little. */
 static void alpha_remembers(void)
 {
@@ -100,6 +121,29 @@ static void alpha_remembers(void)
 	before = rate_after(0);
 	cut = before - cnp_after(0);
 	tap_ok(cut > before / 5 && cut < before * 3 / 10);
+}
+
+/* What stays of alpha: in a period without a CNP, and when one comes. */
+static void alpha_forgets_as_told(void)
+{
+	u32 before;
+
+	one_start();
+	rp.rate_to_set_on_first_cnp = 1000;
+	rp.dce_tcp_g = 512;
+	cnp_after(0);
+	/* Five times half of it: a cut takes half of 1/32. */
+	before = rate_after(5 * 55 * US);
+	tap_ok(is_near(before - cnp_after(0), before / 64));
+	/* And then half of 1/64 stays, and half of one comes. */
+	tap_ok(is_near(one.alpha, (1u << 19) + (1u << 14)));
+	one_start();
+	rp.dce_tcp_g = 0;
+	cnp_after(0);
+	rate_after(55 * US);
+	before = one.rate_kbps;
+	tap_eq(cnp_after(0), before);
+	tap_eq(one.alpha, 1u << 20);
 }
 
 static void parameters_bound_cuts(void)
@@ -198,6 +242,25 @@ static void raises_by_bytes(void)
 	rp.byte_reset = 0;
 	hrp_dcqcn_sent(&one, 1u << 30);
 	tap_eq(one.target_kbps, before + (65 + 50 + 100) * MBIT);
+}
+
+/* The growing steps are the parameter's, and only those. */
+static void many_raises_add_as_told(void)
+{
+	u32 before, i;
+
+	one_start();
+	rp.hai_rate = 7;
+	for (i = 0; i < 6; i++)
+		cnp_after(CNP_US * US);
+	rate_after(300 * US);
+	cnp_after(CNP_US * US);
+	before = one.target_kbps;
+	for (i = 0; i < 2; i++) {
+		hrp_dcqcn_sent(&one, 32767 * 64);
+		rate_after(300 * US);
+	}
+	tap_eq(one.target_kbps, before + (3 * 5 + 7) * MBIT);
 }
 
 static void targets_follow(void)
@@ -636,14 +699,17 @@ static void unreliable_queue_pairs_have_a_rate(void)
 
 int main(void)
 {
-	tap_plan(22);
+	tap_plan(25);
 	tap_run(first_cnp_halves);
 	tap_run(cuts_have_a_period);
+	tap_run(cuts_have_another_period);
 	tap_run(alpha_remembers);
+	tap_run(alpha_forgets_as_told);
 	tap_run(parameters_bound_cuts);
 	tap_run(raises_by_time);
 	tap_run(slow_links_raise_less);
 	tap_run(raises_by_bytes);
+	tap_run(many_raises_add_as_told);
 	tap_run(targets_follow);
 	tap_run(lazy_is_the_same);
 	tap_run(limits_end);
