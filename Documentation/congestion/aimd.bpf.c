@@ -8,37 +8,31 @@
 
 #define SEC(name)	__attribute__((section(name), used))
 #define FLOW(ctx)	((struct hroce_cc_flow *)(ctx)[0])
-
 #define START_PKTS	16
 #define QUEUE_NS	100000
 
 /* In priv: the shortest round trip, and when the window last shrank. */
-#define SHORTEST	0
-#define SHRANK		1
+enum { SHORTEST, SHRANK };
 
 char _license[] SEC("license") = "GPL";
 
+/* Once for what is in flight. */
 static inline void shrink(struct hroce_cc_flow *flow)
 {
-	__u64 rtt_ns = flow->srtt_us * 1000ull;
-
-	/* Once for what is in flight. */
-	if (flow->now_ns - flow->priv[SHRANK] < rtt_ns)
+	if (flow->now_ns - flow->priv[SHRANK] < flow->srtt_us * 1000ull)
 		return;
 	flow->priv[SHRANK] = flow->now_ns;
 	flow->window_pkts -= flow->window_pkts / 4;
 }
 
-SEC("struct_ops/start")
-int start(__u64 *ctx)
+SEC("struct_ops/start") int start(__u64 *ctx)
 {
 	FLOW(ctx)->priv[SHORTEST] = ~0ull;
 	FLOW(ctx)->window_pkts = START_PKTS;
 	return 0;
 }
 
-SEC("struct_ops/measured")
-int measured(__u64 *ctx)
+SEC("struct_ops/measured") int measured(__u64 *ctx)
 {
 	struct hroce_cc_flow *flow = FLOW(ctx);
 	__u64 shortest = flow->priv[SHORTEST];
@@ -52,16 +46,14 @@ int measured(__u64 *ctx)
 	return 0;
 }
 
-SEC("struct_ops/marked")
-int marked(__u64 *ctx)
+SEC("struct_ops/marked") int marked(__u64 *ctx)
 {
 	shrink(FLOW(ctx));
 	return 0;
 }
 
 /* For libbpf and bpftool; hroce(8) goes by the names of sections. */
-SEC(".struct_ops.link")
-struct hroce_cc_ops aimd = {
+SEC(".struct_ops.link") struct hroce_cc_ops aimd = {
 	.start = (void *)start,
 	.measured = (void *)measured,
 	.marked = (void *)marked,
