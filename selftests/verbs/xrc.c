@@ -201,6 +201,57 @@ static void rate_of_initiator(struct vt *t)
 	VT_EQ(ibv_modify_qp_rate_limit(x.tgt, &attr), EOPNOTSUPP);
 }
 
+/* Time for so many SENDs, in microseconds. */
+static uint64_t time_to_send(const struct xrc *x, const struct xsrq *s,
+			     struct vt_mem *from, struct vt_mem *to,
+			     size_t len, int nr)
+{
+	uint64_t start = vt_now_us();
+
+	for (int i = 0; i < nr; i++) {
+		vt_srq_recv(s->srq, i, to, 0, len);
+		vt_send(x->ini, &(struct vt_wr){
+			.op = IBV_WR_SEND, .id = i, .local = from, .len = len,
+			.flags = IBV_SEND_SIGNALED, .srqn = s->number });
+		vt_expect(x->cq, i, IBV_WC_SUCCESS);
+		vt_expect(s->cq, i, IBV_WC_SUCCESS);
+	}
+	return vt_now_us() - start;
+}
+
+/*
+ * 2.5 Gbit/s is the lowest static rate. Nothing is faster; a machine that is
+ * slower without a rate shows nothing.
+ */
+static void static_rate_of_initiator(struct vt *t)
+{
+	enum { MSG = 1000000, NR = 80, MBPS = 2500, BURST_US = 1000 };
+	const uint64_t least_us = MSG * 8ull * NR / MBPS - BURST_US;
+	struct vt_mem *from = vt_mem(&t->a, MSG, VT_ALL);
+	struct vt_mem *to = vt_mem(&t->b, MSG, VT_ALL);
+	struct xrc x = make_xrc(t, -1, 0);
+	struct xsrq s = make_xsrq(&t->b, t->b.pd, x.xrcd, NULL);
+	uint64_t free_us, us;
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	free_us = time_to_send(&x, &s, from, to, MSG, NR);
+	vt_to(x.ini, IBV_QPS_SQD);
+	VT_EQ(ibv_query_qp(x.ini, &attr, IBV_QP_AV, &init), 0);
+	attr.ah_attr.static_rate = IBV_RATE_2_5_GBPS;
+	VT_EQ(ibv_modify_qp(x.ini, &attr, IBV_QP_AV), 0);
+	vt_to(x.ini, IBV_QPS_RTS);
+	us = time_to_send(&x, &s, from, to, MSG, NR);
+	vt_note("%llu us, without a rate %llu us, at least %llu",
+		(unsigned long long)us, (unsigned long long)free_us,
+		(unsigned long long)least_us);
+	VT_OK(us >= least_us, "%llu us", (unsigned long long)us);
+	VT_EQ(ibv_query_qp(x.ini, &attr, IBV_QP_AV, &init), 0);
+	VT_EQ(attr.ah_attr.static_rate, IBV_RATE_2_5_GBPS);
+	if (free_us >= least_us)
+		vt_skip("this machine is slower");
+}
+
 /* An SRQ that a target is created with means nothing: packets name theirs. */
 static void srq_of_a_target(struct vt *t)
 {
@@ -803,6 +854,7 @@ static void srqs_come_and_go_under_traffic(struct vt *t)
 static const struct vt_case cases[] = {
 	VT_CASE(messages_go_where_they_name),
 	VT_CASE(rate_of_initiator),
+	VT_CASE(static_rate_of_initiator),
 	VT_CASE(srq_of_a_target),
 	VT_CASE(targets_share_srqs),
 	VT_CASE(all_operations),
