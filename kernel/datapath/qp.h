@@ -116,6 +116,8 @@ enum hroce_qp_pending {
  * @napi: NAPI instance that brought the last frame, if the link polls; or 0
  * @hold_polls: calls of hroce_hold_polled() that an ACK is held for; 0: the
  *	process does not poll the netdev
+ * @traced: the last reason to wait that was traced, see hroce_qp_trace_wait()
+ *	[send.lock]
  * @cnp_sport: UDP source port of the CNP that is due; 0: that of answers
  *	[recv.lock]
  *
@@ -175,6 +177,7 @@ struct hroce_qp {
 	struct hroce_early early;
 	u32 napi;
 	u8 hold_polls;
+	u8 traced;
 	u16 cnp_sport;
 };
 
@@ -291,9 +294,11 @@ enum hrp_wait hroce_qp_waits_for(const struct hroce_qp *qp);
  * hroce_qp_trace_wait - trace why the requester does not send
  * @qp: queue pair whose requester has sent what it may, or has been answered
  *
+ * Tells a reason when it is another one than was told last.
+ *
  * Context: send lock held, in an epoch.
  */
-void hroce_qp_trace_wait(const struct hroce_qp *qp);
+void hroce_qp_trace_wait(struct hroce_qp *qp);
 
 /**
  * hroce_qp_send_stop - stop timer and tasklet of the requester side

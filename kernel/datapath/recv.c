@@ -457,7 +457,7 @@ unlock:
 }
 
 /* If the requester runs, it does so itself. */
-static noinline void recv_trace_wait(const struct hroce_qp *qp)
+static noinline void recv_trace_wait(struct hroce_qp *qp)
 {
 	if (!test_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending))
 		hroce_qp_trace_wait(qp);

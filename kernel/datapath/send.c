@@ -3,6 +3,7 @@
  * Requester: takes bursts from the engine and sends them, in the context of a
  * post, an acknowledgement or a timeout.
  */
+#include <linux/build_bug.h>
 #include <linux/hrtimer.h>
 #include <linux/random.h>
 #include "../core/epoch.h"
@@ -354,11 +355,26 @@ enum hrp_wait hroce_qp_waits_for(const struct hroce_qp *qp)
 	       hroce_path_waits(&qp->path) ? HRP_WAIT_ROOM : wait;
 }
 
-noinline void hroce_qp_trace_wait(const struct hroce_qp *qp)
+/* Reason and hroce_trace_waits share a byte, of which 0 is what was never told. */
+#define TRACED_BITS	4
+
+static_assert(HRP_WAIT_PAUSED < 1 << TRACED_BITS);
+
+noinline void hroce_qp_trace_wait(struct hroce_qp *qp)
 {
+	u8 on = READ_ONCE(hroce_trace_waits) % (1 << TRACED_BITS);
+	enum hrp_wait wait;
+	u8 traced;
+
 	lockdep_assert_held(&qp->send.lock);
-	if (!qp->dead)
-		trace_hroce_wait(&qp->proto, hroce_qp_waits_for(qp));
+	if (qp->dead)
+		return;
+	wait = hroce_qp_waits_for(qp);
+	traced = on << TRACED_BITS | wait;
+	if (traced == qp->traced)
+		return;
+	qp->traced = traced;
+	trace_hroce_wait(&qp->proto, wait);
 }
 
 /* The caller holds the token. */

@@ -3,6 +3,19 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
+u32 hroce_trace_waits;
+
+/* Called one at a time. */
+int hroce_trace_wait_on(void)
+{
+	WRITE_ONCE(hroce_trace_waits, hroce_trace_waits + 1);
+	return 0;
+}
+
+void hroce_trace_wait_off(void)
+{
+}
+
 const char *hroce_trace_drop_name(u32 reason)
 {
 	static const char *const names[] = {

@@ -23,6 +23,13 @@
 #define HROCE_TRACE_ONCE
 /* The name of a reason to drop, as `rdma statistic` has it. */
 const char *hroce_trace_drop_name(u32 reason);
+
+/* How often hroce_wait was switched on: what was told before does not count. */
+extern u32 hroce_trace_waits;
+
+/* The first one wants to know, and the last one no more. */
+int hroce_trace_wait_on(void);
+void hroce_trace_wait_off(void);
 #endif
 
 TRACE_EVENT(hroce_post,
@@ -229,11 +236,11 @@ TRACE_EVENT(hroce_cnp,
 );
 
 /*
- * The requester has sent what it may, or has been answered and need not run: what
- * it waits for from now on, by the name that `rdma resource` has for it, and
- * what that depends on.
+ * The requester has sent what it may, or has been answered and need not run, and
+ * waits for something else from now on: for what, by the name that `rdma
+ * resource` has for it, and what that depends on.
  */
-TRACE_EVENT(hroce_wait,
+TRACE_EVENT_FN(hroce_wait,
 	TP_PROTO(const struct hrp_qp *qp, enum hrp_wait wait),
 	TP_ARGS(qp, wait),
 	TP_STRUCT__entry(
@@ -257,7 +264,8 @@ TRACE_EVENT(hroce_wait,
 	),
 	TP_printk("qpn=%u waits_for=%s window=%u in_flight=%u rtt=%uus rate=%ukbps",
 		  __entry->qpn, __entry->waits_for, __entry->cwnd_pkts,
-		  __entry->in_flight, __entry->rtt_us, __entry->rate_kbps)
+		  __entry->in_flight, __entry->rtt_us, __entry->rate_kbps),
+	hroce_trace_wait_on, hroce_trace_wait_off
 );
 
 TRACE_EVENT(hroce_complete,

@@ -144,13 +144,18 @@ trace_waits() {
 	return $status
 }
 
+# usage: repeated: of a queue pair, the same reason twice running
+repeated() {
+	sed -n 's/.* hroce_wait: qpn=\([0-9]*\) waits_for=\([a-z]*\) .*/\1 \2/p' $tracing/trace |
+		awk 'was[$1] == $2 { print; found = 1 } { was[$1] = $2 } END { exit !found }'
+}
+
 # A window is full until answers come. If one request is sent at a time, its answer leaves nothing to wait for: no run of the
 # requester tells of that.
 waits_are_traced() {
 	tracing=/sys/kernel/tracing
 	[ -e $tracing/trace ] || mount -t tracefs tracefs $tracing || return
-	trace_waits -n 100 -x 200000 -w 32 || return
-	grep -q ' hroce_wait: qpn=[0-9]* waits_for=window window=[1-9][0-9]* in_flight=[1-9][0-9]* rtt=' $tracing/trace &&
+	trace_waits -n 100 -x 200000 -w 32 && ! repeated && grep -q ' hroce_wait: qpn=[0-9]* waits_for=window window=[1-9][0-9]* in_flight=[1-9][0-9]* rtt=' $tracing/trace &&
 		grep -q ' rtt=[2-9][0-9][0-9][0-9][0-9]us rate=[0-9]*kbps$' $tracing/trace &&
 		trace_waits -n 40 -x 1000 -w 1 && [ "$(grep -c waits_for=nothing $tracing/trace)" -ge 30 ] ||
 		{ tail -n 40 $tracing/trace; return 1; }
