@@ -23,10 +23,33 @@ struct ibv_pd *hroce_pd_get(struct ibv_pd *ibpd)
 	return ibpd;
 }
 
+static void pd_put(struct hroce_pd *pd)
+{
+	struct hroce_pd *parent_of;
+
+	while (pd && --pd->nr_users == 0) {
+		parent_of = pd->parent_of;
+		if (pd->domain)
+			pd->domain->nr_users--;
+		free(pd);
+		pd = parent_of;
+	}
+}
+
 void hroce_pd_put(struct ibv_pd *ibpd)
 {
 	if (ibpd)
-		to_hpd(ibpd)->nr_users--;
+		pd_put(to_hpd(ibpd));
+}
+
+static struct hroce_pd *pd_create(void)
+{
+	struct hroce_pd *pd;
+
+	pd = calloc(1, sizeof(*pd));
+	if (pd)
+		pd->nr_users = 1;
+	return pd;
 }
 
 struct ibv_pd *hroce_alloc_pd(struct ibv_context *context)
@@ -36,7 +59,7 @@ struct ibv_pd *hroce_alloc_pd(struct ibv_context *context)
 	struct hroce_pd *pd;
 	int ret;
 
-	pd = calloc(1, sizeof(*pd));
+	pd = pd_create();
 	if (!pd)
 		return NULL;
 
@@ -55,7 +78,7 @@ struct ibv_pd *hroce_import_pd(struct ibv_context *context, uint32_t handle)
 {
 	struct hroce_pd *pd;
 
-	pd = calloc(1, sizeof(*pd));
+	pd = pd_create();
 	if (!pd)
 		return NULL;
 	pd->pd.context = context;
@@ -63,10 +86,10 @@ struct ibv_pd *hroce_import_pd(struct ibv_context *context, uint32_t handle)
 	return &pd->pd;
 }
 
-/* Free only the local object. */
+/* This cannot fail: the local object stays as long as its parent domains. */
 void hroce_unimport_pd(struct ibv_pd *ibpd)
 {
-	free(to_hpd(ibpd));
+	pd_put(to_hpd(ibpd));
 }
 
 struct ibv_td *hroce_alloc_td(struct ibv_context *context,
@@ -110,7 +133,7 @@ hroce_alloc_parent_domain(struct ibv_context *context,
 		errno = EINVAL;
 		return NULL;
 	}
-	pd = calloc(1, sizeof(*pd));
+	pd = pd_create();
 	if (!pd)
 		return NULL;
 
@@ -125,27 +148,18 @@ hroce_alloc_parent_domain(struct ibv_context *context,
 	return &pd->pd;
 }
 
-static void free_parent_domain(struct hroce_pd *pd)
-{
-	pd->parent_of->nr_users--;
-	if (pd->domain)
-		pd->domain->nr_users--;
-	free(pd);
-}
-
 int hroce_dealloc_pd(struct ibv_pd *ibpd)
 {
 	struct hroce_pd *pd = to_hpd(ibpd);
 	int ret;
 
-	if (pd->nr_users)
+	if (pd->nr_users > 1)
 		return EBUSY;
-	if (pd->parent_of) {
-		free_parent_domain(pd);
-		return 0;
+	if (!pd->parent_of) {
+		ret = ibv_cmd_dealloc_pd(ibpd);
+		if (ret)
+			return ret;
 	}
-	ret = ibv_cmd_dealloc_pd(ibpd);
-	if (!ret)
-		free(pd);
-	return ret;
+	pd_put(pd);
+	return 0;
 }

@@ -22,8 +22,9 @@ struct hroce_td {
  *	protection domain, so the kernel sees no difference
  * @parent_of: for a parent domain, its protection domain; otherwise NULL
  * @domain: for a parent domain, its thread domain or NULL
- * @nr_users: for a protection domain, parent domains; for a parent domain,
- *	queues. The kernel counts the queues of protection domains
+ * @nr_users: the program, until it deallocates or unimports this; in addition,
+ *	for a protection domain, parent domains; for a parent domain, queues. The
+ *	last one frees it. The kernel counts the queues of protection domains
  */
 struct hroce_pd {
 	struct ibv_pd pd;

@@ -514,4 +514,39 @@ TEST_F(unit_ext, cq_ex_single_threaded_has_no_lock)
 	EXPECT_EQ(0, hroce_destroy_cq(ibv_cq_ex_to_cq(cq)));
 }
 
+/* ibv_unimport_pd() cannot fail, whoever still uses the domain. */
+TEST_F(unit_ext, unimported_domain_stays_for_parent_domains)
+{
+	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, 0);
+	struct ibv_parent_domain_init_attr attr = {};
+	struct ibv_td_init_attr td_attr = {};
+	struct ibv_cq_init_attr_ex cq_attr = {
+		.cqe = RING_ENTRIES, .comp_mask = IBV_CQ_INIT_ATTR_MASK_PD,
+	};
+	struct ibv_cq_ex *cq;
+	struct ibv_pd *pd[2];
+	struct ibv_td *td;
+
+	td = hroce_alloc_td(f->context, &td_attr);
+	attr.pd = hroce_import_pd(f->context, f->pd->handle);
+	ASSERT_NE(NULL, attr.pd);
+	pd[0] = hroce_alloc_parent_domain(f->context, &attr);
+	attr.td = td;
+	pd[1] = hroce_alloc_parent_domain(f->context, &attr);
+	ASSERT_NE(NULL, pd[0]);
+	ASSERT_NE(NULL, pd[1]);
+	EXPECT_EQ(EBUSY, hroce_dealloc_pd(attr.pd));
+	hroce_unimport_pd(attr.pd);
+	EXPECT_EQ(0, hroce_dealloc_pd(pd[0]));
+	/* A parent domain with a queue, too. */
+	cq_attr.parent_domain = pd[1];
+	cq = hroce_create_cq_ex(f->context, &cq_attr);
+	ASSERT_NE(NULL, cq);
+	EXPECT_EQ(EBUSY, hroce_dealloc_pd(pd[1]));
+	hroce_unimport_pd(pd[1]);
+	EXPECT_EQ(EBUSY, hroce_dealloc_td(td));
+	EXPECT_EQ(0, hroce_destroy_cq(ibv_cq_ex_to_cq(cq)));
+	EXPECT_EQ(0, hroce_dealloc_td(td));
+}
+
 TEST_HARNESS_MAIN
