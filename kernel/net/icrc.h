@@ -74,9 +74,9 @@ struct hroce_icrc_kind {
  * struct hroce_icrc_known - cache of recent kinds of packets
  * @kinds: the last packet of each, indexed by opcode and destination QPN
  *
- * Small messages repeat, and their ICRC covers mostly headers. On x86 a 64-byte
- * SEND over veth takes 12,363 kernel instructions at both ends with the cache,
- * and 12,833 without; a 4 KB packet of a WRITE takes 5,674 and 5,742.
+ * Small messages repeat, and their ICRC covers mostly headers. On x86 the cache
+ * saved 470 kernel instructions of a 64-byte SEND over veth, both ends together,
+ * and 70 of a 4 KB packet of a WRITE.
  *
  * Zeroed initially; one user at a time.
  */
