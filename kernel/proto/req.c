@@ -513,6 +513,14 @@ static void req_check_drained(struct hrp_qp *qp)
 	hrp_set_pending(qp, HRP_PENDING_SQ_DRAINED);
 }
 
+void hrp_req_drain(struct hrp_qp *qp, bool notify)
+{
+	qp->req.drained_event = notify;
+	/* Who sends nothing is not asked for the next burst, where it is noticed. */
+	if (!hrp_qp_sends(qp))
+		req_check_drained(qp);
+}
+
 /* The entry to process next; NULL if there is none, with the result in @ret. */
 static struct hrp_wqe *req_entry(struct hrp_qp *qp, enum hrp_next *ret)
 {

@@ -224,6 +224,16 @@ bool hrp_comp_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 bool hrp_req_is_drained(const struct hrp_req *req);
 
 /**
+ * hrp_req_drain - the queue pair enters state SQD
+ * @qp: queue pair; an XRC target, which has no send queue, is drained at once
+ * @notify: raise SQ_DRAINED once all entries are complete that were begun
+ *
+ * hrp_req_next() must follow.
+ * Context: send lock held.
+ */
+void hrp_req_drain(struct hrp_qp *qp, bool notify);
+
+/**
  * hrp_req_flush - complete everything with WR_FLUSH_ERR
  * @qp: queue pair in state ERR or SQE
  * @max: most entries to complete

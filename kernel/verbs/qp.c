@@ -178,9 +178,14 @@ static int qp_create_sq(struct hroce_qp *qp, struct ib_qp_cap *cap,
 
 static void qp_destroy_sq(struct hroce_qp *qp)
 {
-	kvfree(qp->proto.req.sq.copies);
+	struct hrp_sq *sq = &qp->proto.req.sq;
+
+	kvfree(sq->copies);
 	hroce_ring_destroy(qp->sq);
 	qp->sq = NULL;
+	sq->hdr = NULL;
+	sq->ring = NULL;
+	sq->copies = NULL;
 }
 
 static bool qp_has_rq(const struct hroce_qp *qp)
@@ -228,10 +233,15 @@ static int qp_create_rq(struct hroce_qp *qp, struct ib_qp_cap *cap,
 
 static void qp_destroy_rq(struct hroce_qp *qp)
 {
+	struct hrp_resp *resp = &qp->proto.resp;
+
 	hroce_ring_destroy(qp->rq);
 	qp->rq = NULL;
-	kfree(qp->proto.resp.rwqe);
-	kvfree(qp->proto.resp.rd);
+	kfree(resp->rwqe);
+	resp->rwqe = NULL;
+	kvfree(resp->rd);
+	resp->rd = NULL;
+	resp->nr_rd = 0;
 }
 
 /* Frames have left: both sides may send again. */

@@ -217,6 +217,8 @@ static void change_enter(struct hroce_qp *qp, const struct qp_change *c)
 		hroce_cnp_choose(qp);
 		break;
 	case IB_QPS_RTS:
+		/* Of SQD, if it was left before that. */
+		req->drained_event = 0;
 		if (c->from != IB_QPS_RTR)
 			break;
 		req->cc = change_cc(qp);
@@ -228,9 +230,9 @@ static void change_enter(struct hroce_qp *qp, const struct qp_change *c)
 		break;
 	case IB_QPS_SQD:
 		if (c->from == IB_QPS_RTS)
-			req->drained_event =
-				c->mask & IB_QP_EN_SQD_ASYNC_NOTIFY &&
-				c->attr->en_sqd_async_notify;
+			hrp_req_drain(&qp->proto,
+				      c->mask & IB_QP_EN_SQD_ASYNC_NOTIFY &&
+				      c->attr->en_sqd_async_notify);
 		break;
 	default:
 		break;

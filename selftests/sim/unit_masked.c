@@ -235,7 +235,7 @@ static void begun_before_sqd(void)
 	post(&add, 1);
 	expect_ask(0);
 	rig.qp.state = HRP_SQD;
-	rig.qp.req.drained_event = 1;
+	hrp_req_drain(&rig.qp, true);
 	tap_eq(rig_atomic_resp(0, 3), HRP_RX_ACCEPT);
 	expect_ask(1);
 	tap_eq(rig_pending(HRP_PENDING_SQ_DRAINED), 0);

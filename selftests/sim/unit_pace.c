@@ -409,7 +409,7 @@ static void drained_without_credit(void)
 {
 	begin(HRP_TYPE_RC, 8, 0);
 	rig.qp.state = HRP_SQD;
-	rig.qp.req.drained_event = 1;
+	hrp_req_drain(&rig.qp, true);
 	rig_post_op(HROCE_WR_SEND, MTU);
 	tap_eq(rig_next(), HRP_NEXT_WAIT);
 	tap_eq(rig_pending(HRP_PENDING_SQ_DRAINED), 1);

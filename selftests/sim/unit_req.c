@@ -509,7 +509,7 @@ static void drain_begins_nothing(void)
 	rig_post_op(HROCE_WR_SEND, 1);
 	tap_eq(rig_drain(), 64);
 	rig.qp.state = HRP_SQD;
-	rig.qp.req.drained_event = 1;
+	hrp_req_drain(&rig.qp, true);
 	tap_eq(rig_next(), HRP_NEXT_WAIT);
 	tap_ok(rig_ack(63, 0));
 	tap_eq(rig_drain(), 36);
@@ -614,7 +614,7 @@ static void drain_asks_again(void)
 	expect_burst(HRP_OP_WRITE_ONLY, 0, 1);
 	tap_ok(!rig.burst.ackreq_last);
 	rig.qp.state = HRP_SQD;
-	rig.qp.req.drained_event = 1;
+	hrp_req_drain(&rig.qp, true);
 	expect_burst(HRP_OP_WRITE_ONLY, 0, 1);
 	tap_ok(rig.burst.ackreq_last);
 	tap_eq(rig_next(), HRP_NEXT_WAIT);

@@ -293,7 +293,7 @@ static void draining_begins_none(void)
 	rig_begin(HRP_TYPE_RC, 0);
 	post_list(3, LEN);
 	rig.qp.state = HRP_SQD;
-	req->drained_event = 1;
+	hrp_req_drain(&rig.qp, true);
 	tap_eq(rig_next(), HRP_NEXT_WAIT);
 	tap_eq(rig_pending(HRP_PENDING_SQ_DRAINED), 1);
 	rig.qp.state = HRP_RTS;

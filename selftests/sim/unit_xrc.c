@@ -188,6 +188,12 @@ static void each_end_has_one_side(void)
 	tap_eq(hrp_req_next(&rr.qp, 1, &b), HRP_NEXT_IDLE);
 	tap_eq(rr_ask(HRP_OP_ACK, 0, 0), HRP_RX_DROP);
 	tap_eq(rr.rx.drop, HROCE_DROP_OPCODE);
+	rr.qp.state = HRP_SQD;
+	hrp_req_drain(&rr.qp, false);
+	tap_eq(rr_pending(HRP_PENDING_SQ_DRAINED), 0);
+	hrp_req_drain(&rr.qp, true);
+	tap_eq(rr_pending(HRP_PENDING_SQ_DRAINED), 1);
+	tap_ok(!rr.qp.req.drained_event);
 
 	rr_begin(HRP_TYPE_XRC_INI);
 	tap_eq(rr_ask(HRP_OP_SEND_ONLY, 0, 1), HRP_RX_DROP);

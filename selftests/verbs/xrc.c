@@ -665,6 +665,33 @@ static void target_ends(struct vt *t)
 	exchange(&x, &s, from, to, 64, 2);
 }
 
+/* A target has no send queue, so that is drained as soon as somebody asks. */
+static void target_is_drained(struct vt *t)
+{
+	struct vt_mem *from = vt_mem(&t->a, 64, VT_ALL);
+	struct vt_mem *to = vt_mem(&t->b, 64, VT_ALL);
+	struct xrc x = make_xrc(t, -1, 0);
+	struct xsrq s = make_xsrq(&t->b, t->b.pd, x.xrcd, NULL);
+	struct ibv_qp_attr a = {
+		.qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1,
+	};
+	struct ibv_qp_init_attr init;
+
+	VT_EQ(ibv_modify_qp(x.tgt, &a, IBV_QP_STATE |
+			    IBV_QP_EN_SQD_ASYNC_NOTIFY), 0);
+	VT_OK(vt_async(&t->b, IBV_EVENT_SQ_DRAINED) == x.tgt, "other QP");
+	VT_EQ(ibv_query_qp(x.tgt, &a, IBV_QP_STATE, &init), 0);
+	VT_EQ(a.qp_state, IBV_QPS_SQD);
+	VT_EQ(a.sq_draining, 0);
+	/* It still receives. */
+	exchange(&x, &s, from, to, 64, 1);
+	vt_to(x.tgt, IBV_QPS_RTS);
+	/* Nobody asks. */
+	vt_to(x.tgt, IBV_QPS_SQD);
+	VT_OK(!vt_async_pending(&t->b, 30), "an event");
+	exchange(&x, &s, from, to, 64, 2);
+}
+
 static int temporary_file(void)
 {
 	char name[] = "/tmp/vt-xrc-XXXXXX";
@@ -874,6 +901,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(bad_creations),
 	VT_CASE(posting_where_nothing_is),
 	VT_CASE(target_ends),
+	VT_CASE(target_is_drained),
 	VT_CASE(domain_of_a_file),
 	VT_CASE(opened_by_another_context),
 	VT_CASE(shared_by_processes),
