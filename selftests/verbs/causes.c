@@ -243,7 +243,6 @@ static void datagrams(struct vt *t)
 static void extended_queue(struct vt *t)
 {
 	struct ibv_cq_init_attr_ex attr = { .cqe = 16, .wc_flags = 0 };
-	struct ibv_poll_cq_attr poll = {};
 	struct vt_opt o = { .access = IBV_ACCESS_LOCAL_WRITE };
 	struct ibv_cq_ex *cq = ibv_create_cq_ex(t->a.ctx, &attr);
 	uint64_t end = vt_deadline_us();
@@ -256,14 +255,14 @@ static void extended_queue(struct vt *t)
 	u = duo_make(t, &o);
 	vt_send(u.p->qp[0], &(struct vt_wr){
 		.local = u.s, .len = 64, .remote = u.d });
-	while ((err = ibv_start_poll(cq, &poll)) == ENOENT) {
+	while ((err = vt_start_poll(cq)) == ENOENT) {
 		VT_OK(vt_now_us() < end, "no completion");
 		vt_pause(&spins);
 	}
 	VT_EQ(err, 0);
 	VT_EQ(cq->status, IBV_WC_REM_INV_REQ_ERR);
 	VT_EQ(ibv_wc_read_vendor_err(cq), NAK(NAK_INV_REQ));
-	ibv_end_poll(cq);
+	vt_end_poll(cq);
 	vt_forget(u.p->qp[0]);
 	VT_EQ(ibv_destroy_qp(u.p->qp[0]), 0);
 	VT_EQ(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);

@@ -256,13 +256,12 @@ static void poll_receives(struct vt *t)
 {
 	struct ibv_cq_ex *cq = cq_ex(t, IBV_WC_STANDARD_FLAGS);
 	struct vt_opt o = { .rcq = { NULL, ibv_cq_ex_to_cq(cq) } };
-	struct ibv_poll_cq_attr attr = {};
 	struct vt_pair *p = vt_pair(t, &o);
 	uint64_t end = vt_deadline_us();
 	unsigned int spins = 0;
 	int rc, n = 0;
 
-	VT_EQ(ibv_start_poll(cq, &attr), ENOENT);
+	VT_EQ(vt_start_poll(cq), ENOENT);
 	for (int i = 0; i < 10; i++)
 		vt_recv(p->qp[1], i, NULL, 0, 0);
 	for (int i = 0; i < 10; i++)
@@ -270,7 +269,7 @@ static void poll_receives(struct vt *t)
 			.op = IBV_WR_SEND_WITH_IMM, .id = i, .imm = 100 + i,
 			.flags = IBV_SEND_SIGNALED });
 	while (n < 10) {
-		rc = ibv_start_poll(cq, &attr);
+		rc = vt_start_poll(cq);
 		VT_OK(rc == 0 || rc == ENOENT, "%d", rc);
 		VT_OK(vt_now_us() < end, "%d received", n);
 		if (rc) {
@@ -290,7 +289,7 @@ static void poll_receives(struct vt *t)
 			n++;
 		} while (!(rc = ibv_next_poll(cq)));
 		VT_EQ(rc, ENOENT);
-		ibv_end_poll(cq);
+		vt_end_poll(cq);
 	}
 	vt_forget(p->qp[1]);
 	VT_EQ(ibv_destroy_qp(p->qp[1]), 0);
@@ -303,7 +302,6 @@ static void poll_both_ways(struct vt *t)
 	struct ibv_cq_ex *cq = cq_ex(t, IBV_WC_EX_WITH_BYTE_LEN);
 	struct ibv_cq *plain = ibv_cq_ex_to_cq(cq);
 	struct vt_opt o = { .rcq = { NULL, plain } };
-	struct ibv_poll_cq_attr attr = {};
 	struct vt_pair *p = vt_pair(t, &o);
 
 	for (int i = 0; i < 20; i++) {
@@ -315,9 +313,9 @@ static void poll_both_ways(struct vt *t)
 	}
 	for (int i = 0; i < 20; i += 2) {
 		vt_expect(plain, i, IBV_WC_SUCCESS);
-		VT_EQ(ibv_start_poll(cq, &attr), 0);
+		VT_EQ(vt_start_poll(cq), 0);
 		VT_EQ(cq->wr_id, i + 1);
-		ibv_end_poll(cq);
+		vt_end_poll(cq);
 	}
 	vt_forget(p->qp[1]);
 	VT_EQ(ibv_destroy_qp(p->qp[1]), 0);
@@ -377,7 +375,6 @@ static void timestamps(struct vt *t)
 	struct ibv_cq_ex *cq = cq_ex(t, IBV_WC_EX_WITH_COMPLETION_TIMESTAMP);
 	struct ibv_cq *plain = ibv_cq_ex_to_cq(cq);
 	struct vt_opt o = { .rcq = { NULL, plain } };
-	struct ibv_poll_cq_attr attr = {};
 	struct vt_pair *p = vt_pair(t, &o);
 	uint64_t begin[20], end[20], ts;
 
@@ -390,10 +387,10 @@ static void timestamps(struct vt *t)
 		end[i] = now_ns();
 	}
 	for (int i = 0; i < 20; i++) {
-		VT_EQ(ibv_start_poll(cq, &attr), 0);
+		VT_EQ(vt_start_poll(cq), 0);
 		VT_EQ(cq->wr_id, i);
 		ts = ibv_wc_read_completion_ts(cq);
-		ibv_end_poll(cq);
+		vt_end_poll(cq);
 		VT_OK(ts >= begin[i] && ts <= end[i], "%llu, not in %llu..%llu",
 		      (unsigned long long)ts, (unsigned long long)begin[i],
 		      (unsigned long long)end[i]);

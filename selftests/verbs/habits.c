@@ -260,7 +260,6 @@ static void completion_read_by_field(struct vt *t)
 	struct vt_mem *s = vt_mem(&t->a, 100, VT_ALL);
 	struct vt_mem *d = vt_mem(&t->b, 100 + VT_GRH, VT_ALL);
 	struct vt_opt o = { .type = IBV_QPT_UD };
-	struct ibv_poll_cq_attr none = {};
 	uint64_t end = vt_deadline_us();
 	unsigned int spins = 0;
 	struct ibv_cq_ex *ex;
@@ -276,7 +275,7 @@ static void completion_read_by_field(struct vt *t)
 		.qpn = p->qp[1]->qp_num, .flags = IBV_SEND_SIGNALED });
 	vt_expect(p->scq[0], 1, IBV_WC_SUCCESS);
 	ex = (struct ibv_cq_ex *)o.rcq[1];
-	while (ibv_start_poll(ex, &none)) {
+	while (vt_start_poll(ex)) {
 		VT_OK(vt_now_us() < end, "nothing came");
 		vt_pause(&spins);
 	}
@@ -293,7 +292,7 @@ static void completion_read_by_field(struct vt *t)
 	VT_EQ(ibv_wc_read_dlid_path_bits(ex), 0);
 	/* A UDP header, and the IP version: as UCX reads it. */
 	VT_EQ(ibv_wc_read_sl(ex), 8 | (vt_family() == 4 ? 2 : 1));
-	ibv_end_poll(ex);
+	vt_end_poll(ex);
 }
 
 static struct ibv_mr *reg(struct vt_end *e, void *addr, size_t len, int access)

@@ -316,6 +316,8 @@ void vt_close(struct vt_end *e);
 int vt_find_gid(struct vt_end *e, int family);
 struct ibv_comp_channel *vt_channel(struct vt_end *e);
 struct ibv_cq *vt_cq(struct vt_end *e, int cqe, struct ibv_comp_channel *chan);
+int vt_start_poll(struct ibv_cq_ex *cq);
+void vt_end_poll(struct ibv_cq_ex *cq);
 struct ibv_srq *vt_srq(struct vt_end *e, int wr, int sge, int limit);
 struct vt_mem *vt_mem_iova(struct vt_end *e, size_t len, int access,
 			   uint64_t iova);

@@ -194,6 +194,34 @@ struct ibv_cq *vt_cq(struct vt_end *e, int cqe, struct ibv_comp_channel *chan)
 	return cq;
 }
 
+/* Not by the address of the queue, which may be to be destroyed, too. */
+static int undo_poll(void *obj)
+{
+	ibv_end_poll((struct ibv_cq_ex *)((char *)obj -
+					  offsetof(struct ibv_cq_ex, status)));
+	return 0;
+}
+
+/*
+ * Begin to poll; vt_end_poll() follows if this returns 0. A case that fails in
+ * between ends it: the queue may be locked, for its queue pairs as well.
+ */
+int vt_start_poll(struct ibv_cq_ex *cq)
+{
+	struct ibv_poll_cq_attr attr = {};
+	int rc = ibv_start_poll(cq, &attr);
+
+	if (!rc)
+		vt_defer(undo_poll, &cq->status, "poll");
+	return rc;
+}
+
+void vt_end_poll(struct ibv_cq_ex *cq)
+{
+	vt_forget(&cq->status);
+	ibv_end_poll(cq);
+}
+
 struct ibv_srq *vt_srq(struct vt_end *e, int wr, int sge, int limit)
 {
 	struct ibv_srq_init_attr attr = {
