@@ -143,6 +143,42 @@ static void full_send_queue(struct vt *t)
 	VT_EQ(vt_try_send(p->qp[0], &w), ENOMEM);
 }
 
+/*
+ * A place is free when its request has completed, polled or not, as the man page
+ * says; completions and data of those before are not touched.
+ */
+static void places_return_unpolled(struct vt *t)
+{
+	enum { ROUNDS = 4 };
+	struct vt_opt o = { .sq = 20, .cqe = 2000 };
+	struct vt_pair *p = vt_pair(t, &o);
+	unsigned int depth = p->cap.max_send_wr, n;
+	struct vt_mem *s = vt_mem(&t->a, ROUNDS * depth * 8, VT_ALL);
+	struct vt_mem *d = vt_mem(&t->b, ROUNDS * depth * 8, VT_ALL);
+	uint64_t end = vt_deadline_us();
+	unsigned int spins = 0;
+	struct vt_wr w = {
+		.local = s, .len = 8, .remote = d, .flags = IBV_SEND_SIGNALED,
+	};
+	int rc;
+
+	VT_OK(ROUNDS * depth <= 2000, "%u places", depth);
+	vt_fill(s, 0, s->len, 3);
+	for (n = 0; n < ROUNDS * depth; n++) {
+		w.id = n;
+		w.off = n * 8;
+		w.roff = n * 8;
+		while ((rc = vt_try_send(p->qp[0], &w)) == ENOMEM) {
+			VT_OK(vt_now_us() < end, "request %u has no place", n);
+			vt_pause(&spins);
+		}
+		VT_EQ(rc, 0);
+	}
+	for (n = 0; n < ROUNDS * depth; n++)
+		vt_expect(p->scq[0], n, IBV_WC_SUCCESS);
+	vt_verify(d, 0, d->len, 3);
+}
+
 static void full_receive_queue(struct vt *t)
 {
 	struct vt_opt o = { .rq = 20 };
@@ -323,6 +359,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(many_regions),
 	VT_CASE(inline_gathers),
 	VT_CASE(full_send_queue),
+	VT_CASE(places_return_unpolled),
 	VT_CASE(full_receive_queue),
 	VT_CASE(send_queue_slots_return),
 	VT_CASE(ring_wrap),
