@@ -22,6 +22,7 @@
 #include "../proto/resp.h"
 #include "fault.h"
 #include "fetch.h"
+#include "user.h"
 
 /**
  * struct hroce_fault - memory being fetched
@@ -134,28 +135,46 @@ static void fault_work(struct work_struct *work)
 	kfree_rcu(fault, rcu);
 }
 
+static struct hroce_fault *fault_create(struct hroce_qp *qp,
+					enum hroce_fault_who who,
+					const struct hroce_mem_iter *it,
+					gfp_t gfp)
+{
+	struct hroce_fault *fault = kmalloc(sizeof(*fault), gfp);
+
+	if (!fault)
+		return NULL;
+	INIT_WORK(&fault->work, fault_work);
+	fault->dev = hqp_dev(qp);
+	fault->qpn = qp->proto.qpn;
+	fault->who = who;
+	fault->len = it->fault_len;
+	fault->pos = it->pos;
+	fault->write = it->fault_write;
+	return fault;
+}
+
 /* Queue a fetch. Return: 0; -EBUSY if one is queued already; -ENOMEM. */
-static int fault_queue(struct hroce_dev *dev, u32 qpn,
-		       enum hroce_fault_who who,
+static int fault_queue(struct hroce_qp *qp, enum hroce_fault_who who,
 		       const struct hroce_mem_iter *it)
 {
-	unsigned long index = fault_index(qpn, who);
+	unsigned long index = fault_index(qp->proto.qpn, who);
+	struct hroce_dev *dev = hqp_dev(qp);
+	gfp_t gfp = GFP_ATOMIC | __GFP_NOWARN;
+	struct mem_cgroup *before;
 	struct hroce_fault *fault;
 	int err;
 
 	if (xa_load(&dev->faults, index))
 		return -EBUSY;
-	fault = kmalloc(sizeof(*fault), GFP_ATOMIC | __GFP_NOWARN);
-	if (!fault)
-		return -ENOMEM;
-	INIT_WORK(&fault->work, fault_work);
-	fault->dev = dev;
-	fault->qpn = qpn;
-	fault->who = who;
-	fault->len = it->fault_len;
-	fault->pos = it->pos;
-	fault->write = it->fault_write;
-	err = xa_insert(&dev->faults, index, fault, GFP_ATOMIC | __GFP_NOWARN);
+	/*
+	 * A request would fail without, so the owner pays even beyond its limit:
+	 * GFP_ATOMIC may exceed that.
+	 */
+	before = hroce_user_pay(qp, &gfp);
+	fault = fault_create(qp, who, it, gfp);
+	err = fault ? xa_insert(&dev->faults, index, fault, gfp) : -ENOMEM;
+	hroce_user_paid(before);
 	if (err) {
 		kfree(fault);
 		return err;
@@ -173,7 +192,7 @@ u8 hroce_fault_begin(struct hroce_qp *qp, enum hroce_fault_who who,
 
 	if (qp->dead)
 		return HRP_MEM_FAULT;
-	err = fault_queue(hqp_dev(qp), qp->proto.qpn, who, it);
+	err = fault_queue(qp, who, it);
 	/* The peer will retry. */
 	if (err == -ENOMEM && who != HROCE_FAULT_PLACE)
 		return HROCE_CAUSE_NO_MEMORY;

@@ -290,9 +290,9 @@ struct hroce_kept *hroce_keep_alloc(struct hroce_qp *qp, struct hrp_keep *proto,
 				    u32 psn, const struct hrp_pkt *pkt)
 {
 	struct keep *keep = to_keep(proto);
+	gfp_t gfp = HROCE_USER_GFP;
 	struct mem_cgroup *before;
 	struct hroce_kept *kept;
-	gfp_t gfp;
 
 	keep_look(keep, psn);
 	if (!keep_may_pay(qp)) {

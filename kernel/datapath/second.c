@@ -11,6 +11,7 @@
 #include "out.h"
 #include "recv.h"
 #include "second.h"
+#include "user.h"
 
 static_assert(sizeof(struct in6_addr) == HRP_SECOND_ADDR_BYTES);
 
@@ -93,6 +94,9 @@ static void second_open(struct hroce_second *second)
 	const struct hroce_qp *qp = second->qp;
 	struct hroce_path_key key = qp->path.key;
 	struct hroce_port *port = &second->dev->port;
+	gfp_t gfp = HROCE_USER_GFP;
+	struct mem_cgroup *before;
+	int err;
 
 	lockdep_assert_held(&qp->recv.lock);
 	memcpy(&key.saddr, second->proto.own_addr, sizeof(key.saddr));
@@ -100,7 +104,11 @@ static void second_open(struct hroce_second *second)
 	key.priority = hroce_class_priority(port->dev, key.sl,
 					    max_t(u8, key.priority,
 						  TC_PRIO_INTERACTIVE));
-	if (hroce_path_init(&second->path, port, &key, true, GFP_ATOMIC))
+	before = hroce_user_pay(qp, &gfp);
+	err = hroce_path_init(&second->path, port, &key, true, gfp);
+	hroce_user_paid(before);
+	/* The next answer opens it. */
+	if (err)
 		return;
 	/* Pairs with second_is_ready(). */
 	smp_store_release(&second->ready, true);

@@ -3,7 +3,10 @@
  * The number of completion events that user space has read from a CQ. ib_uverbs
  * counts them, but has no interface for it. The structures are private to
  * drivers/infiniband/core; their first members are the same since 5.8. A later
- * kernel may change them, so hroce_ucq_of() checks them.
+ * kernel may change them, and no header says so to modules. So hroce_ucq_of()
+ * checks them, and without an object there is no limit; and who has read the
+ * whole list gets the next event, whatever the count is (cq_may_fire()). The
+ * test cq.unread_events_are_limited fails then.
  */
 #ifndef HROCE_UCQ_H
 #define HROCE_UCQ_H

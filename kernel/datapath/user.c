@@ -9,7 +9,8 @@ struct mem_cgroup *hroce_user_pay(const struct hroce_qp *qp, gfp_t *gfp)
 {
 	struct mem_cgroup *memcg = qp->owner ? qp->owner->memcg : NULL;
 
-	*gfp = memcg ? HROCE_USER_GFP | __GFP_ACCOUNT : HROCE_USER_GFP;
+	if (memcg)
+		*gfp |= __GFP_ACCOUNT;
 	return set_active_memcg(memcg);
 }
 
@@ -21,8 +22,8 @@ void hroce_user_paid(struct mem_cgroup *before)
 void *hroce_user_alloc(const struct hroce_qp *qp, size_t size)
 {
 	struct mem_cgroup *before;
+	gfp_t gfp = HROCE_USER_GFP;
 	void *memory;
-	gfp_t gfp;
 
 	before = hroce_user_pay(qp, &gfp);
 	memory = kzalloc(size, gfp);

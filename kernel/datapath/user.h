@@ -26,7 +26,7 @@ struct hroce_user {
 /**
  * hroce_user_pay - have the owner of a queue pair pay for what is allocated
  * @qp: queue pair
- * @gfp: set to %HROCE_USER_GFP, and more if there is who pays
+ * @gfp: __GFP_ACCOUNT is added if there is who pays
  *
  * Whoever runs this, the sender's process, too. hroce_user_paid() follows.
  *

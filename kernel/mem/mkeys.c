@@ -13,7 +13,8 @@ static u32 mkeys_index(const struct hroce_mkeys *mkeys, u32 key)
 
 int hroce_mkeys_init(struct hroce_mkeys *mkeys)
 {
-	xa_init_flags(&mkeys->table, XA_FLAGS_ALLOC1);
+	/* Whoever adds a region pays for a node that it takes. */
+	xa_init_flags(&mkeys->table, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	hroce_hide_init(&mkeys->hide);
 	return hroce_lookup_init(&mkeys->lookup);
 }

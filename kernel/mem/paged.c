@@ -264,8 +264,7 @@ static struct paged_chunk *chunk_add(struct hroce_paged *p, unsigned long index,
 	there = chunk_tryget(p, index);
 	if (!there) {
 		paged_make_room(p);
-		err = xa_err(xa_store(&p->chunks, index, chunk,
-				      GFP_KERNEL_ACCOUNT));
+		err = xa_err(xa_store(&p->chunks, index, chunk, GFP_KERNEL));
 		there = err ? ERR_PTR(err) : chunk;
 		p->nr_chunks += !err;
 	}
@@ -346,7 +345,7 @@ void hroce_paged_init(struct hroce_paged *p, u64 va, u64 len, rwlock_t *lock)
 	p->end = len == U64_MAX ? ULONG_MAX : PAGE_ALIGN(va + len);
 	p->lock = lock;
 	mutex_init(&p->mutex);
-	xa_init(&p->chunks);
+	xa_init_flags(&p->chunks, XA_FLAGS_ACCOUNT);
 	INIT_LIST_HEAD(&p->idle);
 	INIT_WORK(&p->reap, paged_reap);
 }

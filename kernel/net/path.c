@@ -313,18 +313,19 @@ static void path_set_key(struct hroce_path *path,
 int hroce_path_init(struct hroce_path *path, struct hroce_port *port,
 		    const struct hroce_path_key *key, bool cached, gfp_t gfp)
 {
-	struct hroce_path_queue *queue;
-
 	if (ipv6_addr_v4mapped(&key->saddr) != ipv6_addr_v4mapped(&key->daddr))
 		return -EAFNOSUPPORT;
+	path->known = NULL;
+	if (cached && hroce_route_init(path, gfp))
+		return -ENOMEM;
 	path->queue = NULL;
 	if (path->wake) {
-		queue = queue_create(path, gfp);
-		if (!queue)
+		path->queue = queue_create(path, gfp);
+		if (!path->queue) {
+			hroce_route_fini(path);
 			return -ENOMEM;
-		path->queue = queue;
+		}
 	}
-	path->cached = cached;
 	path->port = port;
 	path_set_key(path, key);
 	return 0;
@@ -367,7 +368,7 @@ void hroce_path_fini(struct hroce_path *path)
 {
 	struct hroce_path_queue *queue = path->queue;
 
-	hroce_route_forget(path);
+	hroce_route_fini(path);
 	if (!queue)
 		return;
 	RCU_INIT_POINTER(queue->path, NULL);

@@ -45,8 +45,8 @@ struct hroce_resend;
  * @key: addresses and header fields
  * @sport: UDP source port of requests and answers, at first that of @key;
  *	networks choose between equal paths by it
- * @known: the route that was looked up last, or NULL; one for all CPUs, RCU
- * @cached: keep the route in @known; else look it up for each frame
+ * @known: the route that was looked up last, one for all CPUs; NULL: it is looked
+ *	up for each frame
  * @sprays: requests take several paths: their sender sets @sport for each frame
  * @ect: what is sent is ECN-capable: its sender reacts to marks; requests that
  *	are sent again if need be, and the rest, of which acknowledgements are not
@@ -63,10 +63,9 @@ struct hroce_path {
 	struct hroce_port *port;
 	struct hroce_path_key key;
 	u16 sport[2];
-	struct hroce_route_known __rcu *known;
+	struct hroce_route_known *known;
 	struct hroce_path_queue *queue;
 	void (*wake)(struct hroce_path *path);
-	bool cached;
 	bool sprays;
 	bool ect[2];
 	bool single[2];

@@ -4,7 +4,8 @@
  *
  * A path remembers its route once for all CPUs (struct dst_cache does so per
  * possible CPU, which takes kilobytes where there are many). Transmitters use it
- * under RCU and take no reference.
+ * under RCU and take no reference. The memory for that is allocated with the
+ * path, so who makes the path pays for it.
  *
  * Frames go directly to the neighbour, through netfilter's output hooks if
  * these have rules. If the route requires more (IPsec, encapsulation), they go
@@ -17,7 +18,9 @@
 #include <linux/etherdevice.h>
 #include <linux/inetdevice.h>
 #include <linux/netfilter.h>
+#include <linux/seqlock.h>
 #include <linux/skbuff.h>
+#include <linux/slab.h>
 #include <net/addrconf.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
@@ -35,58 +38,70 @@
 
 /**
  * struct hroce_route_known - the route that a path looked up last
- * @dst: destination entry, with a reference
+ * @lock: guards the rest; transmitters only look whether it has changed
  * @cookie: for dst_check()
- * @rcu: to free this
+ * @dst: destination entry, with a reference; NULL: there is none
  */
 struct hroce_route_known {
-	struct dst_entry *dst;
+	seqlock_t lock;
 	u32 cookie;
-	struct rcu_head rcu;
+	struct dst_entry *dst;
 };
 
-static void route_replace(struct hroce_path *path,
-			  struct hroce_route_known *known)
+int hroce_route_init(struct hroce_path *path, gfp_t gfp)
 {
-	known = unrcu_pointer(xchg(&path->known, RCU_INITIALIZER(known)));
-	if (!known)
-		return;
-	/* Entries are freed by RCU, too. */
-	dst_release(known->dst);
-	kfree_rcu(known, rcu);
+	path->known = kzalloc(sizeof(*path->known), gfp);
+	if (!path->known)
+		return -ENOMEM;
+	seqlock_init(&path->known->lock);
+	return 0;
+}
+
+void hroce_route_fini(struct hroce_path *path)
+{
+	hroce_route_forget(path);
+	kfree(path->known);
+	path->known = NULL;
+}
+
+/* Interrupts may be disabled. */
+static void route_replace(struct hroce_route_known *known,
+			  struct dst_entry *dst, u32 cookie)
+{
+	struct dst_entry *before;
+	unsigned long flags;
+
+	write_seqlock_irqsave(&known->lock, flags);
+	before = known->dst;
+	WRITE_ONCE(known->dst, dst);
+	WRITE_ONCE(known->cookie, cookie);
+	write_sequnlock_irqrestore(&known->lock, flags);
+	/* Freed by RCU: transmitters may still use it. */
+	dst_release(before);
 }
 
 void hroce_route_forget(struct hroce_path *path)
 {
-	route_replace(path, NULL);
-}
-
-/*
- * Hand the reference of a route to its path. Return: false if the caller keeps
- * it.
- */
-static bool route_remember(struct hroce_path *path, struct dst_entry *dst,
-			   u32 cookie)
-{
-	struct hroce_route_known *known;
-
-	if (!path->cached)
-		return false;
-	known = kmalloc(sizeof(*known), GFP_ATOMIC | __GFP_NOWARN);
-	if (!known)
-		return false;
-	known->dst = dst;
-	known->cookie = cookie;
-	route_replace(path, known);
-	return true;
+	if (path->known)
+		route_replace(path->known, NULL, 0);
 }
 
 static __always_inline struct dst_entry *
 route_recall(const struct hroce_path *path)
 {
-	const struct hroce_route_known *known = rcu_dereference(path->known);
+	struct hroce_route_known *known = path->known;
+	struct dst_entry *dst;
+	unsigned int seq;
+	u32 cookie;
 
-	return known ? dst_check(known->dst, known->cookie) : NULL;
+	if (!known)
+		return NULL;
+	do {
+		seq = read_seqbegin(&known->lock);
+		dst = READ_ONCE(known->dst);
+		cookie = READ_ONCE(known->cookie);
+	} while (read_seqretry(&known->lock, seq));
+	return dst ? dst_check(dst, cookie) : NULL;
 }
 
 static struct dst_entry *route_lookup4(const struct hroce_path *path)
@@ -214,8 +229,11 @@ static noinline struct dst_entry *route_lookup(struct hroce_path *path,
 		dst_release(dst);
 		return ERR_PTR(-EACCES);
 	}
-	cookie = ipv6 ? rt6_get_cookie(dst_rt6_info(dst)) : 0;
-	*held = !route_remember(path, dst, cookie);
+	*held = !path->known;
+	if (path->known) {
+		cookie = ipv6 ? rt6_get_cookie(dst_rt6_info(dst)) : 0;
+		route_replace(path->known, dst, cookie);
+	}
 	return dst;
 }
 

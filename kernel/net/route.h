@@ -43,6 +43,19 @@ struct hroce_route {
 };
 
 /**
+ * hroce_route_init - have a path remember its route
+ * @path: path that does not yet
+ * @gfp: allocation flags
+ *
+ * Context: as @gfp allows.
+ * Return: 0 or -ENOMEM.
+ */
+int hroce_route_init(struct hroce_path *path, gfp_t gfp);
+
+/* Counterpart of hroce_route_init(), for any path that nobody uses any more. */
+void hroce_route_fini(struct hroce_path *path);
+
+/**
  * hroce_route_get - look up the route
  * @path: path
  * @route: filled in; valid until hroce_route_put()
@@ -57,7 +70,7 @@ void hroce_route_put(struct hroce_route *route);
 
 /**
  * hroce_route_forget - look the route of a path up anew for the next frame
- * @path: path, not in use by a transmitter
+ * @path: path; may be in use by transmitters
  *
  * Context: any but hard interrupt.
  */

@@ -72,17 +72,21 @@ static struct cc_flow *flow_find(const struct hrp_qp *proto)
 static struct cc_flow *flow_make(const struct hrp_qp *proto)
 {
 	struct cc_flow *flow = flow_find(proto);
+	gfp_t gfp = HROCE_USER_GFP;
+	struct mem_cgroup *before;
 
 	if (flow) {
 		memset(flow, 0, sizeof(*flow));
 		return flow;
 	}
-	flow = hroce_user_alloc(proto_to_hqp(proto), sizeof(*flow));
+	before = hroce_user_pay(proto_to_hqp(proto), &gfp);
+	flow = kzalloc(sizeof(*flow), gfp);
 	if (flow && xa_err(xa_store_bh(flow_table(proto), proto->qpn, flow,
-				       GFP_NOWAIT | __GFP_NOWARN))) {
+				       gfp))) {
 		kfree(flow);
 		flow = NULL;
 	}
+	hroce_user_paid(before);
 	return flow;
 }
 

@@ -179,14 +179,15 @@ static void ibdev_setup(struct hroce_ibdev *ibdev)
 	struct hroce_dev *dev = &ibdev->dev;
 
 	hroce_ibdev_setup(&dev->ib, ibdev->owner);
-	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC);
-	xa_init_flags(&dev->xrc_srqs, XA_FLAGS_ALLOC1);
-	xa_init_flags(&dev->faults, XA_FLAGS_LOCK_BH);
+	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
+	xa_init_flags(&dev->xrc_srqs, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	xa_init_flags(&dev->faults, XA_FLAGS_LOCK_BH | XA_FLAGS_ACCOUNT);
 	/* Unlike the locks of other tables, these are taken in softirqs. */
 	lockdep_set_class(&dev->faults.xa_lock, &faults_lock_key);
-	xa_init_flags(&dev->cc_flows, XA_FLAGS_LOCK_BH);
+	xa_init_flags(&dev->cc_flows, XA_FLAGS_LOCK_BH | XA_FLAGS_ACCOUNT);
 	lockdep_set_class(&dev->cc_flows.xa_lock, &cc_flows_lock_key);
-	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+	xa_init_flags(&dev->ahs,
+		      XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ | XA_FLAGS_ACCOUNT);
 	xa_init_flags(&ibdev->counters, XA_FLAGS_ALLOC1);
 	mutex_init(&ibdev->counters_lock);
 	hroce_second_init(dev);

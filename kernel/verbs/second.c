@@ -60,8 +60,8 @@ static void second_work(struct work_struct *work)
 
 void hroce_second_init(struct hroce_dev *dev)
 {
-	xa_init(&dev->seconds);
-	xa_init(&dev->aliases);
+	xa_init_flags(&dev->seconds, XA_FLAGS_ACCOUNT);
+	xa_init_flags(&dev->aliases, XA_FLAGS_ACCOUNT);
 	INIT_LIST_HEAD(&dev->second_node);
 	INIT_DELAYED_WORK(&dev->second_work, second_work);
 }
@@ -185,10 +185,10 @@ static int second_publish(struct hroce_second *second)
 	int err;
 
 	lockdep_assert_held(&second_mutex);
-	err = xa_insert(&dev->seconds, index, second, GFP_KERNEL_ACCOUNT);
+	err = xa_insert(&dev->seconds, index, second, GFP_KERNEL);
 	if (err)
 		return err;
-	err = xa_insert(&to->aliases, alias, second, GFP_KERNEL_ACCOUNT);
+	err = xa_insert(&to->aliases, alias, second, GFP_KERNEL);
 	if (err) {
 		xa_erase(&dev->seconds, index);
 		return err;
