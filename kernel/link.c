@@ -487,7 +487,12 @@ static struct hroce_link *link_alloc(const char *name, struct net_device *ndev)
 	return link;
 }
 
-/* Does a link of @ndev have a device, or is it being given one? */
+/*
+ * Does a link of @ndev have a device, or is it being given one? ib_core does not
+ * find a device that moves to another RDMA namespace, nor one whose removal is
+ * nearly done. A link that ends as its netdev has left its namespace is no
+ * obstacle then.
+ */
 static bool netdev_is_taken(struct net_device *ndev)
 {
 	const struct hroce_link *link;
@@ -495,8 +500,8 @@ static bool netdev_is_taken(struct net_device *ndev)
 
 	lockdep_assert_held(&link_mutex);
 	list_for_each_entry(link, &links, node)
-		if (link->owner.ndev == ndev && link->mover &&
-		    !link_is_gone(link))
+		if (link->owner.ndev == ndev && !link_is_gone(link) &&
+		    (link->mover || net_eq(dev_net(ndev), link->net)))
 			return true;
 	ibdev = netdev_device(ndev);
 	if (ibdev)

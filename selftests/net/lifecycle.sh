@@ -25,6 +25,26 @@ add_and_delete() {
 	done
 }
 
+# usage: add_one_of COUNT: so many at once for one netdev; the name of the one that is made
+add_one_of() {
+	local i
+
+	for i in $(seq "$1"); do
+		(ip netns exec "$nsA" rdma link add "nl$i" type hroce netdev ea 2>/dev/null && echo "nl$i") &
+	done
+	wait
+}
+
+added_by_many() {
+	local i made
+
+	for i in $(seq 15); do
+		made=$(add_one_of 6)
+		[ "$(wc -w <<<"$made")" = 1 ] || { echo "round $i: made $made"; return 1; }
+		rdma link del "$made" || return
+	done
+}
+
 active_mtu() { ibv_devinfo -d nla | sed -n 's/.*active_mtu:[[:blank:]]*\([0-9]*\).*/\1/p'; }
 
 # Whatever is the case at the moment when ib_core takes the device: the last change counts.
@@ -255,6 +275,29 @@ load_and_unload() {
 	modprobe hroce
 }
 
+moves_to_and_fro() {
+	local i
+
+	for i in $(seq 60); do
+		ip netns exec "$nsA" rdma dev set nla netns "$nsB" && ip netns exec "$nsB" rdma dev set nla netns "$nsA" || return
+	done
+}
+
+# While a device moves, ib_core does not find it; its netdev has a link all the same.
+taken_while_it_moves() {
+	local adds=/tmp/adds-$id pid
+
+	yes 'link add nlx type hroce netdev ea' | head -n 500 >"$adds"
+	moves_to_and_fro &
+	pid=$!
+	while kill -0 $pid 2>/dev/null; do
+		ip netns exec "$nsA" rdma --force --batch "$adds" >/dev/null 2>&1
+		! ip netns exec "$nsA" rdma link show nlx/1 2>/dev/null || { echo "a second link"; return 1; }
+	done
+	rm "$adds"
+	wait $pid
+}
+
 # RDMA namespaces in exclusive mode: a device is seen only where it was moved to.
 exclusive() {
 	cleanup
@@ -274,12 +317,14 @@ exclusive() {
 	! ip netns exec "$nsB" rdma link show nla/1 || { echo "seen from outside"; return 1; }
 	ip netns exec "$nsB" env HROCE_DEV=nlb "$build/vt_traffic" -S 18701 -n 100 &
 	ip netns exec "$nsA" env HROCE_DEV=nla "$build/vt_traffic" -C 10.90.0.2:18701 -n 100 && wait $! || return
+	taken_while_it_moves || return
 	ip netns exec "$nsA" rdma link del nla && ip netns exec "$nsB" rdma link del nlb
 }
 
 modprobe -a rdma_ucm ib_uverbs hroce || { tap_case lifecycle.load false; tap_done; exit 1; }
 two_ends 4200 bare || { tap_case lifecycle.topology false; tap_done; exit 1; }
 tap_case lifecycle.add_and_delete add_and_delete
+tap_case lifecycle.added_by_many added_by_many
 tap_case lifecycle.mtu_changes_while_added mtu_changes_while_added
 tap_case lifecycle.refused refused
 tap_case lifecycle.refused_with_reason refused_with_reason
