@@ -5,8 +5,10 @@
 
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/percpu.h>
 #include <linux/types.h>
 #include <linux/udp.h>
+#include "icrc.h"
 
 struct hroce_path;
 
@@ -69,5 +71,34 @@ void hroce_headers_set_ect(struct hroce_headers *h, bool ect);
  * The checksums stay 0.
  */
 void hroce_headers_set(struct hroce_headers *h, u32 len, u16 ip_id);
+
+/**
+ * hroce_headers_icrc - begin the ICRC of one of the packets of a frame
+ * @h: headers
+ * @known: cache of recent kinds of packets
+ * @last: headers of the packet before, of the same path; set to those of this
+ *	one
+ * @len: bytes of UDP payload
+ * @ip_id: IPv4 identification; 0 with IPv6
+ * @bth: base transport header, 4-byte aligned
+ *
+ * Sets the fields that differ between packets only if the packet differs from
+ * the one before in more than ID and PSN.
+ * Context: BH disabled.
+ * Return: CRC state over the headers up to the BTH.
+ */
+static __always_inline u32
+hroce_headers_icrc(struct hroce_headers *h,
+		   struct hroce_icrc_known __percpu *known,
+		   struct hroce_icrc_last *last, u32 len, u16 ip_id,
+		   const void *bth)
+{
+	if (!hroce_icrc_repeat(last, len, ip_id, bth)) {
+		hroce_headers_set(h, len, ip_id);
+		hroce_icrc_begin(this_cpu_ptr(known), last, h->bytes, h->ipv6,
+				 hroce_headers_udp(h), bth);
+	}
+	return last->state;
+}
 
 #endif /* HROCE_HEADERS_H */

@@ -241,15 +241,8 @@ static __always_inline int rx_load(struct hroce_rx_frame *f,
 static __always_inline u32 rx_icrc_super(struct hroce_rx_frame *f,
 					 const struct hroce_rx_packet *p)
 {
-	u16 id = hroce_rx_ip_id(f);
-
-	if (!hroce_icrc_repeat(&f->icrc, p->len, id, p->bth)) {
-		hroce_headers_set(&f->hdr, p->len, id);
-		hroce_icrc_begin(this_cpu_ptr(&rx_icrc_known), &f->icrc,
-				 f->hdr.bytes, f->hdr.ipv6,
-				 hroce_headers_udp(&f->hdr), p->bth);
-	}
-	return f->icrc.state;
+	return hroce_headers_icrc(&f->hdr, &rx_icrc_known, &f->icrc, p->len,
+				  hroce_rx_ip_id(f), p->bth);
 }
 
 static __always_inline void rx_icrc_begin(struct hroce_rx_frame *f,

@@ -82,17 +82,13 @@ static u32 tx_packet_len(const struct hroce_tx *tx)
 static u32 tx_icrc_begin(struct hroce_tx *tx)
 {
 	const u16 id = tx->hdr.ipv6 ? 0 : tx->ip_id + tx->nr_pkts;
-	const u32 len = tx_packet_len(tx);
+	u32 state;
 
-	if (!hroce_icrc_repeat(&tx->icrc, len, id, tx->bth)) {
-		hroce_headers_set(&tx->hdr, len, id);
-		hroce_icrc_begin(this_cpu_ptr(&tx_icrc_known), &tx->icrc,
-				 tx->hdr.bytes, tx->hdr.ipv6,
-				 hroce_headers_udp(&tx->hdr), tx->bth);
-	}
+	state = hroce_headers_icrc(&tx->hdr, &tx_icrc_known, &tx->icrc,
+				   tx_packet_len(tx), id, tx->bth);
 	if (tx->bth_len == sizeof(struct hrw_bth))
-		return tx->icrc.state;
-	return hroce_crc_update(false, tx->icrc.state, tx->bth + sizeof(struct hrw_bth),
+		return state;
+	return hroce_crc_update(false, state, tx->bth + sizeof(struct hrw_bth),
 				tx->bth_len - sizeof(struct hrw_bth));
 }
 
