@@ -103,7 +103,7 @@ enum hroce_qp_pending {
  * @recv: responder side
  * @rq_head: receive entries taken, private [recv.lock]
  * @post_lock: queues of the kernel: guards posting to @sq and @rq; any context
- * @access_flags: as last set but for optional ones, for query_qp [modify_lock]
+ * @access_flags: as last set, for query_qp [modify_lock]
  * @cnp_at: time of the last CNP, in units of 1024 ns, modulo 2^16; 0: there was
  *	none [recv.lock]
  * @hold_until: end of the time that an ACK or a NAK may be held, in units of

@@ -352,6 +352,7 @@ static void qp_reset(struct hroce_qp *qp)
 	qp_set_state(qp, IB_QPS_RESET);
 	if (qp->rq)
 		rq_skip(qp);
+	qp->traced = 0;
 	qp->dead = false;
 	hroce_qp_unlock(qp);
 }
@@ -362,6 +363,8 @@ static void qp_reset(struct hroce_qp *qp)
  */
 static bool qp_is_leaving(const struct hroce_qp *qp, const struct qp_change *c)
 {
+	/* Pairs with removal_begin(): it is in the table, see there. */
+	smp_mb();
 	return qp->user && READ_ONCE(hqp_dev(qp)->leaving) &&
 	       c->to != IB_QPS_RESET && c->to != IB_QPS_ERR;
 }

@@ -36,7 +36,10 @@ static void removal_begin(struct ib_device *ibdev, void *client_data)
 	struct hroce_dev *dev = to_hdev(ibdev);
 
 	WRITE_ONCE(dev->leaving, true);
-	/* Either a queue pair is found below, or it finds @leaving set. */
+	/*
+	 * Pairs with qp_is_leaving(): either a queue pair is found below, or it
+	 * finds @leaving set.
+	 */
 	smp_mb();
 	hroce_mr_end_advice();
 	hroce_qp_visit_all(dev, removal_flush);
