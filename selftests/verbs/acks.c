@@ -242,7 +242,8 @@ static void path_changes_while_held(struct vt *t)
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 	long long held, late, asked;
-	uint64_t end;
+	uint64_t start, end;
+	int quick = 0;
 
 	vt_to(qp, IBV_QPS_SQD);
 	VT_EQ(ibv_query_qp(qp, &attr, IBV_QP_AV, &init), 0);
@@ -253,11 +254,13 @@ static void path_changes_while_held(struct vt *t)
 		late = vt_settled(&t->b, "acks_late");
 		asked = vt_settled(&t->b, "duplicates");
 		*u.m[0]->buf = i;
+		start = vt_now_us();
 		post(&u, 0, 0, 1);
 		end = vt_deadline_us();
 		while (*there != i)
 			VT_OK(vt_now_us() < end, "no message");
 		VT_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV), 0);
+		quick += vt_now_us() - start < ASKED_US;
 		complete(&u, 0);
 		held = vt_settled(&t->b, "acks_held") - held;
 		late = vt_settled(&t->b, "acks_late") - late;
@@ -267,8 +270,10 @@ static void path_changes_while_held(struct vt *t)
 		if (held == 1 && !late && !asked)
 			return;
 	}
+	if (!quick)
+		vt_skip("the sender always asks first");
 	vt_fail(__FILE__, __LINE__, "no ACK left with a new path in %d tries",
-		TRIES);
+		quick);
 }
 
 enum ending { BY_DESTRUCTION, BY_ERROR, BY_RESET };
