@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* One queue pair with a ring and a recorder, see rig.h. */
 #include <linux/kernel.h>
+#include <linux/unaligned.h>
 #include <stdlib.h>
 #include <string.h>
 #include "kept.h"
@@ -221,6 +222,22 @@ u8 rig_sack(u32 psn, const u8 *map, u32 len)
 	hrp_sack_take(&rig.qp, &pkt, map, rig.now_ns);
 	rig_commit(&pkt, &rx, HROCE_WC_SUCCESS);
 	return rx.verdict;
+}
+
+void rig_tell_again(u32 psn, u32 nr)
+{
+	struct hrp_pkt pkt = {
+		.opcode = HRP_OPCODE_SACK,
+		.info = hrp_opcode_info(HRP_OPCODE_SACK),
+		.psn = hrp_psn_add(rig.qp.req.psn_una, HRP_PSN_MASK),
+		.syndrome = HRP_SYN_CREDIT_INVALID,
+		.payload_len = HRP_SACK_AGAIN_BYTES,
+	};
+	u8 payload[HRP_SACK_AGAIN_BYTES];
+
+	put_unaligned_be32(psn, payload);
+	put_unaligned_be32(nr, payload + 4);
+	hrp_sack_heard(&rig.qp, &pkt, payload, rig.now_ns);
 }
 
 u8 rig_read_resp(u8 opcode, u32 psn, u32 len)

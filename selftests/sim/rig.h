@@ -88,6 +88,9 @@ bool rig_ack(u32 psn, u8 syndrome);
  */
 u8 rig_sack(u32 psn, const u8 *map, u32 len);
 
+/* The peer tells that packets, @nr of them from @psn on, have come twice. */
+void rig_tell_again(u32 psn, u32 nr);
+
 /* A READ response arrives; returns the verdict. */
 u8 rig_read_resp(u8 opcode, u32 psn, u32 len);
 

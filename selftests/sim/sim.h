@@ -483,6 +483,9 @@ u8 sim_keep_answer(struct sim_qp *qp, const struct hrp_pkt *pkt,
 bool sim_is_forgotten(struct sim_qp *qp, const struct hrp_pkt *pkt);
 
 /* sim_net.c */
+void sim_set_len(struct hrp_pkt *pkt, u32 len);
+/* Without payload, if the opcode has none. */
+void sim_set_opcode(struct hrp_pkt *pkt, u8 opcode);
 void sim_net_send_pkt(struct sim_qp *from, const struct hrp_pkt *pkt,
 		      const u8 *payload);
 void sim_net_send(struct sim_qp *from, const struct hrp_burst *b,

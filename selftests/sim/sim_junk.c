@@ -103,22 +103,6 @@ static u8 any_of(struct sim_rng *rng, const u8 *list, u32 nr)
 	return list[sim_below(rng, nr)];
 }
 
-static void set_opcode(struct hrp_pkt *pkt, u8 opcode)
-{
-	pkt->opcode = opcode;
-	pkt->info = hrp_opcode_info(opcode);
-	if (pkt->info & HRP_OI_PAYLOAD)
-		return;
-	pkt->payload_len = 0;
-	pkt->pad = 0;
-}
-
-static void set_len(struct hrp_pkt *pkt, u32 len)
-{
-	pkt->payload_len = len;
-	pkt->pad = -len & 3;
-}
-
 static bool fits(const struct sim_qp *from, const struct kind *kind, u32 info)
 {
 	bool xrc = from->hrp.type == HRP_TYPE_XRC_INI ||
@@ -144,27 +128,27 @@ static void spoil_message(struct sim_qp *from, struct hrp_pkt *pkt)
 
 	switch (sim_below(rng, 5)) {
 	case 0:
-		set_opcode(pkt, HRP_SVC_UC |
-				any_of(rng, behind, ARRAY_SIZE(behind)));
-		set_len(pkt, mtu + 4);
+		sim_set_opcode(pkt, HRP_SVC_UC |
+				    any_of(rng, behind, ARRAY_SIZE(behind)));
+		sim_set_len(pkt, mtu + 4);
 		break;
 	case 1:
-		set_opcode(pkt, HRP_SVC_UC | HRP_OP_SEND_FIRST);
-		set_len(pkt, mtu - 1 - sim_below(rng, mtu));
+		sim_set_opcode(pkt, HRP_SVC_UC | HRP_OP_SEND_FIRST);
+		sim_set_len(pkt, mtu - 1 - sim_below(rng, mtu));
 		break;
 	case 2:
-		set_opcode(pkt, HRP_SVC_UC | HRP_OP_SEND_ONLY);
-		set_len(pkt, mtu + 1 + sim_below(rng, 8));
+		sim_set_opcode(pkt, HRP_SVC_UC | HRP_OP_SEND_ONLY);
+		sim_set_len(pkt, mtu + 1 + sim_below(rng, 8));
 		break;
 	case 3:
 		/* More or less than the RETH says */
-		set_opcode(pkt, HRP_SVC_UC | HRP_OP_WRITE_ONLY);
-		set_len(pkt, sim_below(rng, mtu));
+		sim_set_opcode(pkt, HRP_SVC_UC | HRP_OP_WRITE_ONLY);
+		sim_set_len(pkt, sim_below(rng, mtu));
 		pkt->dmalen = pkt->payload_len + (sim_below(rng, 2) ? 1 : -1);
 		break;
 	default:
-		set_opcode(pkt, HRP_SVC_UC | HRP_OP_WRITE_ONLY_IMM);
-		set_len(pkt, 1 + sim_below(rng, mtu));
+		sim_set_opcode(pkt, HRP_SVC_UC | HRP_OP_WRITE_ONLY_IMM);
+		sim_set_len(pkt, 1 + sim_below(rng, mtu));
 		pkt->dmalen = pkt->payload_len;
 		pkt->rkey ^= 1;
 		/* No address is good for no key. */
@@ -189,29 +173,29 @@ static void spoil(struct sim_qp *from, enum sim_junk kind, struct hrp_pkt *pkt)
 
 	switch (kind) {
 	case SIM_JUNK_PAYLOAD:
-		set_opcode(pkt, svc | (response ? HRP_OP_ACK :
-				       any_of(rng, asks, ARRAY_SIZE(asks))));
-		set_len(pkt, 4 + 4 * sim_below(rng, 16));
+		sim_set_opcode(pkt, svc | (response ? HRP_OP_ACK :
+					   any_of(rng, asks, ARRAY_SIZE(asks))));
+		sim_set_len(pkt, 4 + 4 * sim_below(rng, 16));
 		break;
 	case SIM_JUNK_SERVICE:
 		do {
-			set_opcode(pkt, any_of(rng, only_ops,
-					       ARRAY_SIZE(only_ops)));
+			sim_set_opcode(pkt, any_of(rng, only_ops,
+						   ARRAY_SIZE(only_ops)));
 		} while ((pkt->opcode & HRP_SVC_MASK) == svc);
 		break;
 	case SIM_JUNK_SIDE:
-		set_opcode(pkt, svc | (response ? HRP_OP_SEND_ONLY :
-						  HRP_OP_ACK));
+		sim_set_opcode(pkt, svc | (response ? HRP_OP_SEND_ONLY :
+						      HRP_OP_ACK));
 		break;
 	case SIM_JUNK_FAR:
 		if (sim_below(rng, 2))
-			set_opcode(pkt, svc | HRP_OP_SEND_ONLY);
+			sim_set_opcode(pkt, svc | HRP_OP_SEND_ONLY);
 		break;
 	case SIM_JUNK_OLD_READ:
-		set_opcode(pkt, svc | any_of(rng, asks, ARRAY_SIZE(asks)));
+		sim_set_opcode(pkt, svc | any_of(rng, asks, ARRAY_SIZE(asks)));
 		break;
 	case SIM_JUNK_OLD_SEND:
-		set_opcode(pkt, svc | HRP_OP_SEND_ONLY);
+		sim_set_opcode(pkt, svc | HRP_OP_SEND_ONLY);
 		pkt->ackreq = true;
 		break;
 	case SIM_JUNK_MESSAGE:
@@ -221,35 +205,35 @@ static void spoil(struct sim_qp *from, enum sim_junk kind, struct hrp_pkt *pkt)
 		pkt->qkey ^= 1u << sim_below(rng, 32);
 		break;
 	case SIM_JUNK_LONG:
-		set_len(pkt, from->hrp.mtu + 1 + sim_below(rng, 32));
+		sim_set_len(pkt, from->hrp.mtu + 1 + sim_below(rng, 32));
 		break;
 	case SIM_JUNK_ANSWER_ICRC:
 		pkt->syndrome = HRP_SYN_CREDIT_INVALID;
 		break;
 	case SIM_JUNK_GHOST:
-		set_opcode(pkt, svc | any_of(rng, answers,
-					     ARRAY_SIZE(answers)));
+		sim_set_opcode(pkt, svc | any_of(rng, answers,
+						 ARRAY_SIZE(answers)));
 		pkt->syndrome = sim_below(rng, 2) ? HRP_SYN_CREDIT_INVALID :
 				HRP_NAK_PSN_SEQ + sim_below(rng, 4);
 		break;
 	case SIM_JUNK_STALE:
 	case SIM_JUNK_NAK:
-		set_opcode(pkt, svc | HRP_OP_ACK);
+		sim_set_opcode(pkt, svc | HRP_OP_ACK);
 		pkt->syndrome = HRP_NAK_PSN_SEQ;
 		if (kind == SIM_JUNK_STALE)
 			pkt->syndrome += sim_below(rng, 4);
 		break;
 	case SIM_JUNK_SYNDROME:
-		set_opcode(pkt, svc | HRP_OP_ACK);
+		sim_set_opcode(pkt, svc | HRP_OP_ACK);
 		pkt->syndrome = any_of(rng, reserved_syndromes,
 				       ARRAY_SIZE(reserved_syndromes));
 		break;
 	case SIM_JUNK_RNR:
-		set_opcode(pkt, svc | HRP_OP_ACK);
+		sim_set_opcode(pkt, svc | HRP_OP_ACK);
 		pkt->syndrome = HRP_SYN_RNR | (1 + sim_below(rng, 4));
 		break;
 	case SIM_JUNK_CREDITS:
-		set_opcode(pkt, svc | HRP_OP_ACK);
+		sim_set_opcode(pkt, svc | HRP_OP_ACK);
 		pkt->syndrome = HRP_SYN_ACK | sim_below(rng, 16);
 		pkt->msn += sim_below(rng, 200) - 100;
 		break;

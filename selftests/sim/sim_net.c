@@ -167,6 +167,20 @@ static struct frame *frame_new(struct sim_qp *from, const struct hrp_pkt *pkt,
 	return f;
 }
 
+void sim_set_len(struct hrp_pkt *pkt, u32 len)
+{
+	pkt->payload_len = len;
+	pkt->pad = -len & 3;
+}
+
+void sim_set_opcode(struct hrp_pkt *pkt, u8 opcode)
+{
+	pkt->opcode = opcode;
+	pkt->info = hrp_opcode_info(opcode);
+	if (!(pkt->info & HRP_OI_PAYLOAD))
+		sim_set_len(pkt, 0);
+}
+
 void sim_net_send_pkt(struct sim_qp *from, const struct hrp_pkt *pkt,
 		      const u8 *payload)
 {

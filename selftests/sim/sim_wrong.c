@@ -7,18 +7,7 @@
 
 static void set_op(const struct sim_qp *qp, struct hrp_pkt *pkt, u8 op)
 {
-	pkt->opcode = hrp_qp_service(&qp->hrp) | op;
-	pkt->info = hrp_opcode_info(pkt->opcode);
-	if (pkt->info & HRP_OI_PAYLOAD)
-		return;
-	pkt->payload_len = 0;
-	pkt->pad = 0;
-}
-
-static void set_len(struct hrp_pkt *pkt, u32 len)
-{
-	pkt->payload_len = len;
-	pkt->pad = -len & 3;
+	sim_set_opcode(pkt, hrp_qp_service(&qp->hrp) | op);
 }
 
 /* Table 38 has no such opcode, so that its headers are not known, either. */
@@ -42,17 +31,17 @@ static void spoil_first(struct sim_qp *qp, u8 wrong, struct hrp_pkt *pkt)
 		set_op(qp, pkt, HRP_OP_WRITE_LAST);
 		break;
 	case SIM_SHORT_FIRST:
-		set_len(pkt, pkt->payload_len - 4);
+		sim_set_len(pkt, pkt->payload_len - 4);
 		break;
 	case SIM_LONG_ONLY:
 		set_op(qp, pkt, HRP_OP_WRITE_ONLY);
-		set_len(pkt, pkt->dmalen);
+		sim_set_len(pkt, pkt->dmalen);
 		break;
 	case SIM_HUGE:
 		pkt->dmalen = (1u << 31) + 1;
 		break;
 	case SIM_ODD_LEN:
-		set_len(pkt, 4);
+		sim_set_len(pkt, 4);
 		break;
 	case SIM_UNALIGNED:
 		pkt->va += 4;
@@ -83,7 +72,7 @@ static void spoil_second(struct sim_qp *qp, u8 wrong, struct hrp_pkt *pkt)
 		set_op(qp, pkt, HRP_OP_READ_REQ);
 		break;
 	case SIM_SHORT_MIDDLE:
-		set_len(pkt, pkt->payload_len - 1);
+		sim_set_len(pkt, pkt->payload_len - 1);
 		break;
 	case SIM_OTHER_SRQ:
 		pkt->srqn = SIM_SRQN +
@@ -96,13 +85,13 @@ static void spoil_last(u8 wrong, struct hrp_pkt *pkt)
 {
 	switch (wrong) {
 	case SIM_EMPTY_LAST:
-		set_len(pkt, 0);
+		sim_set_len(pkt, 0);
 		break;
 	case SIM_LESS:
-		set_len(pkt, pkt->payload_len - 4);
+		sim_set_len(pkt, pkt->payload_len - 4);
 		break;
 	case SIM_MORE:
-		set_len(pkt, pkt->payload_len + 4);
+		sim_set_len(pkt, pkt->payload_len + 4);
 		break;
 	}
 }
@@ -140,7 +129,7 @@ static void spoil_first_answer(struct sim_qp *qp, u8 wrong, struct hrp_pkt *pkt)
 {
 	switch (wrong) {
 	case SIM_ANSWER_SHORT:
-		set_len(pkt, pkt->payload_len - 4);
+		sim_set_len(pkt, pkt->payload_len - 4);
 		break;
 	case SIM_ANSWER_ONLY:
 		set_op(qp, pkt, HRP_OP_READ_RESP_ONLY);
@@ -158,7 +147,7 @@ static void spoil_first_answer(struct sim_qp *qp, u8 wrong, struct hrp_pkt *pkt)
 		set_op(qp, pkt, HRP_OP_ACK);
 		break;
 	case SIM_ANSWER_PAYLOAD:
-		set_len(pkt, 8);
+		sim_set_len(pkt, 8);
 		break;
 	case SIM_NAK_INVALID:
 		pkt->syndrome = HRP_NAK_INV_REQ;
@@ -192,9 +181,9 @@ void sim_wrong_answer(struct sim_qp *qp, struct sim_spec_answer *a,
 	if (last && a->wrong == SIM_ANSWER_NO_LAST)
 		set_op(qp, pkt, HRP_OP_READ_RESP_MIDDLE);
 	if (last && a->wrong == SIM_ANSWER_MORE)
-		set_len(pkt, pkt->payload_len + 4);
+		sim_set_len(pkt, pkt->payload_len + 4);
 	if (last && a->wrong == SIM_ANSWER_LESS)
-		set_len(pkt, pkt->payload_len - 4);
+		sim_set_len(pkt, pkt->payload_len - 4);
 	/* That is all. */
 	if (a->wrong == SIM_ANSWER_ACK)
 		a->nr_pkts = 1;

@@ -2,7 +2,6 @@
 /* Requester: packets that come late are no losses. */
 #include <linux/kernel.h>
 #include <linux/string.h>
-#include <linux/unaligned.h>
 #include "kept.h"
 #include "rig.h"
 #include "tap.h"
@@ -59,22 +58,6 @@ static void arrive(void)
 	rig_drain();
 }
 
-static void tell_again(u32 psn, u32 nr)
-{
-	struct hrp_pkt pkt = {
-		.opcode = HRP_OPCODE_SACK,
-		.info = hrp_opcode_info(HRP_OPCODE_SACK),
-		.psn = hrp_psn_add(req->psn_una, HRP_PSN_MASK),
-		.syndrome = ACK,
-		.payload_len = HRP_SACK_AGAIN_BYTES,
-	};
-	u8 payload[HRP_SACK_AGAIN_BYTES];
-
-	put_unaligned_be32(psn, payload);
-	put_unaligned_be32(nr, payload + 4);
-	hrp_sack_heard(&rig.qp, &pkt, payload, rig.now_ns);
-}
-
 static u32 holes(void)
 {
 	return rig.counts.v[HROCE_EV_HOLES_RESENT];
@@ -109,7 +92,7 @@ static bool come_late(u32 late_us)
 	arrive();
 	if (resent) {
 		rig.now_ns = max(rig.now_ns, end_ns);
-		tell_again(psn, 1);
+		rig_tell_again(psn, 1);
 	}
 	return resent;
 }
@@ -234,7 +217,7 @@ static void resent_twice_tells_nothing(void)
 		tap_eq(holes(), before + 2);
 		rig.now_ns += RTT_NS;
 		arrive();
-		tell_again(psn, 1);
+		rig_tell_again(psn, 1);
 		tap_eq(req->sack->late.wait, 0);
 	}
 	rig_end();
@@ -336,9 +319,9 @@ static void hostile_tales(void)
 		psn = req->psn_una;
 		miss_oldest();
 		rig.now_ns += 900 * US;
-		tell_again(psn, U32_MAX);
-		tell_again(psn, U32_MAX);
-		tell_again(hrp_psn_add(psn, n * 977), n);
+		rig_tell_again(psn, U32_MAX);
+		rig_tell_again(psn, U32_MAX);
+		rig_tell_again(hrp_psn_add(psn, n * 977), n);
 		arrive();
 		tap_ok(req->sack->late.wait <= 1000);
 	}

@@ -2,7 +2,6 @@
 /* Requester: a path that is silent, and what the answer to the probe tells. */
 #include <linux/kernel.h>
 #include <linux/minmax.h>
-#include <linux/unaligned.h>
 #include "kept.h"
 #include "proto/req_priv.h"
 #include "proto/rtt.h"
@@ -123,22 +122,6 @@ static void silence_was_in_vain(void)
 	}
 }
 
-static void tell_again(u32 psn)
-{
-	struct hrp_pkt pkt = {
-		.opcode = HRP_OPCODE_SACK,
-		.info = hrp_opcode_info(HRP_OPCODE_SACK),
-		.psn = hrp_psn_add(req->psn_una, HRP_PSN_MASK),
-		.syndrome = ACK,
-		.payload_len = HRP_SACK_AGAIN_BYTES,
-	};
-	u8 payload[HRP_SACK_AGAIN_BYTES];
-
-	put_unaligned_be32(psn, payload);
-	put_unaligned_be32(1, payload + 4);
-	hrp_sack_heard(&rig.qp, &pkt, payload, rig.now_ns);
-}
-
 /*
  * Of a peer that keeps packets the same may mean that a gap was filled: the window
  * stays small, until the peer tells that what was sent again has come twice. What
@@ -173,7 +156,7 @@ static void silence_was_a_gap(void)
 		answer(FIRST + 39, ACK, cases[i].ns);
 		rig_expect_cqe(FIRST, HROCE_WC_SUCCESS);
 		if (cases[i].told)
-			tell_again(cases[i].again);
+			rig_tell_again(cases[i].again, 1);
 		if (cases[i].undone)
 			tap_eq(req->cwnd_pkts, window_pkts);
 		else
@@ -192,7 +175,7 @@ static void doubts_end_with_the_next_silence(void)
 	expire();
 	expire();
 	answer(FIRST + 19, ACK, RTT_NS);
-	tell_again(FIRST);
+	rig_tell_again(FIRST, 1);
 	tap_ok(req->cwnd_pkts <= 20 + 2);
 	rig_end();
 }
@@ -415,7 +398,7 @@ static void doubts_end(void)
 	}
 	hrp_req_shrink(req, 4);
 	tap_eq(req->cwnd_pkts, HRP_CWND_MIN);
-	tell_again(psn - 1);
+	rig_tell_again(psn - 1, 1);
 	tap_eq(req->cwnd_pkts, HRP_CWND_MIN);
 	tap_eq(req->sack->late.back_pkts, 0);
 	rig_end();
