@@ -257,7 +257,7 @@ static __always_inline void rx_icrc_begin(struct hroce_rx_frame *f,
 					    f->hdr.bytes, f->hdr.ipv6,
 					    hroce_headers_udp(&f->hdr), p->bth);
 	if (len)
-		p->icrc = hroce_crc_update(false, p->icrc,
+		p->icrc = hroce_crc_update(f->vector, p->icrc,
 					   p->bth + sizeof(struct hrw_bth),
 					   len);
 }

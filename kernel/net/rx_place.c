@@ -3,6 +3,7 @@
 #include <linux/mm.h>
 #include <linux/skbuff.h>
 #include <linux/string.h>
+#include <linux/unaligned.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 
@@ -38,8 +39,9 @@ static __always_inline bool rx_icrc_matches(const struct hroce_rx_packet *p,
 	       icrc == hroce_icrc_final(state);
 }
 
-static bool rx_icrc_check(const struct hroce_rx_frame *f,
-			  const struct hroce_rx_packet *p)
+/* rx_icrc_check() for a packet in several pieces. */
+static noinline bool rx_icrc_check_pieces(const struct hroce_rx_frame *f,
+					  const struct hroce_rx_packet *p)
 {
 	struct hroce_cursor c = f->at;
 	u32 left = p->pkt.payload_len;
@@ -54,6 +56,20 @@ static bool rx_icrc_check(const struct hroce_rx_frame *f,
 		state = hroce_crc_update(f->vector, state, data, n);
 	}
 	return rx_icrc_matches(p, &c, state);
+}
+
+static __always_inline bool rx_icrc_check(const struct hroce_rx_frame *f,
+					  const struct hroce_rx_packet *p)
+{
+	const u32 len = p->pkt.payload_len + p->pkt.pad;
+	const u8 *data = f->at.data;
+	u32 state;
+
+	if (unlikely(f->at.left < len + HRW_ICRC_LEN))
+		return rx_icrc_check_pieces(f, p);
+	state = hroce_crc_update(f->vector, p->icrc, data, len);
+	return get_unaligned((const __le32 *)(data + len)) ==
+	       hroce_icrc_final(state);
 }
 
 /*

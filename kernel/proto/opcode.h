@@ -82,6 +82,10 @@ static inline enum hrp_op hrp_opcode_op(u8 opcode)
 #define HRP_OI_FLUSH		(1u << 18)	/* has the FETH */
 #define HRP_OI_ATOMIC_WRITE	(1u << 19)
 #define HRP_OI_EXT		(1u << 20)	/* between hroce peers */
+#define HRP_OI_EXTENDED		(HRP_OI_DETH | HRP_OI_RETH | HRP_OI_ATOMICETH | \
+				 HRP_OI_AETH | HRP_OI_ATOMICACKETH | \
+				 HRP_OI_IMM | HRP_OI_INV | HRP_OI_XRCETH | \
+				 HRP_OI_FLUSH)	/* headers behind the BTH */
 #define HRP_OI_HDR_LEN_SHIFT	24		/* see hrp_opcode_hdr_len() */
 
 /* Requests that take a responder resource and have their own response. */

@@ -25,10 +25,24 @@ static int pkt_refuse(int reason)
 	return -(reason + 1);
 }
 
+static const void *pkt_parse_reth(struct hrp_pkt *pkt,
+				  const struct hrw_reth *reth)
+{
+	pkt->va = get_64(reth->va_hi, reth->va_lo);
+	pkt->rkey = be32_to_cpu(reth->rkey);
+	pkt->dmalen = be32_to_cpu(reth->dmalen);
+	return reth + 1;
+}
+
 static void pkt_parse_extended(struct hrp_pkt *pkt, const void *p)
 {
 	u32 info = pkt->info;
 
+	/* WRITEs and READs */
+	if (likely((info & HRP_OI_EXTENDED) == HRP_OI_RETH)) {
+		pkt_parse_reth(pkt, p);
+		return;
+	}
 	if (info & HRP_OI_DETH) {
 		const struct hrw_deth *deth = p;
 
@@ -42,20 +56,14 @@ static void pkt_parse_extended(struct hrp_pkt *pkt, const void *p)
 		pkt->srqn = be32_to_cpu(xrceth->srqn) & HRW_MASK_24;
 		p = xrceth + 1;
 	}
-	if (info & HRP_OI_RETH) {
-		const struct hrw_reth *reth = p;
+	if (info & HRP_OI_FLUSH) {
+		const struct hrw_feth *feth = p;
 
-		if (unlikely(info & HRP_OI_FLUSH)) {
-			const struct hrw_feth *feth = p;
-
-			pkt->feth = be32_to_cpu(feth->bits);
-			reth = p + sizeof(*feth);
-		}
-		pkt->va = get_64(reth->va_hi, reth->va_lo);
-		pkt->rkey = be32_to_cpu(reth->rkey);
-		pkt->dmalen = be32_to_cpu(reth->dmalen);
-		p = reth + 1;
+		pkt->feth = be32_to_cpu(feth->bits);
+		p = feth + 1;
 	}
+	if (info & HRP_OI_RETH)
+		p = pkt_parse_reth(pkt, p);
 	if (info & HRP_OI_ATOMICETH) {
 		const struct hrw_atomiceth *atomic = p;
 
@@ -155,10 +163,22 @@ u32 hrp_pkt_hdr_len(const void *data)
 	return info ? hrp_opcode_hdr_len(info) : sizeof(*bth);
 }
 
+static void *pkt_build_reth(const struct hrp_pkt *pkt, struct hrw_reth *reth)
+{
+	put_64(&reth->va_hi, &reth->va_lo, pkt->va);
+	reth->rkey = cpu_to_be32(pkt->rkey);
+	reth->dmalen = cpu_to_be32(pkt->dmalen);
+	return reth + 1;
+}
+
 static void pkt_build_extended(const struct hrp_pkt *pkt, void *p)
 {
 	u32 info = pkt->info;
 
+	if (likely((info & HRP_OI_EXTENDED) == HRP_OI_RETH)) {
+		pkt_build_reth(pkt, p);
+		return;
+	}
 	if (info & HRP_OI_DETH) {
 		struct hrw_deth *deth = p;
 
@@ -172,20 +192,14 @@ static void pkt_build_extended(const struct hrp_pkt *pkt, void *p)
 		xrceth->srqn = cpu_to_be32(pkt->srqn & HRW_MASK_24);
 		p = xrceth + 1;
 	}
-	if (info & HRP_OI_RETH) {
-		struct hrw_reth *reth = p;
+	if (info & HRP_OI_FLUSH) {
+		struct hrw_feth *feth = p;
 
-		if (unlikely(info & HRP_OI_FLUSH)) {
-			struct hrw_feth *feth = p;
-
-			feth->bits = cpu_to_be32(pkt->feth);
-			reth = p + sizeof(*feth);
-		}
-		put_64(&reth->va_hi, &reth->va_lo, pkt->va);
-		reth->rkey = cpu_to_be32(pkt->rkey);
-		reth->dmalen = cpu_to_be32(pkt->dmalen);
-		p = reth + 1;
+		feth->bits = cpu_to_be32(pkt->feth);
+		p = feth + 1;
 	}
+	if (info & HRP_OI_RETH)
+		p = pkt_build_reth(pkt, p);
 	if (info & HRP_OI_ATOMICETH) {
 		struct hrw_atomiceth *atomic = p;
 
@@ -215,6 +229,11 @@ static void pkt_build_extended(const struct hrp_pkt *pkt, void *p)
 		*word = info & HRP_OI_IMM ? pkt->imm :
 					    cpu_to_be32(pkt->inv_rkey);
 	}
+}
+
+void hrp_pkt_build_next(const struct hrp_pkt *pkt, void *buf)
+{
+	pkt_build_extended(pkt, buf + sizeof(struct hrw_bth));
 }
 
 u32 hrp_pkt_build(const struct hrp_pkt *pkt, void *buf)

@@ -248,4 +248,11 @@ static inline void hrp_bth_set_psn(void *data, u32 psn)
  */
 u32 hrp_pkt_build(const struct hrp_pkt *pkt, void *buf);
 
+/**
+ * hrp_pkt_build_next - write the extended headers of a packet
+ * @pkt: packet
+ * @buf: headers of one of the same opcode, from hrp_pkt_build()
+ */
+void hrp_pkt_build_next(const struct hrp_pkt *pkt, void *buf);
+
 #endif /* HRP_PKT_H */
