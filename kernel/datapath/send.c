@@ -82,7 +82,7 @@ static u8 send_burst(struct hroce_qp *qp, struct hroce_out *out,
 		send_is_local(qp);
 	if (unlikely(status != HROCE_WC_SUCCESS))
 		hrp_pace_give_back(&qp->proto, b, out->tx.next);
-	if (unlikely(status == HRP_MEM_FAULT) && !b->train)
+	if (unlikely(status == HRP_MEM_FAULT) && !b->msgs)
 		status = hroce_fault_begin(qp, HROCE_FAULT_SEND, &it);
 	return status;
 }

@@ -187,6 +187,11 @@ bool hroce_mem_turn(struct hroce_mem_iter *it)
 
 	if (!it->left)
 		return false;
+	if (it->mem->bytes) {
+		it->pos += it->mem->stride - it->mem->one.length;
+		it->sge_left = min(it->mem->one.length, it->left);
+		return true;
+	}
 	sge = iter_find(it, &skip);
 	if (sge && iter_stay(it, sge))
 		return true;
@@ -217,7 +222,7 @@ void hroce_mem_begin(struct hroce_mem_iter *it, const struct hroce_mkeys *mkeys,
 		return;
 	if (mem->bytes) {
 		it->pos = (uintptr_t)mem->bytes + skip;
-		it->sge_left = mem->len;
+		it->sge_left = mem->nr_sges ? mem->one.length : mem->len;
 		return;
 	}
 	if (mem->sges) {
@@ -363,6 +368,8 @@ bool hroce_mem_is_steady(const struct hroce_mem_iter *it)
 	if (it->status != HROCE_WC_SUCCESS || it->window ||
 	    (it->region && hroce_region_is_revocable(it->region)))
 		return false;
+	if (it->mem->bytes)
+		return true;
 	left = it->left - it->sge_left;
 	for (i = it->sge; left && i < it->mem->nr_sges; i++) {
 		const struct hroce_sge *sge = hrp_mem_sge(it->mem, i);

@@ -59,13 +59,33 @@ static u32 tx_max_ids(const struct hroce_tx *tx)
 	return tx->join ? max(tx_max_pkts(tx), 2u) : tx_max_pkts(tx);
 }
 
+/* Do the packets of a run differ in more than the PSN? */
+static bool tx_has_own_headers(const struct hroce_tx *tx)
+{
+	return tx->burst->msgs && tx->bth_len != sizeof(struct hrw_bth);
+}
+
+/*
+ * The headers of the packet before become those of packet @i of the burst, with
+ * PSN @psn; @own: tx_has_own_headers().
+ */
+static __always_inline void tx_next_headers(struct hroce_tx *tx, u32 i, u32 psn,
+					    bool own)
+{
+	hrp_bth_set_psn(tx->bth, psn);
+	if (!own)
+		return;
+	hrp_burst_set_msg(tx->burst, i, &tx->pkt);
+	hrp_pkt_build_next(&tx->pkt, tx->bth);
+}
+
 static void tx_load_packet(struct hroce_tx *tx)
 {
-	/* Middle packets differ in the PSN only. */
 	tx->in_run = tx->next > 1 && tx->next + 1 < tx->burst->nr_pkts;
 	if (tx->in_run) {
 		tx->pkt.psn = hrp_psn_add(tx->pkt.psn, 1);
-		hrp_bth_set_psn(tx->bth, tx->pkt.psn);
+		tx_next_headers(tx, tx->next, tx->pkt.psn,
+				tx_has_own_headers(tx));
 		return;
 	}
 	hrp_burst_pkt(tx->burst, tx->next, &tx->pkt);
@@ -78,6 +98,15 @@ static u32 tx_packet_len(const struct hroce_tx *tx)
 	return tx->bth_len + tx->pkt.payload_len + tx->pkt.pad + HRW_ICRC_LEN;
 }
 
+/* Continue a CRC with the headers of the loaded packet behind its BTH. */
+static u32 tx_icrc_extended(const struct hroce_tx *tx, u32 state)
+{
+	const u32 len = sizeof(struct hrw_bth);
+
+	return hroce_crc_update(tx->frame.vector, state, tx->bth + len,
+				tx->bth_len - len);
+}
+
 /* CRC state over the headers of the loaded packet. */
 static u32 tx_icrc_begin(struct hroce_tx *tx)
 {
@@ -86,20 +115,26 @@ static u32 tx_icrc_begin(struct hroce_tx *tx)
 
 	state = hroce_headers_icrc(&tx->hdr, &tx_icrc_known, &tx->icrc,
 				   tx_packet_len(tx), id, tx->bth);
-	if (tx->bth_len == sizeof(struct hrw_bth))
-		return state;
-	return hroce_crc_update(false, state, tx->bth + sizeof(struct hrw_bth),
-				tx->bth_len - sizeof(struct hrw_bth));
+	return tx->bth_len == sizeof(struct hrw_bth) ?
+	       state : tx_icrc_extended(tx, state);
 }
 
-/* Write the headers of the loaded packet. Return: what is behind them. */
-static u8 *tx_put_headers(const struct hroce_tx *tx, u8 *dst)
+/*
+ * Write the headers of the loaded packet; @more: there are some behind the BTH.
+ * Return: what is behind them.
+ */
+static __always_inline u8 *tx_put_headers(const struct hroce_tx *tx, u8 *dst,
+					  bool more)
 {
-	const u32 len = sizeof(struct hrw_bth);
+	const u32 len = sizeof(struct hrw_bth), reth = sizeof(struct hrw_reth);
 
-	/* A copy of constant length is short. */
+	/* Copies of constant length are short. */
 	memcpy(dst, tx->bth, len);
-	if (tx->bth_len > len)
+	if (!more)
+		return dst + len;
+	if (likely(tx->bth_len == len + reth))
+		memcpy(dst + len, tx->bth + len, reth);
+	else
 		memcpy(dst + len, tx->bth + len, tx->bth_len - len);
 	return dst + tx->bth_len;
 }
@@ -137,7 +172,7 @@ static bool tx_is_whole(const struct hroce_tx *tx, u32 len)
 }
 
 /* Write what is behind the payload of the loaded packet. */
-static void tx_put_icrc(struct hroce_tx *tx, u8 *dst)
+static __always_inline void tx_put_icrc(struct hroce_tx *tx, u8 *dst)
 {
 	struct hroce_tx_frame *f = &tx->frame;
 	const u32 pad = tx->pkt.pad;
@@ -163,7 +198,7 @@ static int tx_append(struct hroce_tx *tx, struct hroce_mem_iter *it)
 	p = hroce_tx_frame_put(f, whole ? len : tx->bth_len);
 	if (!p)
 		return -ENOMEM;
-	p = tx_put_headers(tx, p);
+	p = tx_put_headers(tx, p, tx->bth_len > sizeof(struct hrw_bth));
 	if (f->sum)
 		f->state = tx_icrc_begin(tx);
 	if (whole) {
@@ -186,9 +221,9 @@ static int tx_append(struct hroce_tx *tx, struct hroce_mem_iter *it)
 /* Packets of a run, from the loaded one on, that may be appended. */
 static u32 tx_run_len(const struct hroce_tx *tx)
 {
-	if (!tx->in_run || tx->last_len != tx->gso_size ||
-	    tx->bth_len != sizeof(struct hrw_bth) ||
-	    (tx->burst->train && !tx->copy))
+	if (!tx->in_run || tx->last_len != tx->gso_size)
+		return 0;
+	if (tx->burst->msgs ? !tx->copy : tx->bth_len != sizeof(struct hrw_bth))
 		return 0;
 	return min3(tx->burst->nr_pkts - 1 - tx->next,
 		    tx_max_pkts(tx) - tx->nr_pkts,
@@ -322,22 +357,26 @@ static u32 tx_append_pages(struct hroce_tx *tx, struct hroce_mem_iter *it,
 static u32 tx_append_copies(struct hroce_tx *tx, struct hroce_mem_iter *it,
 			    u32 max, int *err)
 {
-	const u32 len = tx->last_len, hdr_len = sizeof(struct hrw_bth);
+	const bool own = tx_has_own_headers(tx);
 	struct hroce_tx_frame *f = &tx->frame;
+	const u32 len = tx->last_len;
 	u32 nr;
 	u8 *p;
 
 	for (nr = 0; nr < max && hroce_tx_frame_holds(f, len); nr++) {
 		p = hroce_tx_frame_put(f, len);
-		hrp_bth_set_psn(tx->bth, hrp_psn_add(tx->pkt.psn, nr));
-		memcpy(p, tx->bth, hdr_len);
+		tx_next_headers(tx, tx->next + nr,
+				hrp_psn_add(tx->pkt.psn, nr), own);
+		p = tx_put_headers(tx, p, own);
 		if (f->sum)
 			f->state = hroce_icrc_next(&tx->icrc, tx->hdr.ipv6,
 						   tx->bth);
-		*err = tx_copy_payload(tx, it, p + hdr_len);
+		if (f->sum && own)
+			f->state = tx_icrc_extended(tx, f->state);
+		*err = tx_copy_payload(tx, it, p);
 		if (*err)
 			break;
-		tx_put_icrc(tx, p + hdr_len + tx->pkt.payload_len);
+		tx_put_icrc(tx, p + tx->pkt.payload_len);
 	}
 	return nr;
 }

@@ -14,6 +14,8 @@ void hrp_burst_pkt(const struct hrp_burst *b, u32 i, struct hrp_pkt *pkt)
 		pkt->opcode = last ? b->op_last : b->op_middle;
 		pkt->info = hrp_opcode_info(pkt->opcode);
 		pkt->psn = hrp_psn_add(b->first.psn, i);
+		if (b->msgs)
+			hrp_burst_set_msg(b, i, pkt);
 	}
 	pkt->ackreq = last && b->ackreq_last;
 	pkt->se = last && b->se_last;
@@ -25,7 +27,7 @@ u32 hrp_burst_run(const struct hrp_burst *b, u32 i)
 {
 	u32 end = b->nr_pkts - 1;
 
-	if (i == end || b->train || (!i && b->first.opcode != b->op_middle))
+	if (i == end || b->msgs || (!i && b->first.opcode != b->op_middle))
 		return 1;
 	if (b->op_last == b->op_middle && !b->ackreq_last && !b->se_last &&
 	    b->mem.len == b->nr_pkts * b->mtu)

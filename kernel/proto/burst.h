@@ -17,31 +17,34 @@
  * @mem: payload of all packets together; @mem.len may be 0
  * @nr_pkts: 1 or more
  * @mtu: payload bytes of every packet but the last; a multiple of 4, unless
- *	@train is set
+ *	@msgs is set
  * @op_middle: opcode of the packets between the first and the last
  * @op_last: opcode of the last packet, if @nr_pkts is not 1
  * @ackreq_last: the last packet requests an acknowledgement
  * @se_last: the last packet has the solicited event bit
- * @train: each packet is a message of its own, a SEND; all have the same length
- *	and are sent for the first time, and @mem has an SGE for each
+ * @msgs: NULL; or a train: each packet is a message of its own, whose entry of
+ *	the send queue is @mem.stride bytes behind that of the one before, from
+ *	this on. All have the same opcode and length, are sent for the first
+ *	time, and @mem has a piece for each
  * @copy: copy the payload instead of referring to its pages, since its owner
  *	may be allowed to change it before the frame has left
  * @ah: address handle (UD)
  * @more: hint: requests known to be posted, or answers due, behind this burst
  *
  * A packet with IMM, INV or AETH in its opcode takes these fields from @first.
- * RETH and AtomicETH are on the first packet only.
+ * RETH and AtomicETH are on the first packet only. In a train, each packet has
+ * the headers of its entry.
  */
 struct hrp_burst {
 	struct hrp_pkt first;
 	struct hrp_mem mem;
+	const struct hroce_sq_wqe *msgs;
 	u32 nr_pkts;
 	u32 mtu;
 	u8 op_middle;
 	u8 op_last;
 	bool ackreq_last;
 	bool se_last;
-	bool train;
 	bool copy;
 	u32 ah;
 	u32 more;
@@ -53,7 +56,7 @@ struct hrp_burst {
 /* Bytes that a burst takes of the room of its sender. */
 static inline u32 hrp_burst_room(const struct hrp_burst *b)
 {
-	return b->nr_pkts * (b->mtu + (b->train ? HRP_TRAIN_FRAME_LEN : 0));
+	return b->nr_pkts * (b->mtu + (b->msgs ? HRP_TRAIN_FRAME_LEN : 0));
 }
 
 /**
@@ -79,13 +82,41 @@ static inline void hrp_burst_begin(struct hrp_burst *b, const struct hrp_qp *qp,
 	first->longer = 0;
 	first->syndrome = 0;
 	hrp_mem_begin(&b->mem);
+	b->msgs = NULL;
 	b->nr_pkts = 1;
 	b->mtu = qp->mtu;
 	b->ackreq_last = 0;
 	b->se_last = 0;
-	b->train = 0;
 	b->copy = 0;
 	b->more = 0;
+}
+
+/**
+ * hrp_burst_set_entry - fields of headers that an entry has of its own
+ * @pkt: packet of its message
+ * @wqe: checked copy of the entry
+ */
+static inline void hrp_burst_set_entry(struct hrp_pkt *pkt,
+				       const struct hroce_sq_wqe *wqe)
+{
+	pkt->va = wqe->rdma.remote_addr;
+	pkt->rkey = wqe->rdma.rkey;
+	pkt->imm = (__force __be32)wqe->imm_data;
+	pkt->inv_rkey = wqe->imm_data;
+	pkt->srqn = wqe->srqn;
+}
+
+/**
+ * hrp_burst_set_msg - the same of a message of a train
+ * @b: burst with @b->msgs
+ * @i: 0 to @b->nr_pkts - 1
+ * @pkt: packet of another one
+ */
+static inline void hrp_burst_set_msg(const struct hrp_burst *b, u32 i,
+				     struct hrp_pkt *pkt)
+{
+	hrp_burst_set_entry(pkt, (const void *)b->msgs +
+				 (size_t)i * b->mem.stride);
 }
 
 /**

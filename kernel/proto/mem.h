@@ -28,8 +28,9 @@ enum hrp_access {
  * @sges: scatter/gather list, or NULL: see @one and @bytes
  * @bytes: NULL, or the bytes themselves (inline data)
  * @one: the only SGE, if @sges and @bytes are NULL and @len is not 0; its
- *	@one.lkey is a remote key if @access is one of HRP_ACCESS_REMOTE_*
- * @nr_sges: entries of @sges
+ *	@one.lkey is a remote key if @access is one of HRP_ACCESS_REMOTE_*.
+ *	With @bytes, @one.length is the length of each of several pieces
+ * @nr_sges: entries of @sges; pieces of @bytes, 0 for one
  * @stride: bytes from one of them to the next
  * @offset: where the range begins, from the start of the list, of @one or of
  *	@bytes

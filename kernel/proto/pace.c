@@ -34,7 +34,7 @@ static u32 burst_cost(const struct hrp_burst *b, u32 nr_pkts)
 
 	if (!nr_pkts)
 		return 0;
-	if (b->train)
+	if (b->msgs)
 		return nr_pkts * (b->mtu + (-b->mtu & 3) +
 				  pkt_cost(b->first.opcode));
 	bytes = len + (-len & 3) + pkt_cost(b->first.opcode);

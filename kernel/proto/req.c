@@ -257,11 +257,11 @@ static noinline u32 req_limit(struct hrp_qp *qp, const struct hrp_wqe *w,
 	return room;
 }
 
-/* May a SEND share a burst with others? */
+/* May a SEND or WRITE share a burst with others? */
 static bool req_may_couple(const struct hrp_wqe *w)
 {
-	return w->wqe.opcode == HROCE_WR_SEND && w->wqe.nr_sges == 1 &&
-	       w->nr_pkts == 1 && w->length;
+	return w->nr_pkts == 1 && w->length &&
+	       (w->wqe.nr_sges == 1 || w->wqe.flags & HROCE_WRF_INLINE);
 }
 
 /* May @w follow in the burst of @before? Only the last may be solicited. */
@@ -271,20 +271,23 @@ static bool req_may_follow(const struct hrp_req *req,
 {
 	/* Their copies are an array, but for the end of the ring. */
 	return w > before && w->status == HROCE_WC_SUCCESS &&
+	       w->wqe.opcode == before->wqe.opcode &&
 	       req_may_couple(w) && w->length == before->length &&
+	       !((w->wqe.flags ^ before->wqe.flags) & HROCE_WRF_INLINE) &&
 	       !(before->wqe.flags & HROCE_WRF_SOLICITED) &&
 	       !(w->wqe.flags & HROCE_WRF_FENCE) &&
 	       !hrp_e2e_is_limited(req, w);
 }
 
 /*
- * Add the SENDs that are like @w, of which @b is, as far as there is @room. Return:
- * the last one, which is yet to be marked as sent.
+ * Add the messages that are like @w, of which @b is, as far as there is @room.
+ * Return: the last one, which is yet to be marked as sent.
  */
 static noinline struct hrp_wqe *req_couple(struct hrp_qp *qp, struct hrp_wqe *w,
 					   struct hrp_burst *b, u32 room)
 {
 	u32 max = req_train_max(qp, w->length, room);
+	const struct hroce_sq_wqe *msgs = &w->wqe;
 	struct hrp_req *req = &qp->req;
 	struct hrp_wqe *next;
 
@@ -300,13 +303,14 @@ static noinline struct hrp_wqe *req_couple(struct hrp_qp *qp, struct hrp_wqe *w,
 	}
 	if (b->nr_pkts == 1)
 		return w;
-	b->train = 1;
+	b->msgs = msgs;
 	b->mtu = w->length;
 	b->op_middle = b->first.opcode;
 	b->op_last = b->first.opcode;
-	b->se_last = !!(w->wqe.flags & HROCE_WRF_SOLICITED);
+	b->se_last = req_is_solicited(w);
 	b->mem.nr_sges = b->nr_pkts;
 	b->mem.stride = req->sq.copy_stride;
+	b->mem.one.length = w->length;
 	b->mem.len = b->nr_pkts * w->length;
 	return w;
 }
@@ -345,8 +349,8 @@ static enum req_step req_data(struct hrp_qp *qp, struct hrp_wqe *w,
 	/* Nothing follows what is sent again. */
 	if (unlikely(limited))
 		alone |= hrp_psn_add(req->psn, n) == req->psn_max;
-	else if (req->sq.posted - req->sq.next > 1 && qp->type == HRP_TYPE_RC &&
-		 !alone && !b->copy && req_may_couple(w))
+	else if (req->sq.posted - req->sq.next > 1 && reliable && !alone &&
+		 req->psn == req->psn_max && req_may_couple(w))
 		w = req_couple(qp, w, b, room);
 	if (reliable)
 		req_ask_ack(qp, w, b, end, b->nr_pkts == room, alone);
@@ -776,7 +780,7 @@ static void req_return_to(struct hrp_req *req, const struct hrp_burst *b)
 		hrp_req_rewind(req);
 		return;
 	}
-	if (b->train)
+	if (b->msgs)
 		idx -= hrp_psn_diff(req->psn, psn) - 1;
 	w = hrp_sq_wqe(&req->sq, idx);
 	req->timing = 0;
@@ -812,7 +816,7 @@ void hrp_req_sent_slow(struct hrp_qp *qp, const struct hrp_burst *b, u8 status)
 		return;
 	}
 	/* Which of them failed shows when they are sent again, one by one. */
-	if (b->train) {
+	if (b->msgs) {
 		req_return_to(req, b);
 		return;
 	}

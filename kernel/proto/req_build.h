@@ -79,12 +79,8 @@ static inline void req_set_headers(const struct hrp_qp *qp, const struct hrp_wqe
 	const struct hroce_sq_wqe *wqe = &w->wqe;
 	struct hrp_pkt *first = &b->first;
 
-	first->va = wqe->rdma.remote_addr;
-	first->rkey = wqe->rdma.rkey;
+	hrp_burst_set_entry(first, wqe);
 	first->dmalen = w->length;
-	first->imm = (__force __be32)wqe->imm_data;
-	first->inv_rkey = wqe->imm_data;
-	first->srqn = wqe->srqn;
 	if (qp->type != HRP_TYPE_UD)
 		return;
 	first->dqpn = wqe->ud.qpn & HRP_PSN_MASK;
@@ -103,6 +99,13 @@ static inline u8 req_first_op(const struct req_ops *ops, bool begin, bool end)
 	return end ? ops->last : ops->middle;
 }
 
+/* A WRITE without immediate data has no event (9.2.3). */
+static inline bool req_is_solicited(const struct hrp_wqe *w)
+{
+	return w->wqe.flags & HROCE_WRF_SOLICITED &&
+	       w->wqe.opcode != HROCE_WR_WRITE;
+}
+
 /* @n packets of SEND or WRITE, from @offset_pkts of the entry on. */
 static __always_inline void req_set_data(const struct hrp_qp *qp,
 					 const struct hrp_wqe *w,
@@ -119,8 +122,7 @@ static __always_inline void req_set_data(const struct hrp_qp *qp,
 	b->nr_pkts = n;
 	b->op_middle = svc | ops->middle;
 	b->op_last = svc | (end ? ops->last : ops->middle);
-	b->se_last = end && w->wqe.flags & HROCE_WRF_SOLICITED &&
-		     w->wqe.opcode != HROCE_WR_WRITE;
+	b->se_last = end && req_is_solicited(w);
 	req_set_headers(qp, w, b);
 	req_set_mtu(qp, w, b);
 	req_set_mem(w, b, offset_pkts, end);

@@ -334,8 +334,9 @@ static void check_sum(const struct sim_opts *run, const struct sim_sum *sum)
 		tap_ok(sum->held && sum->held_well);
 	if (run->waits)
 		tap_ok(sum->naks_saved > sum->naks);
-	if (run->type == HRP_TYPE_RC && !run->big_read && !run->kill_both)
-		tap_ok(sum->trains);
+	if (run->type != HRP_TYPE_UC && run->type != HRP_TYPE_UD &&
+	    !run->big_read && !run->kill_both && !run->kill_one)
+		tap_ok(sum->trains[0] && sum->trains[1]);
 	if (run->limited)
 		tap_ok(sum->limited && (!run->spec || sum->spec_limited));
 	if (sim_has_modes(run))

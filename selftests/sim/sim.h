@@ -245,7 +245,8 @@ struct sim_wr {
 	u8 op;
 	u8 flags;
 	bool received;
-	bool listed;		/* SEND like those beside it, of one piece */
+	bool listed;		/* may be like others, of one piece or inline */
+	bool follows;		/* is like the one before it */
 	bool shared;		/* atomic on a shared counter */
 	u32 len;
 	u32 imm;
@@ -412,7 +413,7 @@ struct sim {
 	u64 faults[SIM_MAX_FAULTS];	/* requests that have failed as they had to */
 	bool stopped;		/* all work is done: let everything run dry */
 	struct hroce_stats counts;
-	u64 trains;
+	u64 trains[2];
 };
 
 /* sim_core.c */
@@ -436,7 +437,7 @@ struct sim_sum {
 	u64 naks;		/* for a missing request */
 	u64 naks_saved;		/* likewise, not sent, as the request came */
 	u64 limited;		/* messages of engines that lacked credits */
-	u64 trains;		/* bursts of several messages */
+	u64 trains[2];		/* bursts of several messages; of SENDs */
 	u64 spec_limited;	/* how often models had to wait for them */
 	/* With opts.modes or opts.spec, by the modes of requester and responder: */
 	u64 mode_ops[SIM_MODE_NR][SIM_MODE_NR];	/* completed */

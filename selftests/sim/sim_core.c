@@ -264,7 +264,8 @@ static void sim_count(const struct sim *sim, struct sim_sum *sum)
 	sum->held += v[HROCE_EV_ACKS_HELD];
 	sum->held_well += v[HROCE_EV_ACKS_LATE] + v[HROCE_EV_ACKS_RODE];
 	sum->limited += v[HROCE_EV_E2E_LIMITED];
-	sum->trains += sim->trains;
+	sum->trains[0] += sim->trains[0];
+	sum->trains[1] += sim->trains[1];
 	sum->naks += v[HROCE_EV_NAK_SEQ_SENT];
 	sum->naks_saved += v[HROCE_EV_NAK_SAVED];
 	for (i = 0; i < SIM_JUNK_NR; i++)

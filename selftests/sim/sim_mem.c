@@ -70,7 +70,12 @@ u8 sim_mem_copy(struct sim_node *node, const struct hrp_mem *mem, u8 *buf,
 
 	if (mem->bytes) {
 		sim_check(node->sim, !to_mem);
-		memcpy(buf, (const u8 *)mem->bytes + skip, len);
+		if (!mem->nr_sges)
+			memcpy(buf, (const u8 *)mem->bytes + skip, len);
+		for (i = 0; i < mem->nr_sges; i++)
+			memcpy(buf + i * mem->one.length,
+			       (const u8 *)mem->bytes + i * mem->stride,
+			       mem->one.length);
 		return HROCE_WC_SUCCESS;
 	}
 	for (i = 0; len; i++) {

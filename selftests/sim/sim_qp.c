@@ -335,8 +335,9 @@ static void run_requester(struct sim_qp *qp)
 	if (qp->pace)
 		sim_pace_check(qp, &qp->req_burst);
 	sim_check(sim, qp->req_burst.nr_pkts);
-	if (qp->req_burst.train) {
-		sim->trains++;
+	if (qp->req_burst.msgs) {
+		sim->trains[hrp_opcode_op(qp->req_burst.first.opcode) ==
+			    HRP_OP_SEND_ONLY]++;
 		sim_check(sim, qp->req_burst.mem.len <=
 			       qp->hrp.req.burst_pkts * qp->hrp.mtu);
 	} else {

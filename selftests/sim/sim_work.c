@@ -122,15 +122,16 @@ static void make_message(struct sim_qp *qp, struct sim_wr *wr, u32 base)
 		wr->op = wr->op == HROCE_WR_SEND ? HROCE_WR_SEND_IMM :
 			 wr->op == HROCE_WR_WRITE ? HROCE_WR_WRITE_IMM : wr->op;
 	wr->imm = htonl(idx);
-	if (wr->listed) {
+	if (!wr->follows && wr->len <= qp->hrp.req.sq.max_inline &&
+	    sim_below(&sim->rng, 2))
+		wr->flags |= HROCE_WRF_INLINE;
+	if (wr->listed && !(wr->flags & HROCE_WRF_INLINE)) {
 		sim_buf_one(&wr->buf, base, wr->len);
 		sim_buf_fill(qp->node, &wr->buf, wr->want);
 		return;
 	}
-	if (wr->len <= qp->hrp.req.sq.max_inline && sim_below(&sim->rng, 2)) {
-		wr->flags |= HROCE_WRF_INLINE;
+	if (wr->flags & HROCE_WRF_INLINE)
 		return;
-	}
 	sim_buf_split(sim, &wr->buf, base, wr->len, true);
 	sim_buf_fill(qp->node, &wr->buf, wr->want);
 }
@@ -256,11 +257,20 @@ static void make_wqe(struct sim_qp *qp, struct sim_wr *wr,
 	wqe->srqn = wr->srqn;
 }
 
-/* SENDs come in lists, too, whose messages may share a burst. */
+/* SENDs and WRITEs come in lists, too, whose messages may share a burst. */
 static bool is_listed(const struct sim_qp *qp, const struct sim_wr *wr)
 {
-	return qp->hrp.type == HRP_TYPE_RC && wr->op == HROCE_WR_SEND &&
-	       wr->len && wr->len <= qp->hrp.mtu;
+	switch ((enum hroce_wr_op)wr->op) {
+	case HROCE_WR_SEND:
+	case HROCE_WR_SEND_IMM:
+	case HROCE_WR_SEND_INV:
+	case HROCE_WR_WRITE:
+	case HROCE_WR_WRITE_IMM:
+		return hrp_qp_is_reliable(&qp->hrp) && wr->len &&
+		       wr->len <= qp->hrp.mtu;
+	default:
+		return false;
+	}
 }
 
 /* What the next request is to do, and with how many bytes. */
@@ -270,12 +280,17 @@ static void choose(struct sim_qp *qp, struct sim_wr *wr)
 
 	wr->op = random_op(qp);
 	wr->len = random_len(sim, min(sim->opts.max_msg, SIM_WIN_SIZE));
-	if (qp->work.posted && wr[-1].listed && sim_below(&sim->rng, 8)) {
-		wr->op = HROCE_WR_SEND;
+	if (qp->work.posted && wr[-1].listed && sim_below(&sim->rng, 4)) {
+		wr->op = wr[-1].op;
 		wr->len = wr[-1].len;
+		wr->follows = true;
 	}
 	sim_fault_choose(qp, wr);
 	wr->listed = is_listed(qp, wr);
+	wr->follows = wr->follows && wr->listed && wr->op == wr[-1].op &&
+		      wr->len == wr[-1].len;
+	if (wr->follows)
+		wr->flags = wr[-1].flags & HROCE_WRF_INLINE;
 	if (sim_is_atomic(wr) || wr->op == HROCE_WR_ATOMIC_WRITE)
 		wr->len = 8;
 	else if (wr->op == HROCE_WR_LOCAL_INV || wr->op == HROCE_WR_FLUSH)

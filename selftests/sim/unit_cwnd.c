@@ -78,7 +78,7 @@ static void pause_asks(void)
 
 	rig_begin(HRP_TYPE_RC, 0);
 	for (i = 0; i < 3; i++)
-		rig_post_op(HROCE_WR_WRITE, 64);
+		rig_post_op(HROCE_WR_WRITE, 64 - i);
 	tap_eq(rig_next(), HRP_NEXT_BURST);
 	tap_eq(rig_next(), HRP_NEXT_BURST);
 	tap_ok(!rig.burst.ackreq_last);

@@ -130,7 +130,8 @@ static void what_was_sent_asks(void)
 	rig_begin(HRP_TYPE_RC, 0);
 	rig_post_op(HROCE_WR_SEND, 1);
 	rig_drain();
-	post(HROCE_WR_SEND_IMM, 5, 1);
+	for (i = 0; i < 5; i++)
+		rig_post_op(HROCE_WR_SEND_IMM, 1 + i);
 	for (i = 0; i < 2; i++) {
 		tap_eq(rig_next(), HRP_NEXT_BURST);
 		tap_ok(!rig.burst.ackreq_last);

@@ -532,7 +532,7 @@ static void list_asks_once(void)
 
 	rig_begin(HRP_TYPE_RC, 0);
 	for (i = 0; i < 3; i++)
-		rig_post_op(HROCE_WR_WRITE, 64);
+		rig_post_op(HROCE_WR_WRITE, 64 - i);
 	for (i = 0; i < 3; i++) {
 		expect_burst(HRP_OP_WRITE_ONLY, i, 1);
 		tap_eq(rig.burst.ackreq_last, i == 2);
@@ -569,7 +569,7 @@ static void long_list_asks_in_between(void)
 	rig_begin(HRP_TYPE_RC, 0);
 	rig.qp.req.cwnd_pkts = 16;
 	for (i = 0; i < 12; i++)
-		rig_post_op(HROCE_WR_WRITE, 64);
+		rig_post_op(HROCE_WR_WRITE, 64 - i);
 	for (i = 0; i < 12; i++) {
 		tap_eq(rig_next(), HRP_NEXT_BURST);
 		asked += rig.burst.ackreq_last;
@@ -586,7 +586,7 @@ static void list_asks_again_before_a_failure(void)
 
 	rig_begin(HRP_TYPE_RC, 0);
 	for (i = 0; i < 3; i++)
-		rig_post_op(HROCE_WR_WRITE, 64);
+		rig_post_op(HROCE_WR_WRITE, 64 - i);
 	expect_burst(HRP_OP_WRITE_ONLY, 0, 1);
 	expect_burst(HRP_OP_WRITE_ONLY, 1, 1);
 	tap_ok(!rig.burst.ackreq_last);
@@ -610,7 +610,7 @@ static void drain_asks_again(void)
 {
 	rig_begin(HRP_TYPE_RC, 0);
 	rig_post_op(HROCE_WR_WRITE, 64);
-	rig_post_op(HROCE_WR_WRITE, 64);
+	rig_post_op(HROCE_WR_WRITE, 63);
 	expect_burst(HRP_OP_WRITE_ONLY, 0, 1);
 	tap_ok(!rig.burst.ackreq_last);
 	rig.qp.state = HRP_SQD;

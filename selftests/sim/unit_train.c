@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Requester: short messages that share a burst. */
 #include <linux/kernel.h>
+#include <linux/string.h>
 #include "proto/e2e.h"
 #include "rig.h"
 #include "tap.h"
@@ -10,7 +11,7 @@
 static struct hrp_req *const req = &rig.qp.req;
 static struct hrp_burst *const b = &rig.burst;
 
-/* A message with memory of its own. */
+/* A message with memory and headers of its own. */
 static struct hroce_sq_wqe *post(u8 opcode, u32 len, u32 flags)
 {
 	struct hroce_sq_wqe *wqe = rig_slot(opcode);
@@ -18,6 +19,16 @@ static struct hroce_sq_wqe *post(u8 opcode, u32 len, u32 flags)
 	u32 idx = rig.hdr.prod;
 
 	wqe->flags |= flags;
+	wqe->rdma.remote_addr = 0x200000 + 0x1000 * idx;
+	wqe->rdma.rkey = 100 + idx;
+	wqe->imm_data = 200 + idx;
+	wqe->srqn = 300 + idx;
+	if (flags & HROCE_WRF_INLINE) {
+		wqe->inline_len = len;
+		memset(sge, idx, len);
+		rig_post(wqe, 0);
+		return wqe;
+	}
 	rig_post(wqe, len);
 	sge->addr = 0x10000 * (idx + 1);
 	return wqe;
@@ -34,6 +45,36 @@ static enum hrp_next next(void)
 	return hrp_req_next(&rig.qp, rig.now_ns, b);
 }
 
+/* Headers of the message of entry @idx, as post() has made them. */
+static void expect_headers(const struct hrp_pkt *pkt, u32 idx)
+{
+	if (pkt->info & HRP_OI_RETH) {
+		tap_eq(pkt->va, 0x200000 + 0x1000 * idx);
+		tap_eq(pkt->rkey, 100 + idx);
+		tap_eq(pkt->dmalen, pkt->payload_len);
+	}
+	if (pkt->info & HRP_OI_IMM)
+		tap_eq((__force u32)pkt->imm, 200 + idx);
+	if (pkt->info & HRP_OI_INV)
+		tap_eq(pkt->inv_rkey, 200 + idx);
+	if (pkt->info & HRP_OI_XRCETH)
+		tap_eq(pkt->srqn, 300 + idx);
+}
+
+/* Payload of message @i of the burst, that of entry @idx. */
+static void expect_memory(u32 i, u32 idx, u32 len)
+{
+	const struct hrp_mem *mem = &b->mem;
+
+	if (mem->bytes) {
+		tap_eq(mem->one.length, len);
+		tap_eq(((const u8 *)mem->bytes)[i * mem->stride], (u8)idx);
+		return;
+	}
+	tap_eq(hrp_mem_sge(mem, i)->addr, 0x10000 * (idx + 1));
+	tap_eq(hrp_mem_sge(mem, i)->length, len);
+}
+
 /* The next burst has messages from entry @idx on, as many as its PSNs. */
 static void expect(u32 idx, u32 psn, u32 nr)
 {
@@ -43,13 +84,13 @@ static void expect(u32 idx, u32 psn, u32 nr)
 	tap_eq(rig_next(), HRP_NEXT_BURST);
 	tap_eq(b->first.psn, psn);
 	tap_eq(b->nr_pkts, nr);
-	tap_eq(b->train, nr > 1);
+	tap_eq(!!b->msgs, nr > 1);
 	if (b->nr_pkts != nr || nr == 1)
 		return;
 	tap_eq(b->mem.nr_sges, nr);
 	for (i = 0; i < nr; i++) {
 		hrp_burst_pkt(b, i, &pkt);
-		tap_eq(pkt.opcode, HRP_OP_SEND_ONLY);
+		tap_eq(pkt.opcode, b->first.opcode);
 		tap_eq(pkt.psn, hrp_psn_add(psn, i));
 		tap_eq(pkt.payload_len, b->mem.len / nr);
 		tap_eq(pkt.pad, -pkt.payload_len & 3);
@@ -57,8 +98,8 @@ static void expect(u32 idx, u32 psn, u32 nr)
 		tap_eq(pkt.se, i == nr - 1 && b->se_last);
 		/* Delivered at once, they would be one message. */
 		tap_eq(hrp_burst_run(b, i), 1);
-		tap_eq(hrp_mem_sge(&b->mem, i)->addr, 0x10000 * (idx + i + 1));
-		tap_eq(hrp_mem_sge(&b->mem, i)->length, pkt.payload_len);
+		expect_headers(&pkt, idx + i);
+		expect_memory(i, idx + i, pkt.payload_len);
 	}
 }
 
@@ -99,7 +140,7 @@ static void expect_apart(u8 opcode, u32 len, u32 flags)
 	tap_eq(b->more, 1);
 	tap_eq(rig_next(), HRP_NEXT_BURST);
 	tap_eq(b->first.psn, 2);
-	tap_ok(!b->train);
+	tap_ok(!b->msgs);
 	tap_ok(b->ackreq_last);
 	rig_ack(2, HRP_SYN_ACK);
 	rig.seen_cqes = rig.nr_cqes;
@@ -116,6 +157,7 @@ static void others_go_apart(void)
 	expect_apart(HROCE_WR_SEND, 0, 0);
 	expect_apart(HROCE_WR_SEND, 1025, 0);
 	expect_apart(HROCE_WR_SEND, LEN, HROCE_WRF_FENCE);
+	expect_apart(HROCE_WR_SEND, LEN, HROCE_WRF_INLINE);
 	expect_apart(HROCE_WR_SEND_IMM, LEN, 0);
 	expect_apart(HROCE_WR_SEND_INV, LEN, 0);
 	expect_apart(HROCE_WR_WRITE, LEN, 0);
@@ -128,17 +170,14 @@ static void others_go_apart(void)
 		tap_eq(rig_next(), HRP_NEXT_BURST);
 		tap_eq(b->first.psn, 2 * i);
 		tap_eq(b->nr_pkts, 2);
-		tap_ok(!b->train);
+		tap_ok(!b->msgs);
 	}
 	rig_end();
 
-	/* Inline data, and more pieces than one. */
+	/* Inline data before what is not, and more pieces than one. */
 	rig_begin(HRP_TYPE_RC, 0);
 	post_list(2, LEN);
-	wqe = rig_slot(HROCE_WR_SEND);
-	wqe->flags |= HROCE_WRF_INLINE;
-	wqe->inline_len = LEN;
-	rig_post(wqe, 0);
+	post(HROCE_WR_SEND, LEN, HROCE_WRF_INLINE);
 	post_list(2, LEN);
 	wqe = post(HROCE_WR_SEND, LEN - 10, 0);
 	((struct hroce_sge *)(wqe + 1))[1].length = 10;
@@ -170,11 +209,32 @@ static void other_services_have_none(void)
 	expect(1, 1, 1);
 	rig.seen_cqes = rig.nr_cqes;
 	rig_end();
-	rig_begin(HRP_TYPE_XRC_INI, 0);
-	post_list(2, LEN);
-	expect(0, 0, 1);
-	expect(1, 1, 1);
-	rig_end();
+}
+
+/* Each keeps its address, key, immediate data, key to invalidate and SRQ. */
+static void all_kinds(void)
+{
+	static const u8 ops[] = {
+		HROCE_WR_SEND, HROCE_WR_SEND_IMM, HROCE_WR_SEND_INV,
+		HROCE_WR_WRITE, HROCE_WR_WRITE_IMM,
+	};
+	static const u32 lens[] = { 1, 33, 60, 64 };
+	u32 i, k;
+
+	for (i = 0; i < 4 * ARRAY_SIZE(ops) * ARRAY_SIZE(lens); i++) {
+		u8 op = ops[i / 4 % ARRAY_SIZE(ops)];
+		u32 flags = i & 1 ? HROCE_WRF_INLINE : 0;
+
+		rig_begin(i & 2 ? HRP_TYPE_XRC_INI : HRP_TYPE_RC, 0xffffff);
+		for (k = 0; k < 5; k++)
+			post(op, lens[i / (4 * ARRAY_SIZE(ops))], flags);
+		expect(0, 0xffffff, 5);
+		tap_eq(!!b->mem.bytes, !!flags);
+		tap_eq(req->sq.ssn, 5);
+		rig_ack(3, HRP_SYN_ACK);
+		rig.seen_cqes = rig.nr_cqes;
+		rig_end();
+	}
 }
 
 /* The bit is on the packet of the message that has it alone. */
@@ -190,6 +250,14 @@ static void what_is_solicited_is_the_last(void)
 	expect(3, 3, 2);
 	tap_ok(!b->se_last);
 	tap_ok(b->ackreq_last);
+	rig_end();
+
+	/* A WRITE has no such bit. */
+	rig_begin(HRP_TYPE_RC, 0);
+	post(HROCE_WR_WRITE, LEN, 0);
+	post(HROCE_WR_WRITE, LEN, HROCE_WRF_SOLICITED);
+	expect(0, 0, 2);
+	tap_ok(!b->se_last);
 	rig_end();
 }
 
@@ -427,10 +495,11 @@ static void the_last_asks(void)
 
 int main(void)
 {
-	tap_plan(13);
+	tap_plan(14);
 	tap_run(lists_share_a_burst);
 	tap_run(others_go_apart);
 	tap_run(other_services_have_none);
+	tap_run(all_kinds);
 	tap_run(what_is_solicited_is_the_last);
 	tap_run(rings_end);
 	tap_run(room_is_kept);

@@ -3,6 +3,7 @@
  * Requests that leave together: how many kicks, frames and acknowledgements
  * they cost, and that each of them is carried out as if it were alone.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <sys/mman.h>
 #include "vt.h"
@@ -138,8 +139,12 @@ static void lengths_differ(struct vt *t)
 /* Of lists_are_alike(). */
 #define ON_DEMAND	1	/* every third message is in memory that is not there */
 #define TWO_KEYS	2	/* of the same memory, in turns of five messages */
+#define INLINE		4	/* those that are short enough */
+#define WRITES		8	/* to addresses in turns, not in their order */
+#define IMM		16
 
 #define PAGES		8192u
+#define MAX_INLINE	128
 
 static struct ibv_mr *reg(struct vt *t, void *buf, size_t len)
 {
@@ -151,12 +156,30 @@ static struct ibv_mr *reg(struct vt *t, void *buf, size_t len)
 	return mr;
 }
 
+/* Where message @i of a list goes to. */
+static unsigned char *place(const struct vt *t, const struct vt_mem *d, int i)
+{
+	return d->buf + (t->arg & WRITES ? i * 7 % NR : i) * PAGES;
+}
+
+static enum ibv_wr_opcode list_op(const struct vt *t)
+{
+	if (t->arg & WRITES)
+		return t->arg & IMM ? IBV_WR_RDMA_WRITE_WITH_IMM :
+				      IBV_WR_RDMA_WRITE;
+	return t->arg & IMM ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND;
+}
+
 static void post_alike(struct vt *t, struct vt_pair *p, unsigned char *buf,
-		       struct ibv_mr *mr[2], uint32_t len)
+		       struct ibv_mr *mr[2], const struct vt_mem *d,
+		       uint32_t len)
 {
 	struct ibv_send_wr wr[NR], *bad;
 	struct ibv_sge sge[NR];
+	unsigned int flags = IBV_SEND_SIGNALED;
 
+	if (t->arg & INLINE && len <= MAX_INLINE)
+		flags |= IBV_SEND_INLINE;
 	for (int i = 0; i < NR; i++) {
 		int key = t->arg & TWO_KEYS && i / 5 % 2;
 
@@ -164,19 +187,38 @@ static void post_alike(struct vt *t, struct vt_pair *p, unsigned char *buf,
 					   mr[key]->lkey };
 		wr[i] = (struct ibv_send_wr){
 			.wr_id = i, .sg_list = &sge[i], .num_sge = 1,
-			.opcode = IBV_WR_SEND,
-			.send_flags = IBV_SEND_SIGNALED,
+			.opcode = list_op(t), .send_flags = flags,
+			.imm_data = htonl(1000 + i),
+			.wr.rdma.remote_addr = (uintptr_t)place(t, d, i),
+			.wr.rdma.rkey = d->mr->rkey,
 			.next = i + 1 < NR ? &wr[i + 1] : NULL };
 	}
 	VT_EQ(ibv_post_send(p->qp[0], wr, &bad), 0);
 }
 
+/* The receiver is told of each, but for plain WRITEs. */
+static void expect_alike(struct vt *t, struct vt_pair *p, int i, uint32_t len)
+{
+	struct ibv_wc wc;
+
+	vt_expect(p->scq[0], i, IBV_WC_SUCCESS);
+	if (list_op(t) == IBV_WR_RDMA_WRITE)
+		return;
+	wc = vt_poll(p->rcq[1]);
+	VT_EQ(wc.status, IBV_WC_SUCCESS);
+	VT_EQ(wc.wr_id, i);
+	VT_EQ(wc.byte_len, len);
+	if (t->arg & IMM)
+		VT_EQ(ntohl(wc.imm_data), 1000 + i);
+}
+
 /* Messages that share a burst, short ones that are copied, and long ones. */
 static void lists_are_alike(struct vt *t)
 {
-	static const uint32_t lens[] = { 1, 3, 60, 255, 1023, 1024, 2048, 2051,
-					 4096, 4097 };
-	struct vt_pair *p = vt_pair(t, NULL);
+	static const uint32_t lens[] = { 1, 3, 60, 128, 255, 1023, 1024, 2048,
+					 2051, 4096, 4097 };
+	struct vt_opt o = { .inl = t->arg & INLINE ? MAX_INLINE : 0 };
+	struct vt_pair *p = vt_pair(t, &o);
 	struct vt_mem *d = vt_mem(&t->b, NR * PAGES, VT_ALL);
 	struct ibv_mr *mr[2];
 	unsigned char *buf;
@@ -197,19 +239,14 @@ static void lists_are_alike(struct vt *t)
 			if (!(t->arg & ON_DEMAND) || i % 3)
 				memset(buf + i * PAGES, 1 + i + n, len);
 		memset(d->buf, 0xee, NR * PAGES);
-		for (int i = 0; i < NR; i++)
+		for (int i = 0; i < NR && list_op(t) != IBV_WR_RDMA_WRITE; i++)
 			vt_recv(p->qp[1], i, d, i * PAGES, PAGES);
-		post_alike(t, p, buf, mr, len);
+		post_alike(t, p, buf, mr, d, len);
 		for (int i = 0; i < NR; i++) {
-			struct ibv_wc wc = vt_poll(p->rcq[1]);
-
-			VT_EQ(wc.status, IBV_WC_SUCCESS);
-			VT_EQ(wc.wr_id, i);
-			VT_EQ(wc.byte_len, len);
-			vt_expect(p->scq[0], i, IBV_WC_SUCCESS);
-			VT_OK(!memcmp(d->buf + i * PAGES, buf + i * PAGES, len),
+			expect_alike(t, p, i, len);
+			VT_OK(!memcmp(place(t, d, i), buf + i * PAGES, len),
 			      "message %d of %u", i, len);
-			VT_EQ(d->buf[i * PAGES + len], 0xee);
+			VT_EQ(place(t, d, i)[len], 0xee);
 		}
 	}
 	for (int i = 0; i < 2; i++)
@@ -238,6 +275,33 @@ static void one_fails_in_the_middle(struct vt *t)
 		vt_expect(u.p->scq[0], i, IBV_WC_WR_FLUSH_ERR);
 	expect_messages(&u, &l, bad);
 	vt_quiet(u.p->rcq[1], 20);
+}
+
+/* The peer refuses one of WRITEs that are alike: it is that which fails. */
+static void one_is_refused(struct vt *t)
+{
+	struct duo u = duo_make(t, NULL);
+	const int bad = NR / 2 + 3;
+	struct list l;
+
+	list_fill(&l, &u, 64);
+	for (int i = 0; i < NR; i++) {
+		struct ibv_send_wr *wr = &l.wr[i];
+
+		wr->opcode = IBV_WR_RDMA_WRITE;
+		wr->send_flags = IBV_SEND_SIGNALED;
+		wr->wr.rdma.rkey = u.d->mr->rkey ^ (i == bad);
+		wr->wr.rdma.remote_addr = (uintptr_t)u.d->buf + i * ROOM;
+	}
+	list_post(&l, &u);
+	for (int i = 0; i < bad; i++)
+		vt_expect(u.p->scq[0], i, IBV_WC_SUCCESS);
+	vt_expect(u.p->scq[0], bad, IBV_WC_REM_ACCESS_ERR);
+	for (int i = bad + 1; i < NR; i++)
+		vt_expect(u.p->scq[0], i, IBV_WC_WR_FLUSH_ERR);
+	for (int i = 0; i < NR; i++)
+		VT_EQ(!memcmp(u.d->buf + i * ROOM, u.s->buf + i * ROOM, 64),
+		      i < bad);
 }
 
 /* Operations of all kinds, each seeing what those before it did. */
@@ -366,7 +430,15 @@ static const struct vt_case cases[] = {
 	VT_CASE(lists_are_alike),
 	VT_CASE_ARG("lists_have_two_keys", lists_are_alike, TWO_KEYS),
 	VT_CASE_ARG("lists_on_demand", lists_are_alike, ON_DEMAND),
+	VT_CASE_ARG("lists_inline", lists_are_alike, INLINE | IMM),
+	VT_CASE_ARG("lists_of_writes", lists_are_alike, WRITES),
+	VT_CASE_ARG("lists_of_writes_imm", lists_are_alike,
+		    WRITES | IMM | TWO_KEYS),
+	VT_CASE_ARG("lists_of_writes_inline", lists_are_alike, WRITES | INLINE),
+	VT_CASE_ARG("lists_of_writes_on_demand", lists_are_alike,
+		    WRITES | ON_DEMAND),
 	VT_CASE(one_fails_in_the_middle),
+	VT_CASE(one_is_refused),
 	VT_CASE(operations_differ),
 	VT_CASE(blocked_queue_needs_no_kick),
 	VT_CASE(grh_of_each_datagram),

@@ -64,6 +64,7 @@ static const struct workload workloads[] = {
 	{ "write", IBV_WR_RDMA_WRITE, 64, 1, 32, 256, 1024 },
 	{ "send", IBV_WR_SEND, 64, 1, 32, 256, 1024 },
 	{ "send_list", IBV_WR_SEND, 64, MAX_LIST, 64, 512, 2048 },
+	{ "write_list", IBV_WR_RDMA_WRITE, 64, MAX_LIST, 64, 512, 2048 },
 };
 
 struct side {

@@ -49,6 +49,7 @@ static const struct scenario scenarios[] = {
 	{ "write", HROCE_WR_WRITE, 64, 1 },
 	{ "send", HROCE_WR_SEND, 64, 1 },
 	{ "send_list", HROCE_WR_SEND, 64, 32 },
+	{ "write_list", HROCE_WR_WRITE, 64, 32 },
 };
 
 struct end {
