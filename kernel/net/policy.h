@@ -10,6 +10,7 @@
 #include <linux/netfilter.h>
 #include <linux/skbuff.h>
 #include <linux/types.h>
+#include <net/dst_metadata.h>
 #include <net/net_namespace.h>
 #include <net/xfrm.h>
 #include "port.h"
@@ -67,6 +68,10 @@ static inline bool hroce_policy_filter_in(const struct hroce_port *port,
  * @skb: frame; NULL if it has no sk_buff, so that nothing can have decrypted it
  * @ipv6: IPv6, else IPv4
  *
+ * A frame that a link of this host has delivered has a dst, and is for the host;
+ * one of a group that the host has forwarded, and heard itself, is not. No policy
+ * of IPsec is for the former, as none is for packets that go without frames.
+ *
  * Context: RCU read side.
  * Return: true if netfilter has rules for received packets and @port->strict is
  * set, or if IPsec has policies.
@@ -74,7 +79,8 @@ static inline bool hroce_policy_filter_in(const struct hroce_port *port,
 static inline bool hroce_policy_in(const struct hroce_port *port,
 				   const struct sk_buff *skb, bool ipv6)
 {
-	return hroce_policy_ipsec_in(port->net, skb) ||
+	return (hroce_policy_ipsec_in(port->net, skb) &&
+		!(skb && skb->pkt_type == PACKET_HOST && skb_valid_dst(skb))) ||
 	       hroce_policy_filter_in(port, ipv6);
 }
 

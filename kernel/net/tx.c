@@ -583,10 +583,9 @@ static bool tx_elides(const struct hroce_tx *tx)
 	/* A frame may lose its destructor in the IP stack. */
 	if (tx->route.mcast || tx->route.stack)
 		return false;
-	if (tx->route.to)
-		return READ_ONCE(tx->path->port->elide_icrc);
+	/* XDP and traffic control may take it away within a host, too. */
 	return hroce_path_elides(tx->sender, &tx->path->key.daddr) &&
-	       !tx_may_be_cloned(tx->route.dev);
+	       (tx->route.to || !tx_may_be_cloned(tx->route.dev));
 }
 
 /*

@@ -55,8 +55,21 @@ without_rules() {
 	to=nla traffic -n 50 && grows nla tx_local_packets "$before" 50
 }
 
+# Policies for others send frames within a host up the IP stack as well.
+within_a_host() {
+	local HROCE_FAMILY to=nla
+
+	knob nla local N && policy "$nsA" in 10.99.0.1 10.99.0.2 || return
+	for HROCE_FAMILY in 4 6; do
+		export HROCE_FAMILY
+		traffic -n 50 && traffic -t ud -n 20 || return
+	done
+	ip -n "$nsA" xfrm policy flush && traffic -n 50 && knob nla local Y
+}
+
 two_ends 9000 || { tap_case ipsec.topology false; tap_done; exit 1; }
 tap_case ipsec.without_rules without_rules
+tap_case ipsec.within_a_host within_a_host
 tap_case ipsec.plain_is_refused plain_is_refused
 tap_case ipsec.encrypted encrypted
 tap_case ipsec.iptables iptables

@@ -90,6 +90,18 @@ bad_traffic_unkept() {
 	[ $((before)) = $(($(counter nla kept) + $(counter nlb kept))) ]
 }
 
+# Frames within a host that come by ifb, where netem takes their destructor away.
+ingress_within_a_host() {
+	local to=nla status=0
+
+	knob nla local N && ip -n "$nsA" link add ifb0 mtu 4200 type ifb && ip -n "$nsA" link set ifb0 up &&
+		tc -n "$nsA" qdisc add dev ifb0 root netem delay 1ms && tc -n "$nsA" qdisc add dev ea clsact &&
+		tc -n "$nsA" filter add dev ea ingress matchall action mirred egress redirect dev ifb0 || return
+	traffic -n 60 && traffic -t ud -n 30 || status=1
+	tc -s -n "$nsA" qdisc show dev ifb0 | grep 'Sent [1-9]' || status=1
+	ip -n "$nsA" link del ifb0 && tc -n "$nsA" qdisc del dev ea clsact && knob nla local Y && return $status
+}
+
 seed=100
 { two_ends && keep_neighbours; } || { tap_case netem.topology false; tap_done; exit 1; }
 for mode in gso frames; do
@@ -123,4 +135,6 @@ tap_case netem.was_told was_told
 netem loss 1% delay 1ms reorder 70% 50%
 tap_case netem.unkept bad_traffic_unkept loss -e 13 -s "$((seed += 1))" -n 100
 netem none
+for link in nla nlb; do knob "$link" elide_icrc Y; done
+tap_case netem.ingress_within_a_host ingress_within_a_host
 tap_done

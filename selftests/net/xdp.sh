@@ -79,6 +79,15 @@ others_stay() {
 	leaves traffic -n 20 && ip netns exec "$nsB" net/xdp_other.py eb off && xdp "$nsB" nlb on
 }
 
+# A generic program has a copy made of frames within a host.
+generic_within_a_host() {
+	local to=nla
+
+	knob nla local N && xdp "$nsA" nla off && ip netns exec "$nsA" net/xdp_other.py ea generic || return
+	traffic -n 50 && traffic -t ud -n 30 && ip -n "$nsA" link set dev ea xdpgeneric off && traffic -n 50 &&
+		knob nla local Y && xdp "$nsA" nla on
+}
+
 # The program stays, has no link to give frames to, and goes on when there is one.
 link_comes_back() {
 	rdma link del nlb && reaches "$nsA" 10.90.0.2 fd90::2 && HROCE_XDP='' add_link "$nsB" nlb eb &&
@@ -143,6 +152,7 @@ tap_case xdp.tap_sees tap_sees
 tap_case xdp.ingress_rules with_rules 'table netdev t { chain c { type filter hook ingress device eb priority 0; counter; }; }'
 tap_case xdp.corruption survives rx_drop_icrc corrupt 4%
 tap_case xdp.others_stay others_stay
+tap_case xdp.generic_within_a_host generic_within_a_host
 if [ "$part" != brief ]; then
 	HROCE_FAMILY=6 tap_case xdp.rc_ipv6 takes traffic -n 30
 	tap_case xdp.uc takes traffic -t uc -n 30
