@@ -237,6 +237,20 @@ static noinline struct dst_entry *route_lookup(struct hroce_path *path,
 	return dst;
 }
 
+/* The port with the destination. It may obey rules that the sender bypasses. */
+static void route_find_port(const struct hroce_path *path,
+			    struct hroce_route *route)
+{
+	const struct hroce_port *port = path->port;
+	struct hroce_port *to;
+
+	to = hroce_port_find(port->net, port->dev, &path->key.daddr);
+	if (to && to != port && hroce_policy_filter_in(to, route->ipv6))
+		route->stack = true;
+	else
+		route->to = to;
+}
+
 int hroce_route_get(struct hroce_path *path, struct hroce_route *route)
 {
 	const struct in6_addr *daddr = &path->key.daddr;
@@ -265,8 +279,7 @@ int hroce_route_get(struct hroce_path *path, struct hroce_route *route)
 		       (local && (route->filter ||
 				  hroce_policy_filter_in(path->port, ipv6)));
 	if (local && !route->stack)
-		route->to = hroce_port_find(path->port->net, path->port->dev,
-					    daddr);
+		route_find_port(path, route);
 	if (route->to) {
 		route->dev = route->to->dev;
 		route->sg = true;

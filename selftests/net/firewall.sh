@@ -151,6 +151,31 @@ switched_off() {
 	knob nlb strict Y && refused && no_rules
 }
 
+# Rules decide about what a link receives from one of the same host that leaves them out. IP does not answer itself for
+# neighbours.
+other_link_obeys() {
+	local -A to_other=([4]="ip daddr 10.95.0.2" [6]="ip6 daddr fd95::2")
+	local family from=nlc to=nld mac_c mac_d
+
+	ip -n "$nsA" link add ec mtu 4200 type veth peer name ed mtu 4200 &&
+		ip netns exec "$nsA" sysctl -qw net.ipv4.conf.all.accept_local=1 net.ipv4.conf.all.rp_filter=0 &&
+		address "$nsA" ec 1 95 && address "$nsA" ed 2 95 || return
+	mac_c=$(ip netns exec "$nsA" cat /sys/class/net/ec/address)
+	mac_d=$(ip netns exec "$nsA" cat /sys/class/net/ed/address)
+	ip -n "$nsA" neigh add 10.95.0.2 lladdr "$mac_d" dev ec nud permanent &&
+		ip -n "$nsA" neigh add 10.95.0.1 lladdr "$mac_c" dev ed nud permanent &&
+		ip -n "$nsA" neigh add fd95::2 lladdr "$mac_d" dev ec nud permanent &&
+		ip -n "$nsA" neigh add fd95::1 lladdr "$mac_c" dev ed nud permanent &&
+		add_link "$nsA" nlc ec && add_link "$nsA" nld ed && knob nlc strict N || return
+	for family in 4 6; do
+		export HROCE_FAMILY=$family
+		traffic -n 50 && rules "$nsA" input && traffic -n 50 && no_rules &&
+			rules "$nsA" input "${to_other[$family]} drop" && refused && no_rules || return
+	done
+	unset HROCE_FAMILY
+	rdma link del nlc && rdma link del nld && ip -n "$nsA" link del ec
+}
+
 rules_come_under_traffic() {
 	vt_options="-e 15" under_traffic rules_come_and_go && [ "$traffic_status" = 0 ] && no_rules
 }
@@ -178,5 +203,6 @@ done
 tap_case firewall.group_by_another_route cast_by_another_route
 tap_case firewall.stateful stateful
 tap_case firewall.switched_off switched_off
+tap_case firewall.other_link_obeys other_link_obeys
 tap_case firewall.rules_come_under_traffic rules_come_under_traffic
 tap_done
