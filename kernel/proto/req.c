@@ -127,9 +127,11 @@ void hrp_req_shrink(struct hrp_req *req, u32 cwnd_pkts)
 	req->cc_start = 0;
 }
 
+/* The completion may have overrun its CQ: then it is ERR already, not SQE. */
 static void req_stop(struct hrp_qp *qp, u8 state)
 {
-	qp->state = state;
+	if (qp->state != HRP_ERR)
+		qp->state = state;
 	hrp_req_stop_timers(&qp->req);
 	hrp_set_pending(qp, HRP_PENDING_ERROR);
 }

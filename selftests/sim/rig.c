@@ -277,6 +277,10 @@ void rig_expect_no_cqe(void)
 
 void hrp_env_send_done(struct hrp_qp *qp, const struct hroce_cqe *cqe)
 {
+	if (rig.cq_overrun) {
+		qp->state = HRP_ERR;
+		return;
+	}
 	if (rig.nr_cqes < RIG_MAX_CQES)
 		rig.cqes[rig.nr_cqes++] = *cqe;
 }

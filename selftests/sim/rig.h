@@ -33,6 +33,7 @@
  * @local_ops: calls of hrp_env_local_op()
  * @local_status: what that returns
  * @posts_left: local operations that the application posts in response to one
+ * @cq_overrun: completions have no room: the owner ends the queue pair
  * @keeps_answers: there is memory to keep answers
  * @credit_code: what answers say in the credit field
  * @msn: their MSN
@@ -51,6 +52,7 @@ struct rig {
 	u32 local_ops;
 	u8 local_status;
 	u32 posts_left;
+	bool cq_overrun;
 	bool keeps_answers;
 	u8 credit_code;
 	u32 msn;

@@ -700,6 +700,19 @@ static void sqe_flushes_until_rts(void)
 	rig_end();
 }
 
+/* What ends all of the queue pair is not an error of the send queue only. */
+static void overrun_is_no_sqe(void)
+{
+	rig_begin(HRP_TYPE_UC, 0);
+	rig_post_op(HROCE_WR_SEND, 1);
+	tap_eq(hrp_req_next(&rig.qp, rig.now_ns, &rig.burst), HRP_NEXT_BURST);
+	hrp_req_sent(&rig.qp, &rig.burst, HROCE_WC_LOC_PROT_ERR);
+	rig.cq_overrun = true;
+	tap_eq(rig_next(), HRP_NEXT_IDLE);
+	tap_eq(rig.qp.state, HRP_ERR);
+	rig_end();
+}
+
 static void no_state_but_rts_sends(void)
 {
 	static const u8 states[] = {
@@ -847,7 +860,7 @@ static void headers_are_filled_in(void)
 
 int main(void)
 {
-	tap_plan(34);
+	tap_plan(35);
 	tap_run(send_of_one_packet);
 	tap_run(write_in_bursts);
 	tap_run(last_packet_alone);
@@ -877,6 +890,7 @@ int main(void)
 	tap_run(uc_completes_when_sent);
 	tap_run(ud_headers);
 	tap_run(sqe_flushes_until_rts);
+	tap_run(overrun_is_no_sqe);
 	tap_run(no_state_but_rts_sends);
 	tap_run(xrc_requests_name_an_srq);
 	tap_run(memory_is_fetched);

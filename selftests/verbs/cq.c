@@ -431,6 +431,32 @@ static void overrun_hurts_nobody_else(struct vt *t)
 	}
 }
 
+/*
+ * The completion that has no room is that of a send request which fails. The
+ * error is not one of the send queue only: receive requests are flushed.
+ */
+static void overrun_by_error(struct vt *t)
+{
+	struct ibv_cq *small = vt_cq(&t->a, 4, NULL);
+	struct vt_opt o = { .type = IBV_QPT_UD, .scq = { small, NULL } };
+	struct vt_pair *p = vt_pair(t, &o);
+	struct vt_mem *m = vt_mem(&t->a, 64, VT_ALL);
+	struct vt_wr w = {
+		.op = IBV_WR_SEND, .ah = p->ah[0], .qpn = p->qp[1]->qp_num,
+		.local = m, .len = 8, .flags = IBV_SEND_SIGNALED,
+	};
+
+	vt_recv(p->qp[0], 1, m, 0, 64);
+	for (int i = 0; i < small->cqe; i++)
+		vt_send(p->qp[0], &w);
+	VT_EQ(vt_state(p->qp[0]), IBV_QPS_RTS);
+	w.off = 64;
+	vt_send(p->qp[0], &w);
+	VT_OK(vt_async(&t->a, IBV_EVENT_CQ_ERR) == (void *)small, "other CQ");
+	vt_expect(p->rcq[0], 1, IBV_WC_WR_FLUSH_ERR);
+	VT_EQ(vt_state(p->qp[0]), IBV_QPS_ERR);
+}
+
 /* Exactly as many completions as entries is not an overrun. */
 static void filled_to_the_brim(struct vt *t)
 {
@@ -796,6 +822,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(no_event_lost),
 	VT_CASE(channel_shared_by_cqs),
 	VT_CASE(overrun_hurts_nobody_else),
+	VT_CASE(overrun_by_error),
 	VT_CASE(filled_to_the_brim),
 	VT_CASE(destroyed_qp_leaves_no_trace),
 	VT_CASE(resize_keeps_completions),
