@@ -107,7 +107,7 @@ static void second_open(struct hroce_second *second)
 	before = hroce_user_pay(qp, &gfp);
 	err = hroce_path_init(&second->path, port, &key, true, gfp);
 	hroce_user_paid(before);
-	/* The next answer opens it. */
+	/* The next tick tries again. */
 	if (err)
 		return;
 	/* Pairs with second_is_ready(). */
@@ -258,6 +258,9 @@ void hroce_second_tick(struct hroce_second *second)
 
 	hroce_qp_lock(qp);
 	if (second_is_live(second)) {
+		/* There was no memory when the peer told its address. */
+		if (unlikely(second->proto.agreed && !second->ready))
+			second_open(second);
 		hrp_second_tick(&second->proto);
 		if (second->proto.due)
 			second_run(qp);
