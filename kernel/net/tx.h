@@ -49,7 +49,8 @@ struct hroce_stats;
  * @pkt: packet @next
  * @bth: headers of @pkt behind UDP
  * @bth_len: their length
- * @in_run: packet @next differs from the previous one in the PSN only
+ * @in_run: packet @next differs from the previous one in the PSN only, and in a
+ *	train in what its entry has of its own
  * @icrc: of the last packet that has an ICRC
  *
  * The frame stays open from one burst to the next, so that small messages

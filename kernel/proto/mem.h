@@ -33,7 +33,7 @@ enum hrp_access {
  * @nr_sges: entries of @sges; pieces of @bytes, 0 for one
  * @stride: bytes from one of them to the next
  * @offset: where the range begins, from the start of the list, of @one or of
- *	@bytes
+ *	@bytes; 0 with several pieces
  * @len: length of the range
  * @access: enum hrp_access
  *

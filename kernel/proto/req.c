@@ -276,7 +276,7 @@ static bool req_may_follow(const struct hrp_req *req,
 	       w->wqe.opcode == before->wqe.opcode &&
 	       req_may_couple(w) && w->length == before->length &&
 	       !((w->wqe.flags ^ before->wqe.flags) & HROCE_WRF_INLINE) &&
-	       !(before->wqe.flags & HROCE_WRF_SOLICITED) &&
+	       !req_is_solicited(before) &&
 	       !(w->wqe.flags & HROCE_WRF_FENCE) &&
 	       !hrp_e2e_is_limited(req, w);
 }

@@ -254,7 +254,7 @@ static void what_is_solicited_is_the_last(void)
 
 	/* A WRITE has no such bit. */
 	rig_begin(HRP_TYPE_RC, 0);
-	post(HROCE_WR_WRITE, LEN, 0);
+	post(HROCE_WR_WRITE, LEN, HROCE_WRF_SOLICITED);
 	post(HROCE_WR_WRITE, LEN, HROCE_WRF_SOLICITED);
 	expect(0, 0, 2);
 	tap_ok(!b->se_last);
