@@ -8,15 +8,7 @@
 failslab=/sys/kernel/debug/failslab
 [ -d "$failslab" ] || tap_skip_all "the kernel cannot inject faults"
 
-two_pairs() {
-	new_ns "$nsA" && new_ns "$nsB" &&
-		ip link add ea netns "$nsA" mtu 4200 type veth peer name eb netns "$nsB" mtu 4200 &&
-		ip link add ec netns "$nsA" mtu 4200 type veth peer name ed netns "$nsB" mtu 4200 &&
-		address "$nsA" ea 1 90 && address "$nsB" eb 2 90 && address "$nsA" ec 1 91 && address "$nsB" ed 2 91 &&
-		reaches "$nsA" 10.90.0.2 fd90::2 10.91.0.2 fd91::2 &&
-		add_link "$nsA" nla ea && add_link "$nsB" nlb eb && add_link "$nsA" nlc ec && add_link "$nsB" nld ed &&
-		knob nla second nlc && knob nlb second nld
-}
+linked() { two_pairs && knob nla second nlc && knob nlb second nld; }
 
 # usage: state LINK: what the queue pairs of a link say of their second way
 state() { rdma -dd resource show qp link "$1" | sed -n 's/.*drv_second \([a-z]*\).*/\1/p' | sort -u; }
@@ -42,6 +34,6 @@ opened_later() {
 	[ "$status$traffic_status" = 00 ] && [ "$(cat "$failslab/times")" = 0 ]
 }
 
-tap_case second.memory_links two_pairs
+tap_case second.memory_links linked
 tap_case second.memory_opened_later opened_later
 tap_done

@@ -106,6 +106,16 @@ two_ends() {
 	[ "${2:-}" = bare ] || { add_link "$nsA" nla ea && add_link "$nsB" nlb eb; }
 }
 
+# Two links in each of two namespaces: nla and nlb on one veth pair, nlc and nld on another.
+two_pairs() {
+	new_ns "$nsA" && new_ns "$nsB" &&
+		ip link add ea netns "$nsA" mtu 4200 type veth peer name eb netns "$nsB" mtu 4200 &&
+		ip link add ec netns "$nsA" mtu 4200 type veth peer name ed netns "$nsB" mtu 4200 &&
+		address "$nsA" ea 1 90 && address "$nsB" eb 2 90 && address "$nsA" ec 1 91 && address "$nsB" ed 2 91 &&
+		reaches "$nsA" 10.90.0.2 fd90::2 10.91.0.2 fd91::2 &&
+		add_link "$nsA" nla ea && add_link "$nsB" nlb eb && add_link "$nsA" nlc ec && add_link "$nsB" nld ed
+}
+
 # A lost question for a neighbour is repeated after a second, and ib_core waits for no longer.
 keep_neighbours() {
 	local ns to dev kind mac

@@ -9,15 +9,6 @@
 
 . "$(dirname "$0")/lib.sh"
 
-two_pairs() {
-	new_ns "$nsA" && new_ns "$nsB" &&
-		ip link add ea netns "$nsA" mtu 4200 type veth peer name eb netns "$nsB" mtu 4200 &&
-		ip link add ec netns "$nsA" mtu 4200 type veth peer name ed netns "$nsB" mtu 4200 &&
-		address "$nsA" ea 1 90 && address "$nsB" eb 2 90 && address "$nsA" ec 1 91 && address "$nsB" ed 2 91 &&
-		reaches "$nsA" 10.90.0.2 fd90::2 10.91.0.2 fd91::2 &&
-		add_link "$nsA" nla ea && add_link "$nsB" nlb eb && add_link "$nsA" nlc ec && add_link "$nsB" nld ed
-}
-
 # usage: state LINK: what the queue pairs of a link say of their second way
 state() { rdma -dd resource show qp link "$1" | sed -n 's/.*drv_second \([a-z]*\).*/\1/p' | sort | uniq -c; }
 
