@@ -103,20 +103,26 @@ static void transfer(struct ends *e)
 	vt_verify_guards(e->s);
 }
 
+/* Packets of three messages, a READ request and two acknowledgements. */
+static long long least_packets(const struct ends *e)
+{
+	size_t mtu = vt_mtu_bytes(e->p->opt.mtu);
+
+	return 3 * ((LEN + mtu - 1) / mtu) + 3;
+}
+
 /*
- * Packets of three messages, a READ request and two acknowledgements. Up to
- * three more are requested until it is known that packets stay on this host, as
- * congestion control begins with a small window; as many again in frames, which
- * take longer while they have an ICRC.
+ * Up to three more acknowledgements are requested until it is known that packets
+ * stay on this host, as congestion control begins with a small window. How many
+ * are in frames depends on how long those take.
  */
 static void check_packets(const struct ends *e, const struct seen *s)
 {
-	int more = s->frames ? 6 : 3;
-	size_t mtu = vt_mtu_bytes(e->p->opt.mtu);
-	long long least = 3 * ((LEN + mtu - 1) / mtu) + 3;
+	long long least = least_packets(e);
 
-	VT_OK(s->packets >= least && s->packets <= least + more, "%lld of %lld",
-	      s->packets, least);
+	VT_OK(s->packets >= least, "%lld of %lld", s->packets, least);
+	VT_OK(s->frames || s->packets <= least + 3, "%lld of %lld", s->packets,
+	      least);
 	VT_EQ(s->received, s->packets);
 }
 
@@ -188,7 +194,8 @@ static void switched_under_traffic(struct vt *t)
 {
 	struct ends e = ends_make(t);
 	struct seen before = seen_now(t), s;
-	long long lost = vt_counter(&t->a, "retransmits");
+	long long back = vt_counter(&t->a, "retransmits");
+	long long late = vt_counter(&t->a, "rto_expirations");
 	long long naks = vt_counter(&t->a, "nak_seq_sent");
 	enum { ROUNDS = 300, DEPTH = 8, PIECE = LEN / DEPTH };
 	pthread_t thread;
@@ -213,7 +220,10 @@ static void switched_under_traffic(struct vt *t)
 	VT_EQ(s.received, s.packets);
 	VT_OK(s.local > 0 && s.frames > 0, "%lld packets, %lld frames",
 	      s.local, s.frames);
-	VT_EQ(vt_counter(&t->a, "retransmits") - lost, 0);
+	/* Where the host takes the CPU away, answers may be late. */
+	back = vt_counter(&t->a, "retransmits") - back;
+	late = vt_counter(&t->a, "rto_expirations") - late;
+	VT_OK(!back || late, "%lld times", back);
 	VT_EQ(vt_counter(&t->a, "nak_seq_sent") - naks, 0);
 }
 
