@@ -238,6 +238,20 @@ static noinline void send_refused(struct hroce_qp *qp, u32 psn, u64 now_ns)
 		qp->send.again = true;
 }
 
+/*
+ * The engine is to be asked. Others that have set @again may have changed only what
+ * it reads now, and that the poller sleeps. Errors, and packets to resend, take
+ * another pass.
+ */
+static void send_ready(struct hroce_qp *qp)
+{
+	lockdep_assert_held(&qp->send.lock);
+	qp->proto.req.sq.watched = qp->user &&
+				   READ_ONCE(hqp_dev(qp)->poller.awake);
+	if (likely(qp->proto.state == HRP_RTS && !qp->proto.req.troubled))
+		qp->send.again = false;
+}
+
 /* Send the bursts that the engine allows now. */
 static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 {
@@ -248,8 +262,6 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 	u32 room;
 
 	lockdep_assert_held(&qp->send.lock);
-	qp->proto.req.sq.watched = qp->user &&
-				   READ_ONCE(hqp_dev(qp)->poller.awake);
 	hroce_out_begin(&out, &qp->path, qp->proto.stats,
 			hrp_qp_is_reliable(&qp->proto));
 	out.tx.join = send_may_join(qp);
@@ -258,6 +270,7 @@ static void send_bursts(struct hroce_qp *qp, u64 now_ns)
 		if (!room)
 			break;
 		qp->proto.req.burst_pkts = send_pkts(qp, room);
+		send_ready(qp);
 		next = hrp_req_next(&qp->proto, now_ns, &b);
 		if (next == HRP_NEXT_AGAIN) {
 			hroce_epoch_charge(1);
