@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Delivery on this host: the receiver is called for each packet of a burst, as
- * for a packet of a frame. But no frame is built, and the payload is copied
- * from the sender's memory to the receiver's. All else is as on the wire:
- * headers are built and parsed, requests are checked and answered.
+ * for a packet of a frame. But neither frame nor headers are built, and the
+ * payload is copied from the sender's memory to the receiver's. All else is as on
+ * the wire: packets are checked and answered.
  *
  * The receiver responds before the call returns, and its responses are
  * delivered in the same way, so calls nest. Beyond the nesting limit packets
@@ -39,12 +39,11 @@ static void local_load(struct hroce_recv *r, const struct hrp_burst *b)
 {
 	struct hroce_rx_packet *p = &r->packet;
 	u32 index = r->frame->next++;
-	u32 hdr_len;
 
 	hrp_burst_pkt(b, index, &p->pkt);
-	hdr_len = hrp_pkt_build(&p->pkt, p->bth);
-	p->len = hdr_len + p->pkt.payload_len + p->pkt.pad + HRW_ICRC_LEN;
-	hrp_pkt_parse(&p->pkt, p->bth, hdr_len, p->len);
+	hrp_pkt_as_received(&p->pkt);
+	p->len = hrp_opcode_hdr_len(p->pkt.info) + p->pkt.payload_len +
+		 p->pkt.pad + HRW_ICRC_LEN;
 	hroce_headers_set(&r->frame->hdr, p->len, 0);
 	r->run = hrp_burst_run(b, index);
 }

@@ -127,6 +127,23 @@ int hrp_pkt_parse(struct hrp_pkt *pkt, const void *data, u32 avail,
 void hrp_pkt_parse_next(struct hrp_pkt *pkt, const void *data);
 
 /**
+ * hrp_pkt_as_received - make of a packet what its receiver reads
+ * @pkt: a packet that is to be sent; its fields may have more bits than on the wire
+ *
+ * As hrp_pkt_build() and hrp_pkt_parse() would, for a receiver that needs no bytes.
+ */
+static inline void hrp_pkt_as_received(struct hrp_pkt *pkt)
+{
+	pkt->psn &= HRW_MASK_24;
+	pkt->dqpn &= HRW_MASK_24;
+	pkt->msn &= HRW_MASK_24;
+	pkt->sqpn &= HRW_MASK_24;
+	pkt->srqn &= HRW_MASK_24;
+	if (!(pkt->info & HRP_OI_AETH))
+		pkt->syndrome = 0;
+}
+
+/**
  * hrp_pkt_hdr_len - length of the headers of a packet
  * @data: a BTH
  *

@@ -146,6 +146,20 @@ static bool reacts(const struct sim_qp *from, u32 info)
 	return ops->cnp && (!(info & HRP_OI_RESPONSE) || info & HRP_OI_READ);
 }
 
+/* Delivery within a host relies on this. */
+static void check_as_received(struct sim *sim, const struct hrp_pkt *pkt,
+			      const u8 *hdr, u32 hdr_len)
+{
+	u32 len = hdr_len + pkt->payload_len + pkt->pad + HRW_ICRC_LEN;
+	struct hrp_pkt parsed = *pkt, passed = *pkt;
+
+	sim_check(sim, !hrp_pkt_parse(&parsed, hdr, hdr_len, len));
+	hrp_pkt_as_received(&passed);
+	/* What the packet does not have is not parsed. */
+	hrp_pkt_as_received(&parsed);
+	sim_check(sim, !memcmp(&parsed, &passed, sizeof(passed)));
+}
+
 static struct frame *frame_new(struct sim_qp *from, const struct hrp_pkt *pkt,
 			       const u8 *payload)
 {
@@ -156,6 +170,8 @@ static struct frame *frame_new(struct sim_qp *from, const struct hrp_pkt *pkt,
 	f->to = from->peer->node;
 	f->junk_to = NULL;
 	f->damaged = false;
+	if (!from->spec)
+		check_as_received(f->sim, pkt, f->bytes, hdr_len);
 	f->bits = from->spec && sim_junk_set_bits(from, pkt, f->bytes);
 	f->way = sim_spray_way(from, pkt);
 	f->ect = hrp_qp_sends(&from->hrp) && reacts(from, pkt->info);
