@@ -101,6 +101,9 @@ u32 hrp_env_recv_avail(const struct hrp_qp *qp);
  * @len: bytes; not 0
  * @access: enum hrp_access, one of HRP_ACCESS_REMOTE_*
  *
+ * For READs, ATOMIC WRITEs and WRITEs with immediate data. For other WRITEs the
+ * owner checks the range when it places the first packet, see &struct hrp_rx.
+ *
  * Return: true if the whole range is accessible now.
  */
 bool hrp_env_mem_check(struct hrp_qp *qp, u32 rkey, u64 va, u32 len,

@@ -59,18 +59,39 @@ static enum hrp_fault msg_send_begin(struct hrp_qp *qp,
 	return HRP_FAULT_NONE;
 }
 
+static enum hrp_fault msg_check_right(const struct hrp_qp *qp,
+				      const struct hrp_pkt *pkt, u8 right)
+{
+	if (!(qp->access & right))
+		return HRP_FAULT_DENIED;
+	return pkt->dmalen > HRP_MAX_MESSAGE ? HRP_FAULT_LENGTH : HRP_FAULT_NONE;
+}
+
 enum hrp_fault hrp_resp_check_range(struct hrp_qp *qp,
 				    const struct hrp_pkt *pkt, u8 right,
 				    u8 access)
 {
-	if (!(qp->access & right))
-		return HRP_FAULT_DENIED;
-	if (pkt->dmalen > HRP_MAX_MESSAGE)
-		return HRP_FAULT_LENGTH;
+	enum hrp_fault fault = msg_check_right(qp, pkt, right);
+
+	if (fault)
+		return fault;
 	if (pkt->dmalen && !hrp_env_mem_check(qp, pkt->rkey, pkt->va,
 					      pkt->dmalen, access))
 		return HRP_FAULT_ACCESS;
 	return HRP_FAULT_NONE;
+}
+
+/*
+ * The owner checks all of the range when it places the first packet. But a receive
+ * entry is taken only if the range is accessible.
+ */
+static enum hrp_fault msg_write_check(struct hrp_qp *qp,
+				      const struct hrp_pkt *pkt)
+{
+	if (pkt->info & HRP_OI_IMM)
+		return hrp_resp_check_range(qp, pkt, HRP_QP_REMOTE_WRITE,
+					    HRP_ACCESS_REMOTE_WRITE);
+	return msg_check_right(qp, pkt, HRP_QP_REMOTE_WRITE);
 }
 
 static enum hrp_fault msg_write_begin(struct hrp_qp *qp,
@@ -83,8 +104,7 @@ static enum hrp_fault msg_write_begin(struct hrp_qp *qp,
 	u32 room;
 
 	if (pkt->info & HRP_OI_FIRST) {
-		fault = hrp_resp_check_range(qp, pkt, HRP_QP_REMOTE_WRITE,
-					     HRP_ACCESS_REMOTE_WRITE);
+		fault = msg_write_check(qp, pkt);
 		if (fault)
 			return fault;
 		mem->one.addr = pkt->va;

@@ -46,7 +46,8 @@ enum hrp_verdict {
  *	that of this one in @mem
  * @nr_pkts: packets to commit; 1 unless the caller merged some of @more
  * @mem: destination of the payload of this packet; its length is 0 if there is
- *	nothing to place. The payload of an ATOMIC WRITE must be written
+ *	nothing to place. In front of the first packet of a WRITE, all of
+ *	@mem.one must be checked. The payload of an ATOMIC WRITE must be written
  *	atomically. For an ATOMIC_ACK it takes the 8 bytes of &hrp_pkt.orig, in
  *	host order, instead of payload. @fuse is not set for either
  */

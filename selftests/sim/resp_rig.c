@@ -168,6 +168,15 @@ static u8 rr_put(const struct hrp_pkt *pkt)
 	return HROCE_WC_SUCCESS;
 }
 
+/* The result of placing the payload. */
+static u8 rr_place(const struct hrp_rx *rx)
+{
+	if (rx->verdict != HRP_RX_ACCEPT || !rx->mem.len ||
+	    rx->mem.access != HRP_ACCESS_REMOTE_WRITE)
+		return HROCE_WC_SUCCESS;
+	return rx->mem.one.lkey == BAD_KEY ? HROCE_CAUSE_KEY : HROCE_WC_SUCCESS;
+}
+
 u32 rr_drain(u32 max)
 {
 	struct hrp_kept *kept;
@@ -182,8 +191,8 @@ u32 rr_drain(u32 max)
 		hrp_resp_begin(&rr.qp, &kept->pkt, &rx);
 		tap_ok(rx.verdict == HRP_RX_ACCEPT || rx.verdict == HRP_RX_NAK);
 		hrp_resp_commit(&rr.qp, &kept->pkt, &rx,
-				kept->pkt.rkey == AWAY_KEY ? HRP_MEM_FAULT :
-							     HROCE_WC_SUCCESS);
+				kept->pkt.rkey == AWAY_KEY ?
+				HRP_MEM_FAULT : rr_place(&rx));
 		free(kept);
 	}
 	if (hrp_keep_is_over(&rr.qp.resp))
@@ -198,6 +207,8 @@ u8 rr_arrive_status(const struct hrp_pkt *pkt, u8 status)
 	rr.rx.hold = rr.hold;
 	if (rr.rx.verdict == HRP_RX_KEEP)
 		status = rr_put(pkt);
+	else if (status == HROCE_WC_SUCCESS)
+		status = rr_place(&rr.rx);
 	if (rr.rx.verdict != HRP_RX_DROP)
 		hrp_resp_commit(&rr.qp, pkt, &rr.rx, status);
 	pending_take(&rr.pending, &rr.qp);
