@@ -9,6 +9,11 @@
  * elides the ICRC of later frames. Those have a different destructor and a
  * partial checksum. Code that modifies a frame (netem) must complete the
  * checksum first, and the frame is no longer trusted.
+ *
+ * The receiver that trusts a frame exchanges that destructor. If the destructor
+ * runs, the frame was dropped, or its clone or its segments go on, which have
+ * neither mark nor ICRC. Then later frames have an ICRC again. Senders of UC and
+ * UD have no other way to know.
  */
 #include <linux/jiffies.h>
 #include <linux/rcupdate.h>
@@ -47,8 +52,9 @@
 
 /* Elide the ICRC for this long after a local delivery. */
 #define PATH_LOCAL_TIME	(HZ / 20 + 1)
-/* Do not elide the ICRC for this long after a loss. */
+/* Do not elide the ICRC for this long after a loss, and longer if it recurs. */
 #define PATH_LOST_TIME	HZ
+#define PATH_LOST_MAX	(64 * HZ)
 
 /* Interval of messages while hroce_path_drain() waits. */
 #define PATH_DRAIN_NOTICE	(5 * HZ)
@@ -81,6 +87,7 @@ enum queue_class {
  * @local_until: in jiffies
  * @lost: do not set @local before @lost_until
  * @lost_until: in jiffies
+ * @lost_time: how long that was from the loss on; 0 if there was none
  * @suspect: about the netdev, by requests and by answers
  * @share: of what the recorder of the link counts
  * @path: the path; NULL after hroce_path_fini()
@@ -102,6 +109,7 @@ struct hroce_path_queue {
 	atomic_t ip_id;
 	unsigned long local_until;
 	unsigned long lost_until;
+	unsigned long lost_time;
 	struct hroce_suspect suspect[2];
 	struct hroce_share share;
 	struct hroce_path __rcu *path;
@@ -267,9 +275,30 @@ static void path_free_skb(struct sk_buff *skb)
 	rcu_read_unlock();
 }
 
-/* The destructor's identity marks skbs without an ICRC. */
+/*
+ * Frames need an ICRC for a while: for twice as long as after the loss before,
+ * if they have gone without for no longer than that.
+ */
+static void queue_lost(struct hroce_path_queue *queue)
+{
+	unsigned long last = READ_ONCE(queue->lost_time);
+	unsigned long time = PATH_LOST_TIME;
+
+	if (!READ_ONCE(queue->local))
+		return;
+	if (time_before(jiffies, READ_ONCE(queue->lost_until) + last))
+		time = clamp_t(unsigned long, 2 * last, PATH_LOST_TIME,
+			       PATH_LOST_MAX);
+	WRITE_ONCE(queue->lost_time, time);
+	WRITE_ONCE(queue->lost_until, jiffies + time);
+	WRITE_ONCE(queue->lost, true);
+	WRITE_ONCE(queue->local, false);
+}
+
+/* Its identity marks skbs without an ICRC that no receiver has trusted yet. */
 static void path_free_elided_skb(struct sk_buff *skb)
 {
+	queue_lost(queue_of(skb));
 	path_free_skb(skb);
 }
 
@@ -542,13 +571,7 @@ bool hroce_path_is_queued(const struct hroce_path *path)
 
 void hroce_path_lost(struct hroce_path *path)
 {
-	struct hroce_path_queue *queue = path->queue;
-
-	if (!READ_ONCE(queue->local))
-		return;
-	WRITE_ONCE(queue->lost_until, jiffies + PATH_LOST_TIME);
-	WRITE_ONCE(queue->lost, true);
-	WRITE_ONCE(queue->local, false);
+	queue_lost(path->queue);
 }
 
 void hroce_path_resends(struct hroce_path *path, bool answer,
@@ -657,8 +680,7 @@ static void queue_heard(struct hroce_path_queue *queue, u32 daddr_hash)
 		WRITE_ONCE(queue->local, true);
 }
 
-bool hroce_path_trusts(const struct sk_buff *skb,
-		       const struct in6_addr *daddr)
+bool hroce_path_trusts(struct sk_buff *skb, const struct in6_addr *daddr)
 {
 	bool elided = skb->destructor == path_free_elided_skb;
 
@@ -667,5 +689,7 @@ bool hroce_path_trusts(const struct sk_buff *skb,
 		return false;
 	if (skb_is_gso(skb))
 		queue_heard(queue_of(skb), path_hash(daddr));
+	if (elided)
+		skb->destructor = path_free_skb;
 	return elided;
 }

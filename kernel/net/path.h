@@ -184,8 +184,8 @@ bool hroce_path_is_queued(const struct hroce_path *path);
  * hroce_path_lost - the requester retransmits
  * @path: path
  *
- * For PATH_LOST_TIME, frames have an ICRC even if they seem to stay on this
- * host.
+ * For PATH_LOST_TIME, or longer if that recurs, frames have an ICRC even if they
+ * seem to stay on this host.
  * Context: any.
  */
 void hroce_path_lost(struct hroce_path *path);
@@ -356,14 +356,13 @@ void hroce_path_charge(struct hroce_path *path, struct sk_buff *skb,
 
 /**
  * hroce_path_trusts - was a received frame sent on this host without ICRC?
- * @skb: frame
+ * @skb: frame, for its receiver; asked once
  * @daddr: its destination, IPv4 mapped
  *
  * If the frame was sent on this host, also marks the sender's path as local.
  * Return: true if it was, and the frame is known to be unmodified.
  */
-bool hroce_path_trusts(const struct sk_buff *skb,
-		       const struct in6_addr *daddr);
+bool hroce_path_trusts(struct sk_buff *skb, const struct in6_addr *daddr);
 
 /* Wait until no frame refers to this module. Context: process, sleeps. */
 void hroce_path_drain(void);
