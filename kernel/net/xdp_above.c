@@ -119,11 +119,24 @@ static bool bond_takes(struct net_device *dev)
 	return slave && !slave->inactive && !slave->bond->params.arp_interval;
 }
 
+static bool way_is_roce(const struct xdp_way *way)
+{
+	const void *l3 = way->buff.data + ETH_HLEN;
+
+	return hroce_xdp_is_roce(way_type(way), l3, way->buff.data_end - l3);
+}
+
 /* A bridge sees through VLAN tags in its own way, so frames have none. */
 static bool way_enter_bridge(struct xdp_way *way, struct net_device *bridge)
 {
-	if (way->bridge || way->proto)
+	if (way->bridge)
 		return false;
+	if (way->proto) {
+		if (way_is_roce(way))
+			hroce_xdp_bridge_tagged(bridge, way->dev,
+						way->eth->h_source);
+		return false;
+	}
 	way->bridge = bridge;
 	way->bridge_in = way->dev;
 	way_enter(way, bridge);
@@ -188,14 +201,11 @@ static struct hroce_port *way_climb(struct xdp_way *way)
 static bool way_is_open(const struct xdp_way *way,
 			const struct hroce_port *port)
 {
-	const void *l3 = way->buff.data + ETH_HLEN;
-
 	if (!way->host ||
 	    !ether_addr_equal(way->eth->h_dest, port->dev->dev_addr))
 		return false;
 	return !way->bridge ||
-	       (hroce_xdp_is_roce(way_type(way), l3,
-				  way->buff.data_end - l3) &&
+	       (way_is_roce(way) &&
 		hroce_xdp_bridge_passes(way->bridge, way->bridge_in,
 					way->eth->h_source));
 }

@@ -10,6 +10,10 @@
  *
  * Frames must not overtake each other. While some that were left have not shown
  * up, all are left.
+ *
+ * A bridge that filters VLANs may bring only frames with tags, and take these off.
+ * So while a source sends frames with tags, all of its frames are left to the
+ * bridge.
  */
 #include <linux/etherdevice.h>
 #include <linux/ip.h>
@@ -50,6 +54,9 @@ bool hroce_xdp_is_roce(__be16 type, const u8 *l3, u32 len)
 /* For how long the answer of a bridge holds, in jiffies, and the rest of one. */
 #define BRIDGE_HOLDS	(HZ / 250)
 
+/* For how long a source counts as one of frames with tags, in jiffies. */
+#define BRIDGE_TAGGED	(HZ / 10)
+
 /**
  * struct xdp_bridges - the bridges of a namespace
  * @net: the namespace
@@ -75,6 +82,7 @@ struct xdp_bridges {
  * @source: MAC address
  * @began: when @left and @came were 0, in jiffies
  * @when: when all that were left had shown up, in jiffies
+ * @tagged: when a frame with a tag came last, in jiffies
  * @left: frames that were left to the bridge
  * @came: those of them that have shown up
  */
@@ -84,6 +92,7 @@ struct xdp_seen {
 	u8 source[ETH_ALEN];
 	unsigned long began;
 	unsigned long when;
+	unsigned long tagged;
 	u32 left;
 	u32 came;
 };
@@ -117,7 +126,9 @@ static unsigned int bridge_local_in(void *priv, struct sk_buff *skb,
 
 	if (time_after(jiffies, READ_ONCE(b->asked) + BRIDGE_IDLE))
 		schedule_work(&b->work);
-	if (!seen_is(seen, skb->dev, state->in, source) ||
+	/* A frame with a tag is for a VLAN of the bridge. */
+	if (skb_vlan_tag_present(skb) ||
+	    !seen_is(seen, skb->dev, state->in, source) ||
 	    !hroce_xdp_is_roce(skb->protocol, skb->data, skb_headlen(skb)))
 		return NF_ACCEPT;
 	seen->came += skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1;
@@ -153,8 +164,26 @@ static bool bridge_has_rules(const struct net *net)
 	       !hooks || hooks->num_hook_entries > 1;
 }
 
+static struct xdp_seen *seen_get(const struct net_device *bridge,
+				 const struct net_device *in, const u8 *source)
+{
+	struct xdp_seen *seen = seen_of(source);
+
+	if (seen_is(seen, bridge, in, source))
+		return seen;
+	seen->bridge = bridge;
+	seen->in = in;
+	ether_addr_copy(seen->source, source);
+	seen->began = jiffies - 1;
+	seen->when = jiffies - BRIDGE_HOLDS - 1;
+	seen->tagged = jiffies - BRIDGE_TAGGED - 1;
+	return seen;
+}
+
 static bool seen_passes(struct xdp_seen *seen)
 {
+	if (time_before_eq(jiffies, seen->tagged + BRIDGE_TAGGED))
+		return false;
 	if (seen->left == seen->came &&
 	    time_before_eq(jiffies, seen->when + BRIDGE_HOLDS))
 		return true;
@@ -171,7 +200,6 @@ static bool seen_passes(struct xdp_seen *seen)
 bool hroce_xdp_bridge_passes(const struct net_device *bridge,
 			     const struct net_device *in, const u8 *source)
 {
-	struct xdp_seen *seen = seen_of(source);
 	struct xdp_bridges *b;
 
 	if (!bridge_registered)
@@ -185,14 +213,13 @@ bool hroce_xdp_bridge_passes(const struct net_device *bridge,
 	}
 	if (bridge_has_rules(b->net))
 		return false;
-	if (!seen_is(seen, bridge, in, source)) {
-		seen->bridge = bridge;
-		seen->in = in;
-		ether_addr_copy(seen->source, source);
-		seen->began = jiffies - 1;
-		seen->when = jiffies - BRIDGE_HOLDS - 1;
-	}
-	return seen_passes(seen);
+	return seen_passes(seen_get(bridge, in, source));
+}
+
+void hroce_xdp_bridge_tagged(const struct net_device *bridge,
+			     const struct net_device *in, const u8 *source)
+{
+	seen_get(bridge, in, source)->tagged = jiffies;
 }
 
 static int __net_init bridges_init(struct net *net)

@@ -24,6 +24,19 @@ struct net_device;
 bool hroce_xdp_bridge_passes(const struct net_device *bridge,
 			     const struct net_device *in, const u8 *source);
 
+/**
+ * hroce_xdp_bridge_tagged - a bridge gets a RoCEv2 frame with a VLAN tag
+ * @bridge: bridge
+ * @in: its port that has received the frame
+ * @source: source MAC address
+ *
+ * Whether the bridge passes it tells nothing of frames without a tag.
+ *
+ * Context: BH disabled.
+ */
+void hroce_xdp_bridge_tagged(const struct net_device *bridge,
+			     const struct net_device *in, const u8 *source);
+
 /* Once per module. Without success, no bridge is known to pass frames. */
 void hroce_xdp_bridge_init(void);
 void hroce_xdp_bridge_exit(void);
@@ -33,6 +46,12 @@ static inline bool hroce_xdp_bridge_passes(const struct net_device *bridge,
 					   const u8 *source)
 {
 	return false;
+}
+
+static inline void hroce_xdp_bridge_tagged(const struct net_device *bridge,
+					   const struct net_device *in,
+					   const u8 *source)
+{
 }
 
 static inline void hroce_xdp_bridge_init(void) { }

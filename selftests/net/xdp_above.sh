@@ -233,6 +233,19 @@ bridge_rules() {
 		ip netns exec "$nsB" nft flush ruleset
 }
 
+# The bridge brings frames with tags, and filters those without.
+bridge_both() {
+	cleanup
+	bridge_topology && bridge_switches && no_links &&
+		ip -n "$nsA" link add link ea name ea.8 mtu 4200 type vlan id 8 && address "$nsA" ea.8 1 94 &&
+		ip -n "$nsB" link set brb type bridge vlan_filtering 1 && bridge_cmd vlan del dev eb vid 1 &&
+		bridge_cmd vlan add dev eb vid 8 && bridge_cmd vlan del dev brb vid 1 self &&
+		bridge_cmd vlan add dev brb vid 8 self pvid untagged && address "$nsB" brb 2 94 &&
+		reaches "$nsA" 10.94.0.2 fd94::2 && links_on ea.8 brb && leaves traffic -n 20 || return
+	tc -n "$nsA" qdisc add dev ea.8 clsact &&
+		tc -n "$nsA" filter add dev ea.8 egress matchall action mirred egress mirror dev ea && leaves traffic -n 60
+}
+
 bridge_off() {
 	[ "$(xdp "$nsB" nlb off)" = off ] && ! has_program eb && ! has_program ec && leaves traffic -n 20
 }
@@ -299,6 +312,7 @@ if bridge_topology; then
 	tap_case xdp_above.bridge_tap_below_sees with_tap eb
 	tap_case xdp_above.bridge_off bridge_off
 	tap_case xdp_above.bridge_vlan bridge_vlan
+	tap_case xdp_above.bridge_tags_and_none bridge_both
 else
 	tap_case xdp_above.bridge_topology false
 fi
