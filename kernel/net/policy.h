@@ -8,6 +8,7 @@
 
 #include <linux/jump_label.h>
 #include <linux/netfilter.h>
+#include <linux/netfilter_bridge.h>
 #include <linux/skbuff.h>
 #include <linux/types.h>
 #include <net/dst_metadata.h>
@@ -63,14 +64,32 @@ static inline bool hroce_policy_filter_in(const struct hroce_port *port,
 }
 
 /**
+ * hroce_policy_delivered - has a link of this host delivered a received frame?
+ * @skb: frame
+ *
+ * Such a frame has a dst. So has one from elsewhere, for which br_netfilter has
+ * looked up a route, as a rule has changed its address.
+ *
+ * Return: true if one has.
+ */
+static inline bool hroce_policy_delivered(const struct sk_buff *skb)
+{
+#if IS_ENABLED(CONFIG_BRIDGE_NETFILTER)
+	if (unlikely(nf_bridge_info_exists(skb)))
+		return false;
+#endif
+	return skb_valid_dst(skb);
+}
+
+/**
  * hroce_policy_in - must a received frame go up the IP stack?
  * @port: port
  * @skb: frame; NULL if it has no sk_buff, so that nothing can have decrypted it
  * @ipv6: IPv6, else IPv4
  *
- * A frame that a link of this host has delivered has a dst, and is for the host;
- * one of a group that the host has forwarded, and heard itself, is not. No policy
- * of IPsec is for the former, as none is for packets that go without frames.
+ * A frame that a link of this host has delivered is for the host; one of a group
+ * that the host has forwarded, and heard itself, is not. No policy of IPsec is
+ * for the former, as none is for packets that go without frames.
  *
  * Context: RCU read side.
  * Return: true if netfilter has rules for received packets and @port->strict is
@@ -80,7 +99,8 @@ static inline bool hroce_policy_in(const struct hroce_port *port,
 				   const struct sk_buff *skb, bool ipv6)
 {
 	return (hroce_policy_ipsec_in(port->net, skb) &&
-		!(skb && skb->pkt_type == PACKET_HOST && skb_valid_dst(skb))) ||
+		!(skb && skb->pkt_type == PACKET_HOST &&
+		  hroce_policy_delivered(skb))) ||
 	       hroce_policy_filter_in(port, ipv6);
 }
 

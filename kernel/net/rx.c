@@ -654,8 +654,8 @@ bool hroce_rx_from_dev(struct hroce_port *port, struct sk_buff *skb)
 		return false;
 	if (hroce_policy_in(port, skb, f.hdr.ipv6))
 		return false;
-	/* A frame delivered by a link of this host has a dst. */
-	good = (known || skb_valid_dst(skb) || rx_meet(&f, addr_seq)) &&
+	good = (known || hroce_policy_delivered(skb) ||
+		rx_meet(&f, addr_seq)) &&
 	       rx_lengths_ok(&f, skb->len, udp_len);
 	/* Leave a bad checksum to the IP stack, which counts and drops it. */
 	if (good && !rx_udp_sum_ok(&f))

@@ -67,10 +67,44 @@ within_a_host() {
 	ip -n "$nsA" xfrm policy flush && traffic -n 50 && knob nla local Y
 }
 
+# usage: sends_to_bridge SOURCE: by A, to an address that B's bridge translates into its own
+sends_to_bridge() {
+	ip netns exec "$nsA" net/spoof.py source "$1" fd90::99 ea "$(ip netns exec "$nsB" cat /sys/class/net/brb/address)"
+}
+
+# Behind br_netfilter a frame has a route, as those have that links of this host deliver, but is from another host.
+translated() {
+	local before
+
+	cleanup
+	modprobe br_netfilter || { echo "no br_netfilter"; return 4; }
+	two_ends 4200 bare && ip -n "$nsB" address flush dev eb &&
+		ip -n "$nsB" link add brb mtu 4200 type bridge && ip -n "$nsB" link set eb master brb &&
+		address "$nsB" brb 2 && reaches "$nsA" 10.90.0.2 fd90::2 && add_link "$nsA" nla ea && add_link "$nsB" nlb brb &&
+		knob nlb strict N && ip netns exec "$nsB" nft -f - <<-NFT || return
+	table ip6 t {
+		chain c {
+			type nat hook prerouting priority -100;
+			ip6 daddr fd90::99 dnat to fd90::2
+		}
+	}
+	NFT
+	before=$(counter nlb rx_packets)
+	sends_to_bridge fd90::7 && wait_for 5 grows nlb rx_packets "$before" 1 || { echo "nothing is translated"; return 1; }
+	before=$(counter nlb rx_drop_source)
+	sends_to_bridge fd90::2 && wait_for 5 grows nlb rx_drop_source "$before" 1 || { echo "its own source"; return 1; }
+	before=$(counter nlb rx_packets)
+	# Policies see the address that the sender has chosen.
+	policy "$nsB" in fd90::7 fd90::99 && sends_to_bridge fd90::7 && sleep 1 && expect 1 grows nlb rx_packets "$before" 1
+}
+
 two_ends 9000 || { tap_case ipsec.topology false; tap_done; exit 1; }
 tap_case ipsec.without_rules without_rules
 tap_case ipsec.within_a_host within_a_host
 tap_case ipsec.plain_is_refused plain_is_refused
 tap_case ipsec.encrypted encrypted
 tap_case ipsec.iptables iptables
+tap_case ipsec.translated translated
+cleanup
+rmmod br_netfilter 2>/dev/null
 tap_done

@@ -55,7 +55,7 @@ def source(src, victim, netdev, mac):
         kind = 0x86dd
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as raw:
         raw.bind((netdev, 0))
-        raw.send(bytes.fromhex(mac.replace(":", "")) + bytes(6) + struct.pack(">H", kind) + ip + udp)
+        raw.send(bytes.fromhex(mac.replace(":", "")) + b"\2\0\0\0\0\1" + struct.pack(">H", kind) + ip + udp)
 
 
 def main():
