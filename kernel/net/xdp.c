@@ -11,6 +11,7 @@
 #include <linux/filter.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
+#include <net/netdev_rx_queue.h>
 #include <net/xdp.h>
 
 #include "../compat/btf.h"
@@ -21,6 +22,12 @@
 #include "xdp.h"
 #include "xdp_above.h"
 #include "xdp_bridge.h"
+
+/* Such a program sees sk_buffs, whose VLAN tags are beside the frames. */
+static bool xdp_is_generic(const struct xdp_rxq_info *rxq)
+{
+	return rxq == &rxq->dev->_rx[rxq->queue_index].xdp_rxq;
+}
 
 /* The tag that one end of a veth pair leaves to its driver is in no frame. */
 static noinline bool xdp_peer_hides_vlan(struct net_device *dev)
@@ -49,7 +56,8 @@ static bool xdp_receive(struct xdp_buff *xdp)
 	struct hroce_port *port = hroce_port_find_dev(dev);
 	const struct ethhdr *eth = xdp->data;
 
-	if (xdp_hides_vlan(dev) || xdp->data + ETH_HLEN > xdp->data_end)
+	if (xdp_is_generic(xdp->rxq) || xdp_hides_vlan(dev) ||
+	    xdp->data + ETH_HLEN > xdp->data_end)
 		return false;
 	if (likely(port) && ether_addr_equal(eth->h_dest, dev->dev_addr) &&
 	    !hroce_policy_watched(dev, true) && hroce_rx_from_xdp(port, xdp))

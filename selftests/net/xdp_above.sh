@@ -25,17 +25,17 @@ has_program() { ip -d -n "$nsB" link show "$1" | grep -q 'prog/xdp.*name hroce_x
 
 # usage: unseen FUNCTION FUNCTION: nlb gets nothing behind the first one, and the traffic goes on behind the second
 unseen() {
-	vt_options='-e 17' under_traffic without rx_frames "$@" && [ "$traffic_status" = 0 ]
+	vt_options='-e 19' under_traffic without rx_frames "$@" && [ "$traffic_status" = 0 ]
 }
 
 # usage: untaken FUNCTION FUNCTION: the same, but IP may bring frames: an address is the host's, whatever the netdev
 untaken() {
-	vt_options='-e 17' under_traffic without rx_xdp "$@" && [ "$traffic_status" = 0 ]
+	vt_options='-e 19' under_traffic without rx_xdp "$@" && [ "$traffic_status" = 0 ]
 }
 
 # usage: without COUNTER FUNCTION FUNCTION
 without() {
-	local before after
+	local before after resumed=${resumed:-rx_xdp}
 
 	"$2" || return
 	sleep 0.2
@@ -43,7 +43,7 @@ without() {
 	sleep 0.5
 	after=$(counter nlb "$1")
 	echo "$1 has grown by $((after - before))"
-	"$3" && wait_for 20 grows nlb rx_xdp "$(counter nlb rx_xdp)" 50 && [ "$before" = "$after" ]
+	"$3" && wait_for 20 grows nlb $resumed "$(counter nlb $resumed)" 50 && [ "$before" = "$after" ]
 }
 
 # usage: on_the_way NETDEV ACTION...: what A's netdev does to its frames, until off_the_way
@@ -246,6 +246,15 @@ bridge_both() {
 		tc -n "$nsA" filter add dev ea.8 egress matchall action mirred egress mirror dev ea && leaves traffic -n 60
 }
 
+# Tags are beside the frames that a generic program sees.
+generic_receiver() {
+	local resumed=rx_frames
+
+	xdp "$nsB" nlb off && ip netns exec "$nsB" net/xdp_other.py brb receiver && unseen a_tag right_again &&
+		leaves traffic -n 20 && ip -n "$nsB" link set dev brb xdpgeneric off && xdp "$nsB" nlb on &&
+		takes traffic -n 20
+}
+
 bridge_off() {
 	[ "$(xdp "$nsB" nlb off)" = off ] && ! has_program eb && ! has_program ec && leaves traffic -n 20
 }
@@ -307,6 +316,7 @@ if bridge_topology; then
 	tap_case xdp_above.bridge_filters_vlans unseen filter_vlans no_filter
 	tap_case xdp_above.bridge_other_mac unseen other_mac right_again
 	tap_case xdp_above.bridge_tag unseen a_tag right_again
+	tap_case xdp_above.bridge_generic_program generic_receiver
 	tap_case xdp_above.bridge_rules bridge_rules
 	tap_case xdp_above.bridge_tap_sees with_tap brb
 	tap_case xdp_above.bridge_tap_below_sees with_tap eb
