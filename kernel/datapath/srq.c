@@ -81,7 +81,8 @@ bool hroce_srq_take(struct hroce_srq *srq, struct hrp_rwqe *rwqe)
 	taken = hroce_rq_copy(srq->ring, srq->max_sge, &srq->head, rwqe,
 			      &corrupt);
 	srq->error = corrupt;
-	if (taken && READ_ONCE(hdr->prod) - srq->head < srq->limit) {
+	/* Also if none was taken: it may have been empty when it was armed. */
+	if (!corrupt && READ_ONCE(hdr->prod) - srq->head < srq->limit) {
 		srq->limit = 0;
 		limit = true;
 	}

@@ -91,6 +91,31 @@ static void limit_event_once(struct vt *t)
 	vt_expect(rcq, 8, IBV_WC_SUCCESS);
 }
 
+/*
+ * All that an event had posted may have been taken before the limit is armed
+ * again. A message that finds nothing raises the next event, or there is none.
+ */
+static void limit_armed_while_empty(struct vt *t)
+{
+	struct ibv_srq *srq = vt_srq(&t->b, 64, 1, 0);
+	struct ibv_cq *rcq = vt_cq(&t->b, 64, NULL);
+	struct vt_mem *d = vt_mem(&t->b, 64, VT_ALL);
+	struct ibv_srq_attr attr = { .srq_limit = 5 };
+	struct vt_pair *p[1];
+
+	srq_pairs(t, p, 1, srq, rcq);
+	VT_EQ(ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT), 0);
+	vt_send(p[0]->qp[0], &(struct vt_wr){
+		.op = IBV_WR_SEND, .flags = IBV_SEND_SIGNALED });
+	VT_OK(vt_async(&t->b, IBV_EVENT_SRQ_LIMIT_REACHED) == srq, "object");
+	VT_EQ(ibv_query_srq(srq, &attr), 0);
+	VT_EQ(attr.srq_limit, 0);
+	vt_srq_recv(srq, 1, d, 0, 64);
+	vt_expect(p[0]->scq[0], 0, IBV_WC_SUCCESS);
+	vt_expect(rcq, 1, IBV_WC_SUCCESS);
+	VT_OK(!vt_async_pending(&t->b, 20), "second event");
+}
+
 /* An empty shared queue answers RNR; posting lets the sender go on. */
 static void empty_waits_for_post(struct vt *t)
 {
@@ -419,6 +444,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(shared_by_several),
 	VT_CASE(limit_at_creation),
 	VT_CASE(limit_event_once),
+	VT_CASE(limit_armed_while_empty),
 	VT_CASE(empty_waits_for_post),
 	VT_CASE(full_says_enomem),
 	VT_CASE(user_destroyed_others_go_on),
