@@ -62,6 +62,7 @@ static void dmabuf_unmap_locked(struct dmabuf_mr *dm)
 	dma_buf_vunmap(dm->dmabuf, &dm->map);
 }
 
+/* Return: 0; 1 if the buffer has moved meanwhile: try again; or -errno. */
 static int dmabuf_map_locked(struct dmabuf_mr *dm)
 {
 	struct dma_buf *dmabuf = dm->dmabuf;
@@ -87,7 +88,7 @@ static int dmabuf_map_locked(struct dmabuf_mr *dm)
 		dma_buf_vunmap(dmabuf, &map);
 		if (dm->va)
 			return 0;
-		return map.is_iomem ? -EOPNOTSUPP : -EAGAIN;
+		return map.is_iomem ? -EOPNOTSUPP : 1;
 	}
 	dm->map = map;
 	/* dmabuf_find() sees the mapping if it sees the address. */
@@ -104,7 +105,7 @@ static int dmabuf_fetch(struct hroce_mr *mr, u64 pos, u64 len, bool write)
 		dma_resv_lock(dm->dmabuf->resv, NULL);
 		err = dmabuf_map_locked(dm);
 		dma_resv_unlock(dm->dmabuf->resv);
-	} while (err == -EAGAIN);
+	} while (err > 0);
 	return err;
 }
 
