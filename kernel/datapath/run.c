@@ -53,21 +53,27 @@ static void qp_raise_events(struct hroce_qp *qp)
 
 static void qp_set_error(struct hroce_qp *qp)
 {
-	struct hrp_keep *keep = NULL;
+	struct hrp_keep *keep;
 
 	hroce_qp_lock(qp);
+	WRITE_ONCE(qp->proto.state, HRP_ERR);
 	qp->send.flushing = true;
-	/* SQE of UC and UD is an error of the send queue only. */
-	if (qp->proto.state != HRP_SQE) {
-		WRITE_ONCE(qp->proto.state, HRP_ERR);
-		qp->recv.flushing = true;
-		hrp_resp_hold_end(&qp->proto);
-		keep = hrp_keep_close(&qp->proto);
-	}
+	qp->recv.flushing = true;
+	hrp_resp_hold_end(&qp->proto);
+	keep = hrp_keep_close(&qp->proto);
 	hroce_qp_unlock(qp);
 	hroce_keep_destroy(qp, keep);
 	hroce_sack_destroy(qp);
 	set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
+	set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
+}
+
+/* SQE of UC and UD is an error of the send queue only. */
+static void qp_set_sq_error(struct hroce_qp *qp)
+{
+	spin_lock(&qp->send.lock);
+	qp->send.flushing = true;
+	spin_unlock(&qp->send.lock);
 	set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
 }
 
@@ -159,6 +165,8 @@ void hroce_qp_run_pending_bh(struct hroce_qp *qp)
 			qp_do_rare(qp);
 		if (qp_take_pending(qp, HRP_PENDING_ERROR))
 			qp_set_error(qp);
+		if (qp_take_pending(qp, HRP_PENDING_SQ_ERROR))
+			qp_set_sq_error(qp);
 		if (qp_take_pending(qp, HROCE_PENDING_RECV_RUN))
 			hroce_qp_recv_work(qp);
 		if (qp_take_pending(qp, HROCE_PENDING_SEND_RUN))
@@ -222,11 +230,6 @@ void hroce_qp_rehash(struct hroce_qp *qp, bool answer)
 
 void hroce_qp_error(struct hroce_qp *qp)
 {
-	/* UC and UD: the receive queue has worked up to now. */
-	hroce_qp_lock(qp);
-	if (qp->proto.state == HRP_SQE)
-		WRITE_ONCE(qp->proto.state, HRP_ERR);
-	hroce_qp_unlock(qp);
 	set_bit(HRP_PENDING_ERROR, &qp->proto.pending);
 	hroce_qp_run_pending(qp);
 }

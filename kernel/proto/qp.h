@@ -47,11 +47,14 @@ enum hrp_state {
  */
 enum hrp_pending {
 	/*
-	 * The engine moved the queue pair to ERR or SQE. The owner must call
-	 * hrp_req_flush() and, in ERR, hrp_resp_flush(), each with its lock
-	 * held.
+	 * The engine moved the queue pair to ERR. The owner must set that state
+	 * again with both locks held, as the requester may have set SQE at the
+	 * same moment, and call hrp_req_flush() and hrp_resp_flush(), each with
+	 * its lock held.
 	 */
 	HRP_PENDING_ERROR,
+	/* The engine moved it to SQE. The owner must call hrp_req_flush(). */
+	HRP_PENDING_SQ_ERROR,
 	/* The requester resends packets. */
 	HRP_PENDING_RETRANSMIT,
 	/* What was lost has arrived. */

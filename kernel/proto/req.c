@@ -133,7 +133,8 @@ static void req_stop(struct hrp_qp *qp, u8 state)
 	if (qp->state != HRP_ERR)
 		qp->state = state;
 	hrp_req_stop_timers(&qp->req);
-	hrp_set_pending(qp, HRP_PENDING_ERROR);
+	hrp_set_pending(qp, state == HRP_SQE ? HRP_PENDING_SQ_ERROR :
+					       HRP_PENDING_ERROR);
 }
 
 void hrp_req_fail(struct hrp_qp *qp, u8 result)

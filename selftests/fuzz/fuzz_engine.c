@@ -105,6 +105,7 @@ static void check_state(void)
 	const struct hrp_resp *resp = &fuzz.qp.resp;
 	const struct hrp_req *req = &fuzz.qp.req;
 	const struct hrp_sq *sq = &req->sq;
+	bool error, sq_error;
 
 	fuzz_demand(fuzz.env_calls <= MAX_ENV_CALLS);
 	fuzz.env_calls = 0;
@@ -137,11 +138,13 @@ static void check_state(void)
 	if (test_and_clear_bit(HRP_PENDING_UNPACED, &fuzz.qp.pending) &&
 	    !hrp_pace_is_on(req))
 		hrp_pace_stop(&fuzz.qp);
-	if (test_and_clear_bit(HRP_PENDING_ERROR, &fuzz.qp.pending))
-		fuzz_demand(fuzz.qp.state == HRP_ERR ||
-			    fuzz.qp.state == HRP_SQE);
+	error = test_and_clear_bit(HRP_PENDING_ERROR, &fuzz.qp.pending);
+	sq_error = test_and_clear_bit(HRP_PENDING_SQ_ERROR, &fuzz.qp.pending);
+	if (error)
+		fuzz_demand(fuzz.qp.state == HRP_ERR);
 	else
-		fuzz_demand(fuzz.qp.state == fuzz.state_seen);
+		fuzz_demand(fuzz.qp.state ==
+			    (sq_error ? HRP_SQE : fuzz.state_seen));
 	fuzz_demand(!(fuzz.qp.pending >> HRP_PENDING_NR));
 	fuzz.state_seen = fuzz.qp.state;
 }

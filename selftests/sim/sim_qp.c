@@ -74,10 +74,14 @@ static void take_pending(struct sim_qp *qp)
 	if (test_and_clear_bit(HRP_PENDING_REHASH_ANSWERS, &qp->hrp.pending))
 		rehash(qp, true);
 	sim_spray_evict(qp);
-	if (!test_and_clear_bit(HRP_PENDING_ERROR, &qp->hrp.pending))
-		return;
-	sim_check(sim, qp->hrp.state == HRP_ERR || qp->hrp.state == HRP_SQE);
-	sim_at(sim, 2 * SIM_US, error_work, qp);
+	if (test_and_clear_bit(HRP_PENDING_ERROR, &qp->hrp.pending)) {
+		sim_check(sim, qp->hrp.state == HRP_ERR);
+		sim_at(sim, 2 * SIM_US, error_work, qp);
+	}
+	if (test_and_clear_bit(HRP_PENDING_SQ_ERROR, &qp->hrp.pending)) {
+		sim_check(sim, !hrp_qp_is_reliable(&qp->hrp));
+		sim_at(sim, 2 * SIM_US, error_work, qp);
+	}
 }
 
 /* When the timer has to fire for either side; 0: never. */

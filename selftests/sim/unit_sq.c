@@ -10,12 +10,14 @@
 /* The entry posted last is refused with @status, and the queue stops. */
 static void expect_refused(u8 status)
 {
+	bool reliable = hrp_qp_is_reliable(&rig.qp);
 	u64 wr_id = rig.hdr.prod - 1;
 
 	tap_eq(rig_next(), HRP_NEXT_IDLE);
 	rig_expect_cqe(wr_id, status);
-	tap_eq(rig_pending(HRP_PENDING_ERROR), 1);
-	tap_eq(rig.qp.state, hrp_qp_is_reliable(&rig.qp) ? HRP_ERR : HRP_SQE);
+	tap_eq(rig_pending(HRP_PENDING_ERROR), reliable);
+	tap_eq(rig_pending(HRP_PENDING_SQ_ERROR), !reliable);
+	tap_eq(rig.qp.state, reliable ? HRP_ERR : HRP_SQE);
 	tap_eq(rig.hdr.cons, rig.hdr.prod);
 	rig_end();
 }

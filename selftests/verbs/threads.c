@@ -533,6 +533,83 @@ static void thread_domain(struct vt *t)
 	VT_EQ(ibv_dealloc_td(td), 0);
 }
 
+#define CLASHES		500
+
+/**
+ * struct clash - a datagram arrives while a thread posts
+ * @p: pair of UD queue pairs
+ * @s: memory of the datagram
+ * @go: number of the round that has begun
+ */
+struct clash {
+	struct vt_pair *p;
+	struct vt_mem *s;
+	atomic_int go;
+};
+
+static void *clash_send(void *arg)
+{
+	struct clash *c = arg;
+	struct vt_wr w = {
+		.op = IBV_WR_SEND, .ah = c->p->ah[0],
+		.qpn = c->p->qp[1]->qp_num, .local = c->s, .len = 8,
+		.flags = IBV_SEND_SIGNALED,
+	};
+
+	for (int i = 1; i <= CLASHES; i++) {
+		while (atomic_load(&c->go) < i)
+			;
+		vt_send(c->p->qp[0], &w);
+		vt_expect(c->p->scq[0], 0, IBV_WC_SUCCESS);
+	}
+	return NULL;
+}
+
+/* Different for each round, so that both meet at some time. */
+static void clash_wait(int round)
+{
+	for (volatile int i = 0; i < round % 64 * 32; i++)
+		;
+}
+
+/*
+ * A send request of UD fails, which is an error of the send queue only, while
+ * the memory of a receive request cannot be written, which ends the queue pair.
+ */
+static void errors_of_both_queues(struct vt *t)
+{
+	struct vt_opt o = { .type = IBV_QPT_UD };
+	struct vt_mem *d = vt_mem(&t->b, 64, VT_ALL);
+	struct vt_mem *sealed = vt_mem(&t->b, 64, 0);
+	struct clash c = { .p = vt_pair(t, &o), .s = vt_mem(&t->a, 8, VT_ALL) };
+	struct vt_wr bad = {
+		.op = IBV_WR_SEND, .ah = c.p->ah[1],
+		.qpn = c.p->qp[0]->qp_num, .local = d, .off = 64, .len = 8,
+	};
+	struct ibv_qp *qp = c.p->qp[1];
+	pthread_t th;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		vt_skip("two CPUs");
+	VT_EQ(pthread_create(&th, NULL, clash_send, &c), 0);
+	for (int i = 1; i <= CLASHES; i++) {
+		vt_recv(qp, 1, sealed, 0, 64);
+		vt_recv(qp, 2, d, 0, 64);
+		atomic_store(&c.go, i);
+		clash_wait(i);
+		vt_send(qp, &bad);
+		vt_expect(c.p->rcq[1], 1, IBV_WC_LOC_PROT_ERR);
+		vt_expect(c.p->rcq[1], 2, IBV_WC_WR_FLUSH_ERR);
+		VT_EQ(vt_state(qp), IBV_QPS_ERR);
+		VT_OK(vt_poll(c.p->scq[1]).status, "sent");
+		vt_to(qp, IBV_QPS_RESET);
+		vt_to_init(&t->b, qp, &c.p->opt);
+		vt_to_rtr(&t->b, qp, &c.p->opt, &t->a.gid, 0, 0);
+		vt_to_rts(qp, &c.p->opt, 0);
+	}
+	pthread_join(th, NULL);
+}
+
 static const struct vt_case cases[] = {
 	VT_CASE(post_on_one_qp),
 	VT_CASE(busy_qp_needs_few_kicks),
@@ -545,6 +622,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(child_uses_own_context),
 	VT_CASE(sigkill_under_traffic),
 	VT_CASE(thread_domain),
+	VT_CASE_SLOW(errors_of_both_queues, 120),
 };
 
 VT_MAIN(cases)
