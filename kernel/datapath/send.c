@@ -50,6 +50,20 @@ static void send_is_local(struct hroce_qp *qp)
 }
 
 /*
+ * The memory of a packet of @b could not be read; the first @nr_pkts are in frames.
+ * Return: what the engine is told.
+ */
+static noinline u8 send_broken(struct hroce_qp *qp, struct hrp_burst *b,
+			       u32 nr_pkts, const struct hroce_mem_iter *it)
+{
+	lockdep_assert_held(&qp->send.lock);
+	hrp_pace_give_back(&qp->proto, b, nr_pkts);
+	hrp_burst_cut(b, nr_pkts);
+	return it->status == HRP_MEM_FAULT && !b->msgs ?
+	       hroce_fault_begin(qp, HROCE_FAULT_SEND, it) : it->status;
+}
+
+/*
  * Send a burst, without the lock held. The frame stays open if another burst is
  * likely to follow at once.
  */
@@ -81,9 +95,7 @@ static u8 send_burst(struct hroce_qp *qp, struct hroce_out *out,
 	if (local)
 		send_is_local(qp);
 	if (unlikely(status != HROCE_WC_SUCCESS))
-		hrp_pace_give_back(&qp->proto, b, out->tx.next);
-	if (unlikely(status == HRP_MEM_FAULT) && !b->msgs)
-		status = hroce_fault_begin(qp, HROCE_FAULT_SEND, &it);
+		status = send_broken(qp, b, out->tx.next, &it);
 	return status;
 }
 
@@ -243,7 +255,7 @@ static noinline void send_refused(struct hroce_qp *qp, u32 psn, u64 now_ns)
  * it reads now, and that the poller sleeps. Errors, and packets to resend, take
  * another pass.
  */
-static void send_ready(struct hroce_qp *qp)
+static noinline_for_stack void send_ready(struct hroce_qp *qp)
 {
 	lockdep_assert_held(&qp->send.lock);
 	qp->proto.req.sq.watched = qp->user &&

@@ -8,6 +8,7 @@
 
 #include "mem.h"
 #include "pkt.h"
+#include "psn.h"
 #include "qp.h"
 
 /**
@@ -126,6 +127,20 @@ static inline void hrp_burst_set_msg(const struct hrp_burst *b, u32 i,
  * @pkt: filled in, complete with payload_len and pad
  */
 void hrp_burst_pkt(const struct hrp_burst *b, u32 i, struct hrp_pkt *pkt);
+
+/**
+ * hrp_burst_cut - leave out the packets that are in frames
+ * @b: burst, of which the next packet cannot be sent
+ * @nr_pkts: how many, fewer than @b has
+ *
+ * hrp_req_sent() must follow: RC and XRC resume behind them, UC sends the message
+ * again.
+ */
+static inline void hrp_burst_cut(struct hrp_burst *b, u32 nr_pkts)
+{
+	b->first.psn = hrp_psn_add(b->first.psn, nr_pkts);
+	b->nr_pkts -= nr_pkts;
+}
 
 /**
  * hrp_burst_run - count packets of one message that differ only in the PSN

@@ -78,7 +78,7 @@ void hrp_req_sent_slow(struct hrp_qp *qp, const struct hrp_burst *b, u8 status);
 /**
  * hrp_req_sent - report the result of a burst
  * @qp: queue pair
- * @b: the last burst from hrp_req_next()
+ * @b: the last burst from hrp_req_next(), perhaps after hrp_burst_cut()
  * @status: SUCCESS, even if the network dropped the burst; otherwise enum
  *	hroce_wc_status for the work request, whose memory could not be read.
  *	HRP_MEM_FAULT: nothing is sent until hrp_req_mem_ready()

@@ -171,8 +171,10 @@ static void op_sent(void)
 	if (!nr_pkts)
 		return;
 	status = take_status();
-	if (status != HROCE_WC_SUCCESS)
+	if (status != HROCE_WC_SUCCESS) {
 		hrp_pace_give_back(&fuzz.qp, &fuzz.burst, nr_pkts / 2);
+		hrp_burst_cut(&fuzz.burst, nr_pkts / 2);
+	}
 	hrp_req_sent(&fuzz.qp, &fuzz.burst, status);
 	fuzz.burst.nr_pkts = 0;
 }

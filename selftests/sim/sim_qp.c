@@ -282,6 +282,25 @@ static void ride(struct sim_qp *qp)
 	}
 }
 
+/* The first packets of the burst have left: their memory is there. */
+static void send_part(struct sim_qp *qp)
+{
+	u32 nr = sim_below(&qp->node->sim->rng, qp->req_burst.nr_pkts);
+	struct hrp_burst part = qp->req_burst;
+
+	part.nr_pkts = nr;
+	part.op_last = part.op_middle;
+	part.ackreq_last = false;
+	part.se_last = false;
+	part.mem.len = nr * part.mtu;
+	if (!nr || qp->pace ||
+	    sim_mem_copy(qp->node, &part.mem, qp->req_bytes, false) !=
+			HROCE_WC_SUCCESS)
+		return;
+	sim_net_send(qp, &part, qp->req_bytes);
+	hrp_burst_cut(&qp->req_burst, nr);
+}
+
 static void requester_sent(void *ctx)
 {
 	struct sim_qp *qp = ctx;
@@ -299,6 +318,8 @@ static void requester_sent(void *ctx)
 		sim_net_send(qp, &qp->req_burst, qp->req_bytes);
 	else if (qp->pace)
 		sim_pace_give_back(qp, &qp->req_burst);
+	if (qp->req_status != HROCE_WC_SUCCESS)
+		send_part(qp);
 	hrp_req_sent(&qp->hrp, &qp->req_burst, qp->req_status);
 	if (qp->req_status == HRP_MEM_FAULT)
 		fetch(qp, own_memory_is_back);

@@ -447,6 +447,66 @@ static void one_of_them_is_fetched(void)
 	rig_end();
 }
 
+/* Packets in frames are not sent again, of one message or of several. */
+static void the_rest_is_left(void)
+{
+	rig_begin(HRP_TYPE_RC, 0xfffffe);
+	post_list(5, LEN);
+	tap_eq(next(), HRP_NEXT_BURST);
+	tap_eq(b->nr_pkts, 5);
+	hrp_burst_cut(b, 3);
+	hrp_req_sent(&rig.qp, b, HRP_MEM_FAULT);
+	tap_eq(req->psn, 1);
+	expect(3, 1, 1);
+	tap_ok(b->copy);
+	expect(4, 2, 1);
+	tap_ok(b->ackreq_last);
+	rig_ack(2, HRP_SYN_ACK);
+	rig.seen_cqes = rig.nr_cqes;
+
+	post(HROCE_WR_WRITE, 5000, 0);
+	tap_eq(next(), HRP_NEXT_BURST);
+	tap_eq(b->nr_pkts, 5);
+	hrp_burst_cut(b, 3);
+	hrp_req_sent(&rig.qp, b, HRP_MEM_FAULT);
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	tap_ok(hrp_req_mem_ready(&rig.qp, rig.now_ns, true));
+	tap_eq(rig_next(), HRP_NEXT_BURST);
+	tap_eq(b->first.psn, 6);
+	tap_eq(b->first.opcode, HRP_OP_WRITE_MIDDLE);
+	tap_eq(b->mem.offset, 3 * 1024);
+	tap_eq(b->nr_pkts, 2);
+	tap_ok(b->ackreq_last);
+	rig_ack(7, HRP_SYN_ACK);
+	rig.seen_cqes = rig.nr_cqes;
+	rig_end();
+}
+
+/* The first ones are executed, as the one that fails is not. */
+static void the_rest_fails(void)
+{
+	rig_begin(HRP_TYPE_RC, 0);
+	post_list(4, LEN);
+	tap_eq(next(), HRP_NEXT_BURST);
+	hrp_burst_cut(b, 2);
+	hrp_req_sent(&rig.qp, b, HROCE_CAUSE_RANGE);
+	tap_eq(next(), HRP_NEXT_BURST);
+	tap_eq(b->first.psn, 2);
+	hrp_req_sent(&rig.qp, b, HROCE_CAUSE_RANGE);
+	/* It was to ask for those before. */
+	expect(0, 0, 1);
+	expect(1, 1, 1);
+	tap_ok(b->ackreq_last);
+	tap_eq(rig_next(), HRP_NEXT_WAIT);
+	rig_ack(1, HRP_SYN_ACK);
+	rig_expect_cqe(0, HROCE_WC_SUCCESS);
+	rig_expect_cqe(1, HROCE_WC_SUCCESS);
+	tap_eq(rig_next(), HRP_NEXT_IDLE);
+	rig_expect_cqe(2, HROCE_WC_LOC_PROT_ERR);
+	tap_eq(rig.qp.state, HRP_ERR);
+	rig_end();
+}
+
 /* A peer may acknowledge what has not been sent, before the sender has said so. */
 static void acknowledged_too_early(void)
 {
@@ -495,7 +555,7 @@ static void the_last_asks(void)
 
 int main(void)
 {
-	tap_plan(14);
+	tap_plan(16);
 	tap_run(lists_share_a_burst);
 	tap_run(others_go_apart);
 	tap_run(other_services_have_none);
@@ -508,6 +568,8 @@ int main(void)
 	tap_run(what_is_resent_goes_alone);
 	tap_run(one_of_them_fails);
 	tap_run(one_of_them_is_fetched);
+	tap_run(the_rest_is_left);
+	tap_run(the_rest_fails);
 	tap_run(acknowledged_too_early);
 	tap_run(the_last_asks);
 	return tap_exit();
