@@ -133,13 +133,18 @@ static void qp_unpace(struct hroce_qp *qp)
 	set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
 }
 
-#define PENDING_RARE	(BIT(HRP_PENDING_RETRANSMIT) | \
+#define PENDING_RARE	(BIT(HRP_PENDING_ERROR) | BIT(HRP_PENDING_SQ_ERROR) | \
+			 BIT(HRP_PENDING_RETRANSMIT) | \
 			 BIT(HRP_PENDING_RECOVERED) | \
 			 BIT(HRP_PENDING_SPREAD) | BIT(HRP_PENDING_UNPACED) | \
 			 BIT(HRP_PENDING_NAK_HELD))
 
 static noinline void qp_do_rare(struct hroce_qp *qp)
 {
+	if (qp_take_pending(qp, HRP_PENDING_ERROR))
+		qp_set_error(qp);
+	if (qp_take_pending(qp, HRP_PENDING_SQ_ERROR))
+		qp_set_sq_error(qp);
 	if (qp_take_pending(qp, HRP_PENDING_RETRANSMIT))
 		trace_hroce_retransmit(&qp->proto);
 	if (qp_take_pending(qp, HRP_PENDING_RECOVERED))
@@ -163,10 +168,6 @@ void hroce_qp_run_pending_bh(struct hroce_qp *qp)
 	for (;;) {
 		if (unlikely(READ_ONCE(qp->proto.pending) & PENDING_RARE))
 			qp_do_rare(qp);
-		if (qp_take_pending(qp, HRP_PENDING_ERROR))
-			qp_set_error(qp);
-		if (qp_take_pending(qp, HRP_PENDING_SQ_ERROR))
-			qp_set_sq_error(qp);
 		if (qp_take_pending(qp, HROCE_PENDING_RECV_RUN))
 			hroce_qp_recv_work(qp);
 		if (qp_take_pending(qp, HROCE_PENDING_SEND_RUN))
