@@ -21,8 +21,15 @@
  */
 #define PROBE_FIRST_NS	(1024ull << 10)
 
-/* A queue that loses a probe is full for longer than that. */
-#define PROBES_FIRST	3u
+/*
+ * A queue that loses a probe is full for longer than that: the time is doubled
+ * twice. Then it stays for some probes, so that one comes soon after the queue has
+ * become shorter.
+ */
+#define PROBES_DOUBLED	2u
+#define PROBES_EQUAL	3u
+#define PROBES_FIRST	(PROBES_DOUBLED + PROBES_EQUAL + 1)
+#define PROBE_EQUAL_NS	(PROBE_FIRST_NS << PROBES_DOUBLED)
 
 /*
  * Where there are to be several paths, each probe takes another: so many more, and
@@ -110,9 +117,19 @@ static u32 rtt_sooner(const struct hrp_req *req)
 	return hrp_spray_is_wished(req) ? PROBES_PATHS : 0;
 }
 
+/* How many of the expiries so far have not doubled the time? */
+static u32 rtt_equal(const struct hrp_req *req)
+{
+	u32 doubled = PROBES_DOUBLED + rtt_sooner(req);
+
+	return req->backoff <= doubled ? 0 :
+	       min_t(u32, req->backoff - doubled, PROBES_EQUAL);
+}
+
 static u64 rtt_first_ns(const struct hrp_req *req)
 {
-	return PROBE_FIRST_NS >> rtt_sooner(req) << req->backoff;
+	return PROBE_FIRST_NS >> rtt_sooner(req)
+			      << (req->backoff - rtt_equal(req));
 }
 
 /*
@@ -145,7 +162,9 @@ void hrp_rtt_probed(struct hrp_req *req, u64 now_ns)
 	 */
 	if (!req->resent && req->backoff == 2)
 		req->backoff = 1;
-	/* The answer may be that to the first copy. */
+	/* The answer may be that to the first copy, or soon after the probe to that. */
+	if (passed_ns > PROBE_EQUAL_NS / 2)
+		passed_ns += rtt_equal(req) * PROBE_EQUAL_NS;
 	while (rtt_first_ns(req) < 2 * passed_ns &&
 	       req->backoff < BACKOFF_MAX)
 		req->backoff++;

@@ -84,9 +84,9 @@ void hrp_rtt_resent(struct hrp_qp *qp, u64 now_ns);
  * @req: requester; its timer has run since then
  * @now_ns: current time
  *
- * If no round trip is known, the next packet waits for so long that it, or the one
- * after it, can be measured if the answer was late. The second probe in a row does not
- * double the time any more: packets may be lost one after the other.
+ * If no round trip is known, the next packet waits for so long that it, or one of the
+ * four after it, can be measured if the answer was late. The second probe in a row does
+ * not double the time any more: packets may be lost one after the other.
  *
  * If one is known, and the answer comes sooner than one to the probe, twice without a
  * measured packet in between, the path has become longer: the time to the next probe
@@ -128,8 +128,7 @@ void hrp_rtt_back_off(struct hrp_req *req);
  *
  * Return: srtt + 4 * rttvar, doubled for each expiry but the first, and at least
  * 1 ms, which is doubled for each if one path is to be used. Without a measured time,
- * 2 ms, or 256 us if there are to be several paths, doubled for each expiry, those of
- * probes too. Not limited by the local ACK timeout.
+ * twice hrp_rtt_probe_ns(). Not limited by the local ACK timeout.
  */
 u64 hrp_rtt_rto_ns(const struct hrp_req *req);
 
@@ -137,7 +136,7 @@ u64 hrp_rtt_rto_ns(const struct hrp_req *req);
  * hrp_rtt_probes - is a probe next, if no answer comes?
  * @req: requester
  *
- * Return: true for the first expiry; for three, if no round trip is known, or six as
+ * Return: true for the first expiry; for six, if no round trip is known, or nine as
  * long as there are to be several paths.
  */
 bool hrp_rtt_probes(const struct hrp_req *req);
@@ -149,8 +148,9 @@ bool hrp_rtt_probes(const struct hrp_req *req);
  * Return: 2 * srtt + 250 us or srtt + 4 * rttvar, whichever is longer, and at
  * least 1 ms if there is more to send or a long answer outstanding, nothing is
  * wrong and there is one path, doubled for each expiry; without a measured time,
- * 1 ms, or 128 us if there are to be several paths, doubled likewise. If there are
- * gaps, the first one is longer by the time that they wait, see late.h.
+ * 1 ms, or 128 us if there are to be several paths, doubled likewise, but 4 ms for
+ * four in a row. If there are gaps, the first one is longer by the time that they
+ * wait, see late.h.
  */
 u64 hrp_rtt_probe_ns(const struct hrp_req *req);
 
