@@ -10,8 +10,11 @@
 #	nla on bda.8  pa1-3 <--> pb1-3   nlb on bdb.8
 #	nla on ea        ea <--> eb      nlb on brb, with port ec, too
 #
+# usage: xdp_above.sh [brief]: brief leaves out cases that take the same paths as others
+#
 # Must run in a guest without links of its own (run --no-load).
 
+part=${1:-all}
 . "$(dirname "$0")/lib.sh"
 
 # usage: links_on NETDEV NETDEV: in A and B. Frames of a veth pair have no ICRC unless they are told to.
@@ -265,6 +268,9 @@ bridge_vlan() {
 	! xdp "$nsB" nlb on && xdp "$nsB" nlb on 2>&1 | grep -q 'brb.8 is a VLAN of a bridge'
 }
 
+# usage: more_case NAME COMMAND...: left out in brief
+more_case() { [ "$part" = brief ] || tap_case "$@"; }
+
 modprobe -a rdma_ucm ib_uverbs hroce || { tap_case xdp_above.load false; tap_done; exit 1; }
 if vlan_topology; then
 	tap_case xdp_above.vlan_switches vlan_switches
@@ -272,14 +278,14 @@ if vlan_topology; then
 	tap_case xdp_above.vlan_counts counts eb.7
 	tap_case xdp_above.vlan_tags_beside_frames vlan_hidden
 	tap_case xdp_above.vlan_other_id unseen other_vlan right_again
-	tap_case xdp_above.vlan_no_tag untaken no_vlan right_again
-	tap_case xdp_above.vlan_priority_tag untaken priority_only right_again
-	tap_case xdp_above.vlan_two_tags unseen second_tag right_again
+	more_case xdp_above.vlan_no_tag untaken no_vlan right_again
+	more_case xdp_above.vlan_priority_tag untaken priority_only right_again
+	more_case xdp_above.vlan_two_tags unseen second_tag right_again
 	tap_case xdp_above.vlan_other_mac unseen other_mac right_again
 	tap_case xdp_above.vlan_tap_sees with_tap eb.7
-	tap_case xdp_above.vlan_tap_below_sees with_tap eb
+	more_case xdp_above.vlan_tap_below_sees with_tap eb
 	tap_case xdp_above.vlan_rules with_rules eb.7
-	tap_case xdp_above.vlan_rules_below with_rules eb
+	more_case xdp_above.vlan_rules_below with_rules eb
 	tap_case xdp_above.vlan_generic_program with_generic eb.7
 else
 	tap_case xdp_above.vlan_topology false
@@ -291,12 +297,12 @@ if bond_topology active-backup; then
 	tap_case xdp_above.bond_counts counts bdb
 	tap_case xdp_above.bond_inactive bond_inactive
 	tap_case xdp_above.bond_later bond_later
-	way_netdev=bda tap_case xdp_above.bond_other_mac unseen other_mac right_again
+	way_netdev=bda more_case xdp_above.bond_other_mac unseen other_mac right_again
 	tap_case xdp_above.bond_arp_monitor bond_arp_monitor
-	tap_case xdp_above.bond_tap_sees with_tap bdb
-	tap_case xdp_above.bond_rules_below with_rules pb1
+	more_case xdp_above.bond_tap_sees with_tap bdb
+	more_case xdp_above.bond_rules_below with_rules pb1
 	tap_case xdp_above.bond_vlan bond_vlan
-	tap_case xdp_above.bond_off bond_off
+	more_case xdp_above.bond_off bond_off
 	tap_case xdp_above.bond_without_xdp bond_without_xdp
 else
 	tap_case xdp_above.bond_topology false
@@ -309,18 +315,18 @@ if bridge_topology; then
 	tap_case xdp_above.bridge both_families
 	tap_case xdp_above.bridge_counts counts brb
 	tap_case xdp_above.bridge_learns learns
-	tap_case xdp_above.bridge_port_disabled unseen port_ends port_forwards
-	tap_case xdp_above.bridge_port_listens unseen port_listens port_forwards
+	more_case xdp_above.bridge_port_disabled unseen port_ends port_forwards
+	more_case xdp_above.bridge_port_listens unseen port_listens port_forwards
 	tap_case xdp_above.bridge_port_learns unseen port_learns port_forwards
-	tap_case xdp_above.bridge_port_locked unseen port_locks port_unlocks
+	more_case xdp_above.bridge_port_locked unseen port_locks port_unlocks
 	tap_case xdp_above.bridge_filters_vlans unseen filter_vlans no_filter
 	tap_case xdp_above.bridge_other_mac unseen other_mac right_again
-	tap_case xdp_above.bridge_tag unseen a_tag right_again
+	more_case xdp_above.bridge_tag unseen a_tag right_again
 	tap_case xdp_above.bridge_generic_program generic_receiver
 	tap_case xdp_above.bridge_rules bridge_rules
-	tap_case xdp_above.bridge_tap_sees with_tap brb
-	tap_case xdp_above.bridge_tap_below_sees with_tap eb
-	tap_case xdp_above.bridge_off bridge_off
+	more_case xdp_above.bridge_tap_sees with_tap brb
+	more_case xdp_above.bridge_tap_below_sees with_tap eb
+	more_case xdp_above.bridge_off bridge_off
 	tap_case xdp_above.bridge_vlan bridge_vlan
 	tap_case xdp_above.bridge_tags_and_none bridge_both
 else
