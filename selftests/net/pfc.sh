@@ -117,8 +117,15 @@ flows_end() {
 	flowing=()
 }
 
-# usage: shows PATTERN: of the queue pairs of nla and nlva that send
-shows() { rdma -dd resource show qp | grep -E 'link nlv?a/1 .* type RC state RTS ' | grep -E "$1 "; }
+# usage: shows PATTERN: of the queue pairs of nla and nlva that send.
+shows() {
+	local line sending="link nlv?a/1 .* type RC state RTS .*$1 "
+
+	while read -r line; do
+		[[ ! $line =~ $sending ]] || return 0
+	done < <(rdma -dd resource show qp)
+	return 1
+}
 
 # usage: never PATTERN: not seen by any of so many looks
 never() {
