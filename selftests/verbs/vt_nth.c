@@ -119,6 +119,8 @@ static void fail_each(struct nth *x, const struct call *c)
 		VT_OK(n < MAX_NTH, "no end of it");
 	}
 	VT_OK(!err, "n = %d, no failure met: %s", n, strerror(err));
+	if (n == 1)
+		vt_skip("no allocation was met");
 	vt_note("%d allocations, %d failures seen", n - 1, failures);
 }
 
