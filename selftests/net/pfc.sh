@@ -117,7 +117,7 @@ flows_end() {
 	flowing=()
 }
 
-# usage: shows PATTERN: of the queue pairs of nla and nlva that send.
+# usage: shows PATTERN: of the queue pairs of nla and nlva that send
 shows() {
 	local line sending="link nlv?a/1 .* type RC state RTS .*$1 "
 

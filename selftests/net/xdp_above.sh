@@ -278,9 +278,9 @@ if vlan_topology; then
 	tap_case xdp_above.vlan_counts counts eb.7
 	tap_case xdp_above.vlan_tags_beside_frames vlan_hidden
 	tap_case xdp_above.vlan_other_id unseen other_vlan right_again
-	more_case xdp_above.vlan_no_tag untaken no_vlan right_again
-	more_case xdp_above.vlan_priority_tag untaken priority_only right_again
-	more_case xdp_above.vlan_two_tags unseen second_tag right_again
+	tap_case xdp_above.vlan_no_tag untaken no_vlan right_again
+	tap_case xdp_above.vlan_priority_tag untaken priority_only right_again
+	tap_case xdp_above.vlan_two_tags unseen second_tag right_again
 	tap_case xdp_above.vlan_other_mac unseen other_mac right_again
 	tap_case xdp_above.vlan_tap_sees with_tap eb.7
 	more_case xdp_above.vlan_tap_below_sees with_tap eb
@@ -302,7 +302,7 @@ if bond_topology active-backup; then
 	more_case xdp_above.bond_tap_sees with_tap bdb
 	more_case xdp_above.bond_rules_below with_rules pb1
 	tap_case xdp_above.bond_vlan bond_vlan
-	more_case xdp_above.bond_off bond_off
+	tap_case xdp_above.bond_off bond_off
 	tap_case xdp_above.bond_without_xdp bond_without_xdp
 else
 	tap_case xdp_above.bond_topology false
@@ -318,15 +318,15 @@ if bridge_topology; then
 	more_case xdp_above.bridge_port_disabled unseen port_ends port_forwards
 	more_case xdp_above.bridge_port_listens unseen port_listens port_forwards
 	tap_case xdp_above.bridge_port_learns unseen port_learns port_forwards
-	more_case xdp_above.bridge_port_locked unseen port_locks port_unlocks
+	tap_case xdp_above.bridge_port_locked unseen port_locks port_unlocks
 	tap_case xdp_above.bridge_filters_vlans unseen filter_vlans no_filter
 	tap_case xdp_above.bridge_other_mac unseen other_mac right_again
-	more_case xdp_above.bridge_tag unseen a_tag right_again
+	tap_case xdp_above.bridge_tag unseen a_tag right_again
 	tap_case xdp_above.bridge_generic_program generic_receiver
 	tap_case xdp_above.bridge_rules bridge_rules
 	more_case xdp_above.bridge_tap_sees with_tap brb
 	more_case xdp_above.bridge_tap_below_sees with_tap eb
-	more_case xdp_above.bridge_off bridge_off
+	tap_case xdp_above.bridge_off bridge_off
 	tap_case xdp_above.bridge_vlan bridge_vlan
 	tap_case xdp_above.bridge_tags_and_none bridge_both
 else
