@@ -40,6 +40,12 @@ states() {
 		sed -n 's/.*type RC state RTS.* drv_cc \([a-z]*\) .*drv_window_pkts \([0-9]*\) .*drv_in_flight_pkts \([0-9]*\) .*/\1 \2 \3/p'
 }
 
+# usage: qp_windows: number and window of those that follow the program
+qp_windows() {
+	rdma -dd resource show qp link nla/1 |
+		sed -n 's/.*lqpn \([0-9]*\) .*type RC state RTS.* drv_cc bpf .*drv_window_pkts \([0-9]*\) .*/\1 \2/p'
+}
+
 # usage: is_state PATTERN: there are some, and all match
 is_state() { states >"$said" && [ -s "$said" ] && ! grep -vqE "^($1)\$" "$said"; }
 
@@ -95,13 +101,19 @@ goes_and_comes() {
 	knob nla cc_qp "$qpn bpf" && wait_for 20 any_fixed && cc off
 }
 
-# usage: windows COUNT: so many different ones
-windows() {
-	for _ in {1..20}; do states | sed -n 's/^bpf \([0-9]*\) .*/\1/p'; done | sort -u >"$said"
-	[ "$(wc -l <"$said")" -ge "$1" ] || { cat "$said"; return 1; }
+# usage: moves: within half a minute a window has grown and one has shrunk
+moves() {
+	local end=$((SECONDS + 30))
+
+	while [ $SECONDS -lt $end ]; do qp_windows || break; done | tee "$said" | awk '
+		$1 in window && $2 > window[$1] { grown = 1 }
+		$1 in window && $2 < window[$1] { shrunk = 1 }
+		grown && shrunk { exit }
+		{ window[$1] = $2 }
+		END { exit !(grown && shrunk) }' || { tail -n 20 "$said"; return 1; }
 }
 
-example() { cc aimd && flow windows 4 && cc off; }
+example() { cc aimd && flow moves && cc off; }
 
 bounded() { becomes 'bpf [1-9][0-9]{0,4} .*' && sleep 1 && is_state 'bpf [1-9][0-9]{0,4} .*'; }
 nonsense() { cc nonsense && flow bounded && cc off; }
