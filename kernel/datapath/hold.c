@@ -135,10 +135,14 @@ void hroce_hold_ride(struct hroce_qp *qp, struct hroce_out *out)
 
 	len = hrp_opcode_hdr_len(hrp_opcode_info(HRP_SVC_RC | HRP_OP_ACK)) +
 	      HRW_ICRC_LEN;
-	/* Requests and answers may take different ways. */
+	/*
+	 * Requests and answers may take different ways, or different queues of
+	 * this host: the ACK must not overtake READ responses.
+	 */
 	if (!test_bit(HRP_PENDING_HELD, &qp->proto.pending) ||
 	    out->tx.path != &qp->path ||
-	    test_bit(HROCE_PENDING_BY_SECOND, &qp->proto.pending))
+	    test_bit(HROCE_PENDING_BY_SECOND, &qp->proto.pending) ||
+	    !hroce_path_is_idle(&qp->path, true))
 		return;
 	joins = hroce_tx_may_join(&out->tx);
 	if ((!joins && !hroce_tx_has_room(&out->tx, len)) || !hold_take(qp, &b))

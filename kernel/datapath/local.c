@@ -31,7 +31,8 @@ bool hroce_local_may(const struct hroce_tx *tx, const struct hroce_mem_iter *it)
 	return READ_ONCE(tx->sender->port->local) &&
 	       netif_running(tx->route.dev) &&
 	       this_cpu_read(local_depth) < LOCAL_MAX_DEPTH &&
-	       hroce_path_is_idle(tx->sender) && hroce_mem_is_steady(it);
+	       hroce_path_is_idle(tx->sender, !tx->keep_order) &&
+	       hroce_mem_is_steady(it);
 }
 
 /* Load the next packet as hroce_rx_next() does from a frame. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Limits of what is queued below a path, as the small queues of TCP.
+ * Limits of what is queued below a path, as the small queues of TCP: one for
+ * requests, and one for answers.
  *
  * Others wait behind what is queued. So a path queues what it drains in a
  * millisecond. It measures that when its sender pauses: the time from full to
@@ -65,7 +66,7 @@ static u32 limit_rate(const struct hroce_limit *limit, u32 units, u64 now_ns)
 	u32 full = READ_ONCE(limit->full_units);
 	u32 drained = full > units ? full - units : 0;
 
-	/* The other side of the queue pair may have sent meanwhile. */
+	/* A packet may have been sent above the limit meanwhile. */
 	drained = max(drained, hroce_limit_low(limit));
 	return (drained << (LIMIT_TIME_SHIFT - LIMIT_TICK_SHIFT)) /
 	       (u32)clamp_t(u64, ticks, 1, U32_MAX);

@@ -11,7 +11,7 @@
 #define HROCE_LIMIT_UNIT	1024u
 
 /**
- * struct hroce_limit - limit of one path
+ * struct hroce_limit - limit of one path, for requests or answers
  * @units: the limit
  * @full_units: queued when the sender paused
  * @full_ns: time of that, in ns
@@ -29,7 +29,7 @@ struct hroce_limit {
 /**
  * hroce_limit_forget - nothing is known about the rate
  * @limit: limit
- * @waiting: paths of the link whose senders pause
+ * @waiting: sides of paths of the link whose senders pause
  *
  * Context: any, as for all functions here. Writers may race: each value is one
  * that one of them meant.
@@ -70,7 +70,7 @@ void hroce_limit_full(struct hroce_limit *limit, u32 units, u64 now_ns);
  * hroce_limit_drained - the sender may go on: end the measurement
  * @limit: limit
  * @units: still queued
- * @waiting: paths of the link whose senders pause, this one included
+ * @waiting: sides of paths of the link whose senders pause, this one included
  * @now_ns: time
  */
 void hroce_limit_drained(struct hroce_limit *limit, u32 units, int waiting,

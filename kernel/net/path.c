@@ -37,8 +37,8 @@
  * later.
  */
 #define QUEUE_ALIGN	256
-#define QUEUE_UNITS	0x3ful	/* low bits of the pointer: units */
-#define QUEUE_CLASS	6	/* ... and above them the class of the frame */
+#define QUEUE_UNITS	0x1ful	/* low bits of the pointer, see units_of() */
+#define QUEUE_CLASS	5	/* ... and above them the class of the frame */
 
 /*
  * Units, frames and the CPU share one word. The last frame to return its units
@@ -59,31 +59,51 @@
 /* Interval of messages while hroce_path_drain() waits. */
 #define PATH_DRAIN_NOTICE	(5 * HZ)
 
-/* Whether a frame refers to memory of a region, and for which side. */
+/* Requests, or answers: the lowest bit of the class of a frame. */
+#define NR_SIDES	2
+
+/* Side of a frame, and whether it refers to memory of a region. */
 enum queue_class {
-	QUEUE_NONE,		/* no, or not counted */
-	QUEUE_ANSWER,		/* READ responses */
+	QUEUE_REQUEST,		/* no */
+	QUEUE_ANSWER,		/* no */
 	QUEUE_PHASE,		/* requests, first phase */
+	QUEUE_ANSWER_REF,	/* READ responses */
 	QUEUE_PHASE_ODD,	/* requests, second phase */
-	QUEUE_NR_CLASSES
+	QUEUE_NR_CLASSES,
+	QUEUE_NO_REFS = QUEUE_PHASE	/* those below refer to none */
 };
 
 /**
- * struct hroce_path_queue - state that frames share with their path
+ * struct queue_side - what the frames of one side write: requests, or answers
  * @used: units of frames not yet freed; above them the number of these frames,
- *	plus one for the path; the queue is freed when that drops to zero. Above
- *	it the CPU, plus one, that sent the first of these frames
- * @full: sides that hroce_path_room() told to pause since the last wake, by bit
+ *	plus one for the path. Above it the CPU, plus one, that sent the first of
+ *	these frames
  * @limit: of the units
- * @late: frames are freed late: this side may send a packet above the limit
- * @refs: frames of each class not yet freed; not used for QUEUE_NONE
+ * @full: hroce_path_room() has told the sender to pause since the last wake
+ * @ip_id: next IPv4 identification
+ *
+ * The two ends of a queue pair may be used on two CPUs. Then requests are sent by
+ * one, and answers by the other: each has a cache line.
+ */
+struct queue_side {
+	atomic64_t used;
+	struct hroce_limit limit;
+	atomic_t full;
+	atomic_t ip_id;
+} __aligned(QUEUE_ALIGN / 4);
+
+/**
+ * struct hroce_path_queue - state that frames share with their path
+ * @sides: requests and answers
+ * @users: sides that the path or a frame still uses; the queue is freed when that
+ *	drops to zero
+ * @refs: frames not yet freed, of each class that refers to memory
  * @awaited: wake the path when one of @refs drops to zero
  * @phase: class of the requests being sent
  * @begun: the owner's mark at the start of the current phase
  * @left: the owner's mark at the start of the other phase
  * @local: frames have arrived on this host, until @local_until
  * @local_hash: path_hash() of the destination of the last such frame
- * @ip_id: next IPv4 identification
  * @local_until: in jiffies
  * @lost: do not set @local before @lost_until
  * @lost_until: in jiffies
@@ -94,23 +114,20 @@ enum queue_class {
  * @rcu: to free it
  */
 struct hroce_path_queue {
-	atomic64_t used;
-	struct hroce_limit limit;
-	atomic_t full;
-	bool late[2];
-	atomic_t refs[QUEUE_NR_CLASSES];
+	struct queue_side sides[NR_SIDES];
+	atomic_t refs[QUEUE_NR_CLASSES - QUEUE_NO_REFS];
 	atomic_t awaited;
-	u32 phase;
-	u32 begun;
-	u32 left;
+	atomic_t users;
+	u8 phase;
 	bool local;
 	bool lost;
+	u32 begun;
+	u32 left;
 	u32 local_hash;
-	atomic_t ip_id;
+	u32 lost_time;
 	unsigned long local_until;
 	unsigned long lost_until;
-	unsigned long lost_time;
-	struct hroce_suspect suspect[2];
+	struct hroce_suspect suspect[NR_SIDES];
 	struct hroce_share share;
 	struct hroce_path __rcu *path;
 	struct rcu_head rcu;
@@ -129,15 +146,25 @@ static u32 used_frames(u64 used)
 	return (used & (USED_CPU - 1)) >> USED_UNITS_BITS;
 }
 
-static u64 queue_used(const struct hroce_path_queue *queue)
+static u64 side_used(const struct queue_side *side)
 {
-	return atomic64_read_acquire(&queue->used);
+	return atomic64_read_acquire(&side->used);
 }
 
 /* Return: units in use. */
+static u32 side_units(const struct queue_side *side)
+{
+	return used_units(side_used(side));
+}
+
+static bool side_is_idle(const struct queue_side *side)
+{
+	return used_frames(side_used(side)) == 1;
+}
+
 static u32 queue_units(const struct hroce_path_queue *queue)
 {
-	return used_units(queue_used(queue));
+	return side_units(&queue->sides[0]) + side_units(&queue->sides[1]);
 }
 
 /*
@@ -145,32 +172,51 @@ static u32 queue_units(const struct hroce_path_queue *queue)
  * frame is to use. That changes only while no frame is under way, so that frames
  * do not overtake each other.
  */
-static u32 queue_take(struct hroce_path_queue *queue, unsigned int units)
+static u32 side_take(struct queue_side *side, unsigned int units)
 {
 	s64 cpu = raw_smp_processor_id() + 1;
-	s64 used = atomic64_read(&queue->used);
+	s64 used = atomic64_read(&side->used);
 	s64 taken = USED_FRAME + units;
 
 	if (used_frames(used) == 1 &&
-	    atomic64_try_cmpxchg(&queue->used, &used,
+	    atomic64_try_cmpxchg(&side->used, &used,
 				 cpu << USED_CPU_SHIFT | (USED_FRAME + taken)))
 		return cpu;
-	return (u64)atomic64_add_return(taken, &queue->used) >> USED_CPU_SHIFT;
+	return (u64)atomic64_add_return(taken, &side->used) >> USED_CPU_SHIFT;
 }
 
-static u32 queue_release(struct hroce_path_queue *queue, unsigned int units)
+static u32 side_release(struct queue_side *side, unsigned int units)
 {
-	return used_units(atomic64_sub_return(units, &queue->used));
+	return used_units(atomic64_sub_return(units, &side->used));
 }
 
-/* Let go of the queue, for a frame or the path. */
-static void queue_put(struct hroce_path_queue *queue)
+/* Let go of a side, for a frame or the path. */
+static void queue_put(struct hroce_path_queue *queue, struct queue_side *side)
 {
-	if (used_frames(atomic64_sub_return(USED_FRAME, &queue->used)))
+	if (used_frames(atomic64_sub_return(USED_FRAME, &side->used)) ||
+	    !atomic_dec_and_test(&queue->users))
 		return;
 	kfree_rcu(queue, rcu);
 	if (atomic_dec_and_test(&path_queues))
 		wake_up_var(&path_queues);
+}
+
+/* The low bits of the pointer count pairs of units; a frame has one more. */
+static unsigned int units_of(unsigned int pairs)
+{
+	return 2 * pairs + 1;
+}
+
+static atomic_t *queue_refs(struct hroce_path_queue *queue,
+			    enum queue_class class)
+{
+	return &queue->refs[class - QUEUE_NO_REFS];
+}
+
+static bool queue_has_refs(struct hroce_path_queue *queue,
+			   enum queue_class class)
+{
+	return atomic_read_acquire(queue_refs(queue, class));
 }
 
 static struct hroce_path_queue *queue_of(const struct sk_buff *skb)
@@ -180,39 +226,30 @@ static struct hroce_path_queue *queue_of(const struct sk_buff *skb)
 	return (struct hroce_path_queue *)(arg & ~(QUEUE_ALIGN - 1UL));
 }
 
-/* The senders that pause may go on, unless another context has seen to it. */
+/* A sender that paused may go on, unless another context has seen to it. */
 static void queue_drained(struct hroce_path_queue *queue,
-			  struct hroce_path *path)
+			  struct queue_side *side, struct hroce_path *path)
 {
-	if (!atomic_xchg(&queue->full, 0))
+	if (!atomic_xchg(&side->full, 0))
 		return;
-	hroce_limit_drained(&queue->limit, queue_units(queue),
+	hroce_limit_drained(&side->limit, side_units(side),
 			    atomic_read(&path->port->waiting), ktime_get_ns());
-	atomic_dec(&path->port->waiting);
-	path->wake(path);
-}
-
-/* One side has room, so the other one has it, too. */
-static void queue_has_room(struct hroce_path_queue *queue,
-			   struct hroce_path *path)
-{
-	if (!atomic_xchg(&queue->full, 0))
-		return;
 	atomic_dec(&path->port->waiting);
 	path->wake(path);
 }
 
 /* The last frame of a class has gone. */
 static void queue_unreferred(struct hroce_path_queue *queue,
-			     struct hroce_path *path)
+			     struct queue_side *side, struct hroce_path *path)
 {
 	if (atomic_xchg(&queue->awaited, 0))
 		path->wake(path);
 }
 
 /* Call the function if the path is still there. */
-static void queue_tell(struct hroce_path_queue *queue,
+static void queue_tell(struct hroce_path_queue *queue, struct queue_side *side,
 		       void (*tell)(struct hroce_path_queue *queue,
+				    struct queue_side *side,
 				    struct hroce_path *path))
 {
 	struct hroce_path *path;
@@ -226,7 +263,7 @@ static void queue_tell(struct hroce_path_queue *queue,
 	hroce_epoch_begin();
 	path = rcu_dereference(queue->path);
 	if (path)
-		tell(queue, path);
+		tell(queue, side, path);
 	hroce_epoch_end();
 	local_irq_restore(flags);
 }
@@ -235,7 +272,8 @@ static void queue_tell(struct hroce_path_queue *queue,
  * Tell the recorder of the link, if there is one, what is queued; nothing if the
  * path ends.
  */
-static void queue_count(struct hroce_path_queue *queue, struct hroce_path *path)
+static void queue_count(struct hroce_path_queue *queue, struct queue_side *side,
+			struct hroce_path *path)
 {
 	const struct hroce_port *port = path->port;
 	struct hroce_recorder *rec;
@@ -257,21 +295,23 @@ static void queue_count(struct hroce_path_queue *queue, struct hroce_path *path)
 static void path_free_skb(struct sk_buff *skb)
 {
 	unsigned long arg = (unsigned long)skb_shinfo(skb)->destructor_arg;
-	enum queue_class class = arg >> QUEUE_CLASS & (QUEUE_NR_CLASSES - 1);
+	enum queue_class class = (arg & (QUEUE_ALIGN - 1)) >> QUEUE_CLASS;
 	struct hroce_path_queue *queue = queue_of(skb);
+	struct queue_side *side = &queue->sides[class % NR_SIDES];
 	u32 units;
 
 	rcu_read_lock();
 	/* Fully ordered: see hroce_path_await_refs(). */
-	if (class != QUEUE_NONE && atomic_dec_and_test(&queue->refs[class]) &&
+	if (class >= QUEUE_NO_REFS &&
+	    atomic_dec_and_test(queue_refs(queue, class)) &&
 	    atomic_read(&queue->awaited))
-		queue_tell(queue, queue_unreferred);
-	units = queue_release(queue, arg & QUEUE_UNITS);
-	if (units < hroce_limit_low(&queue->limit) && atomic_read(&queue->full))
-		queue_tell(queue, queue_drained);
+		queue_tell(queue, side, queue_unreferred);
+	units = side_release(side, units_of(arg & QUEUE_UNITS));
+	if (units < hroce_limit_low(&side->limit) && atomic_read(&side->full))
+		queue_tell(queue, side, queue_drained);
 	if (static_branch_unlikely(&hroce_microbursts))
-		queue_tell(queue, queue_count);
-	queue_put(queue);
+		queue_tell(queue, side, queue_count);
+	queue_put(queue, side);
 	rcu_read_unlock();
 }
 
@@ -281,14 +321,13 @@ static void path_free_skb(struct sk_buff *skb)
  */
 static void queue_lost(struct hroce_path_queue *queue)
 {
-	unsigned long last = READ_ONCE(queue->lost_time);
-	unsigned long time = PATH_LOST_TIME;
+	u32 last = READ_ONCE(queue->lost_time);
+	u32 time = PATH_LOST_TIME;
 
 	if (!READ_ONCE(queue->local))
 		return;
 	if (time_before(jiffies, READ_ONCE(queue->lost_until) + last))
-		time = clamp_t(unsigned long, 2 * last, PATH_LOST_TIME,
-			       PATH_LOST_MAX);
+		time = clamp_t(u32, 2 * last, PATH_LOST_TIME, PATH_LOST_MAX);
 	WRITE_ONCE(queue->lost_time, time);
 	WRITE_ONCE(queue->lost_until, jiffies + time);
 	WRITE_ONCE(queue->lost, true);
@@ -317,16 +356,20 @@ static struct hroce_path_queue *queue_create(struct hroce_path *path,
 					     gfp_t gfp)
 {
 	struct hroce_path_queue *queue;
+	struct queue_side *side;
 
-	BUILD_BUG_ON(!is_power_of_2(sizeof(*queue)));
+	BUILD_BUG_ON(sizeof(*queue) != QUEUE_ALIGN);
 	queue = kzalloc(sizeof(*queue), gfp);
 	if (!queue)
 		return NULL;
 	atomic_inc(&path_queues);
-	atomic64_set(&queue->used, USED_FRAME);
-	queue->limit.stale_at = jiffies;
+	for (side = queue->sides; side < queue->sides + NR_SIDES; side++) {
+		atomic64_set(&side->used, USED_FRAME);
+		side->limit.stale_at = jiffies;
+		atomic_set(&side->ip_id, get_random_u32() & 0xffff);
+	}
+	atomic_set(&queue->users, NR_SIDES);
 	queue->phase = QUEUE_PHASE;
-	atomic_set(&queue->ip_id, get_random_u32() & 0xffff);
 	rcu_assign_pointer(queue->path, path);
 	return queue;
 }
@@ -366,7 +409,8 @@ void hroce_path_update(struct hroce_path *path,
 	path_set_key(path, key);
 	hroce_route_forget(path);
 	WRITE_ONCE(path->queue->local, false);
-	path->queue->limit.stale_at = jiffies;
+	path->queue->sides[0].limit.stale_at = jiffies;
+	path->queue->sides[1].limit.stale_at = jiffies;
 	memset(path->queue->suspect, 0, sizeof(path->queue->suspect));
 	memset(path->single, 0, sizeof(path->single));
 }
@@ -396,6 +440,7 @@ void hroce_path_rehash(struct hroce_path *path, bool answer)
 void hroce_path_fini(struct hroce_path *path)
 {
 	struct hroce_path_queue *queue = path->queue;
+	struct queue_side *side;
 
 	hroce_route_fini(path);
 	if (!queue)
@@ -406,113 +451,106 @@ void hroce_path_fini(struct hroce_path *path)
 	 * its atomic64_sub_return().
 	 */
 	smp_mb();
-	if (!hroce_path_is_idle(path))
+	if (!side_is_idle(&queue->sides[0]) || !side_is_idle(&queue->sides[1]))
 		hroce_epoch_wait();
 	if (static_branch_unlikely(&hroce_microbursts))
-		queue_count(queue, path);
-	if (atomic_xchg(&queue->full, 0))
-		atomic_dec(&path->port->waiting);
+		queue_count(queue, queue->sides, path);
 	path->queue = NULL;
-	queue_put(queue);
+	for (side = queue->sides; side < queue->sides + NR_SIDES; side++)
+		if (atomic_xchg(&side->full, 0))
+			atomic_dec(&path->port->waiting);
+	queue_put(queue, &queue->sides[0]);
+	queue_put(queue, &queue->sides[1]);
 }
 
 /*
- * A side that paused has room. Return: false if it had been told already that it
- * may go on.
+ * A sender that paused has room. Return: false if it had been told already that
+ * it may go on.
  */
-static bool path_go_on(struct hroce_path *path, int side)
+static bool path_go_on(struct hroce_path *path, struct queue_side *side)
 {
-	int full = atomic_fetch_andnot(side, &path->queue->full);
-
-	if (full == side)
-		atomic_dec(&path->port->waiting);
-	return full & side;
+	if (!atomic_xchg(&side->full, 0))
+		return false;
+	atomic_dec(&path->port->waiting);
+	return true;
 }
 
 /*
- * The queue is full. Return: true if the sender has to pause; a destructor wakes
+ * The side is full. Return: true if the sender has to pause; a destructor wakes
  * the path.
  */
-static bool path_pause(struct hroce_path *path, bool answer)
+static bool path_pause(struct hroce_path *path, struct queue_side *side)
 {
-	struct hroce_path_queue *queue = path->queue;
-	struct hroce_limit *limit = &queue->limit;
-	u32 units = queue_units(queue);
+	struct hroce_limit *limit = &side->limit;
+	u32 units = side_units(side);
 	u64 now_ns = ktime_get_ns();
-	int side = BIT(answer);
 
-	if (!atomic_read(&queue->full)) {
+	if (!atomic_read(&side->full))
 		hroce_limit_full(limit, units, now_ns);
-	} else if (hroce_limit_late(limit, units, now_ns)) {
-		/* It is not known which side has something to send. */
-		WRITE_ONCE(queue->late[0], true);
-		WRITE_ONCE(queue->late[1], true);
-	}
-	if (READ_ONCE(queue->late[answer])) {
-		WRITE_ONCE(queue->late[answer], false);
+	else if (hroce_limit_late(limit, units, now_ns))
 		return false;
-	}
-	if (!atomic_fetch_or(side, &queue->full))
+	if (!atomic_xchg(&side->full, 1))
 		atomic_inc(&path->port->waiting);
 	/*
 	 * Fully ordered: either this sees the returned units, or destructors
 	 * see @full. The last of these frames leaves no units, so it does wake
 	 * the path, whatever the limit is by then.
 	 */
-	if (queue_units(queue) >= hroce_limit_high(limit))
+	if (side_units(side) >= hroce_limit_high(limit))
 		return true;
 	/* If @full is already clear, a destructor wakes the path. */
 	return !path_go_on(path, side);
 }
 
 /* Return: bytes up to the limit behind an open frame, at least one. */
-static u32 queue_room(u32 high, u32 units, u32 open)
+static u32 room_up_to(u32 high, u32 units, u32 open)
 {
 	u32 room = high > units ? (high - units) * HROCE_LIMIT_UNIT : 0;
 
 	return room > open ? room - open : 1;
 }
 
-static noinline u32 path_room_rare(struct hroce_path *path, bool answer,
-				   u32 open)
+static noinline u32 path_room_rare(struct hroce_path *path,
+				   struct queue_side *side, u32 open)
 {
-	struct hroce_path_queue *queue = path->queue;
-	struct hroce_limit *limit = &queue->limit;
-	int side = BIT(answer);
+	struct hroce_limit *limit = &side->limit;
 
-	if (hroce_limit_is_stale(limit) && !atomic_read(&queue->full))
+	if (hroce_limit_is_stale(limit) && !atomic_read(&side->full))
 		hroce_limit_forget(limit, atomic_read(&path->port->waiting));
-	if (queue_units(queue) < hroce_limit_high(limit)) {
-		/*
-		 * This side might keep the queue at more than half for ever:
-		 * there is room for the other one, too.
-		 */
-		if (atomic_read(&queue->full) & ~side)
-			queue_tell(queue, queue_has_room);
-		if (atomic_read(&queue->full))
-			path_go_on(path, side);
-	} else if (path_pause(path, answer)) {
-		return 0;
+	if (side_units(side) >= hroce_limit_high(limit)) {
+		if (path_pause(path, side))
+			return 0;
+	} else if (atomic_read(&side->full)) {
+		path_go_on(path, side);
 	}
-	return queue_room(hroce_limit_high(limit), queue_units(queue), open);
+	return room_up_to(hroce_limit_high(limit), side_units(side), open);
 }
 
 u32 hroce_path_room(struct hroce_path *path, bool answer, u32 open)
 {
-	struct hroce_path_queue *queue = path->queue;
-	u32 high = hroce_limit_high(&queue->limit);
-	u32 units = queue_units(queue);
+	struct queue_side *side = &path->queue->sides[answer];
+	u32 high = hroce_limit_high(&side->limit);
+	u32 units = side_units(side);
 
-	if (unlikely(units >= high || atomic_read(&queue->full) ||
-		     hroce_limit_is_stale(&queue->limit)))
-		return path_room_rare(path, answer, open);
-	return queue_room(high, units, open);
+	if (unlikely(units >= high || atomic_read(&side->full) ||
+		     hroce_limit_is_stale(&side->limit)))
+		return path_room_rare(path, side, open);
+	return room_up_to(high, units, open);
 }
 
 u64 hroce_path_late_ns(const struct hroce_path *path)
 {
-	return hroce_path_waits(path) ?
-	       READ_ONCE(path->queue->limit.late_ns) : 0;
+	const struct hroce_path_queue *queue = path->queue;
+	const struct queue_side *side;
+	u64 late_ns = 0, at_ns;
+
+	for (side = queue->sides; side < queue->sides + NR_SIDES; side++) {
+		if (!atomic_read(&side->full))
+			continue;
+		at_ns = READ_ONCE(side->limit.late_ns);
+		late_ns = late_ns ? min(late_ns, at_ns) : at_ns;
+	}
+	return late_ns;
 }
 
 static u32 queue_other_phase(const struct hroce_path_queue *queue)
@@ -525,7 +563,7 @@ void hroce_path_refer(struct hroce_path *path, bool fresh, u32 mark)
 	struct hroce_path_queue *queue = path->queue;
 	u32 other = queue_other_phase(queue);
 
-	if (!fresh || atomic_read_acquire(&queue->refs[other]))
+	if (!fresh || queue_has_refs(queue, other))
 		return;
 	queue->left = queue->begun;
 	queue->begun = mark;
@@ -534,22 +572,22 @@ void hroce_path_refer(struct hroce_path *path, bool fresh, u32 mark)
 
 u32 hroce_path_refs_begin(const struct hroce_path *path, bool open, u32 end)
 {
-	const struct hroce_path_queue *queue = path->queue;
+	struct hroce_path_queue *queue = path->queue;
 
-	if (atomic_read_acquire(&queue->refs[queue_other_phase(queue)]))
+	if (queue_has_refs(queue, queue_other_phase(queue)))
 		return queue->left;
-	if (open || atomic_read_acquire(&queue->refs[queue->phase]))
+	if (open || queue_has_refs(queue, queue->phase))
 		return queue->begun;
 	return end;
 }
 
 bool hroce_path_has_refs(const struct hroce_path *path)
 {
-	const struct hroce_path_queue *queue = path->queue;
+	struct hroce_path_queue *queue = path->queue;
 
-	return atomic_read_acquire(&queue->refs[QUEUE_ANSWER]) ||
-	       atomic_read_acquire(&queue->refs[QUEUE_PHASE]) ||
-	       atomic_read_acquire(&queue->refs[QUEUE_PHASE_ODD]);
+	return queue_has_refs(queue, QUEUE_ANSWER_REF) ||
+	       queue_has_refs(queue, QUEUE_PHASE) ||
+	       queue_has_refs(queue, QUEUE_PHASE_ODD);
 }
 
 void hroce_path_await_refs(struct hroce_path *path)
@@ -561,7 +599,8 @@ void hroce_path_await_refs(struct hroce_path *path)
 
 bool hroce_path_waits(const struct hroce_path *path)
 {
-	return atomic_read(&path->queue->full);
+	return atomic_read(&path->queue->sides[0].full) ||
+	       atomic_read(&path->queue->sides[1].full);
 }
 
 bool hroce_path_is_queued(const struct hroce_path *path)
@@ -619,46 +658,46 @@ bool hroce_path_elides(const struct hroce_path *path,
 	       READ_ONCE(queue->local_hash) == path_hash(daddr);
 }
 
-bool hroce_path_is_idle(const struct hroce_path *path)
+bool hroce_path_is_idle(const struct hroce_path *path, bool answer)
 {
-	return used_frames(queue_used(path->queue)) == 1;
+	return side_is_idle(&path->queue->sides[answer]);
 }
 
-int hroce_path_take_ids(struct hroce_path *path, int nr)
+int hroce_path_take_ids(struct hroce_path *path, bool answer, int nr)
 {
-	return atomic_fetch_add(nr, &path->queue->ip_id);
+	return atomic_fetch_add(nr, &path->queue->sides[answer].ip_id);
 }
 
-void hroce_path_return_ids(struct hroce_path *path, int end, int unused)
+void hroce_path_return_ids(struct hroce_path *path, bool answer, int end,
+			   int unused)
 {
-	atomic_cmpxchg(&path->queue->ip_id, end, unused);
+	atomic_cmpxchg(&path->queue->sides[answer].ip_id, end, unused);
 }
 
 void hroce_path_charge(struct hroce_path *path, struct sk_buff *skb,
 		       bool elided, bool answer)
 {
-	unsigned int units = clamp_t(unsigned int,
-				     skb->truesize / HROCE_LIMIT_UNIT,
-				     1, QUEUE_UNITS);
+	unsigned int pairs = min_t(unsigned int, QUEUE_UNITS,
+				   skb->truesize / (2 * HROCE_LIMIT_UNIT));
+	u32 cpu, class = answer ? QUEUE_ANSWER : QUEUE_REQUEST;
 	struct hroce_path_queue *queue = path->queue;
-	u32 cpu, class = QUEUE_NONE;
 
 	BUILD_BUG_ON(QUEUE_NR_CLASSES << QUEUE_CLASS > QUEUE_ALIGN);
 	if (skb_shinfo(skb)->flags & SKBFL_SHARED_FRAG) {
-		class = answer ? QUEUE_ANSWER : queue->phase;
-		atomic_inc(&queue->refs[class]);
+		class = answer ? QUEUE_ANSWER_REF : queue->phase;
+		atomic_inc(queue_refs(queue, class));
 	}
-	cpu = queue_take(queue, units);
+	cpu = side_take(&queue->sides[answer], units_of(pairs));
 #ifdef CONFIG_XPS
 	skb->sender_cpu = cpu;
 #endif
 	skb_shinfo(skb)->destructor_arg = (void *)queue +
-					  (class << QUEUE_CLASS | units);
+					  (class << QUEUE_CLASS | pairs);
 	skb->destructor = elided ? path_free_elided_skb : path_free_skb;
 	/* Make GRO call the destructor when it takes the frame apart. */
 	skb->slow_gro = 1;
 	if (static_branch_unlikely(&hroce_microbursts))
-		queue_count(queue, path);
+		queue_count(queue, &queue->sides[answer], path);
 }
 
 /* Only super-packets count, as smaller frames may take other paths. */

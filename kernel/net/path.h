@@ -301,6 +301,15 @@ bool hroce_path_has_refs(const struct hroce_path *path);
  */
 void hroce_path_await_refs(struct hroce_path *path);
 
+/**
+ * hroce_path_is_idle - have all frames of a side been freed?
+ * @path: path that frames are charged to
+ * @answer: READ responses and acknowledgements, else requests
+ *
+ * Return: true if so; frames to this host have then been received.
+ */
+bool hroce_path_is_idle(const struct hroce_path *path, bool answer);
+
 /* The rest is for net/ only. */
 
 /**
@@ -315,41 +324,36 @@ bool hroce_path_elides(const struct hroce_path *path,
 		       const struct in6_addr *daddr);
 
 /**
- * hroce_path_is_idle - have all its frames been freed?
- * @path: path
- *
- * Return: true if so; frames to this host have then been received.
- */
-bool hroce_path_is_idle(const struct hroce_path *path);
-
-/**
  * hroce_path_take_ids - take consecutive IPv4 identifications
  * @path: path that frames are charged to
+ * @answer: for READ responses and acknowledgements, else for requests
  * @nr: how many; each packet of a super-packet takes one
  *
- * They are kept with the charges, which each frame writes anyway: what
- * receivers read of @path stays in the caches of all CPUs.
+ * They are kept with the charges of that side, which each frame writes anyway:
+ * what receivers read of @path stays in the caches of all CPUs.
  * Context: any.
  * Return: the first one, in the lower 16 bits.
  */
-int hroce_path_take_ids(struct hroce_path *path, int nr);
+int hroce_path_take_ids(struct hroce_path *path, bool answer, int nr);
 
 /**
  * hroce_path_return_ids - return unused ones, unless others were taken since
  * @path: path
+ * @answer: as they were taken
  * @end: behind the last one that hroce_path_take_ids() returned
  * @unused: the first that is not used
  *
  * Context: any.
  */
-void hroce_path_return_ids(struct hroce_path *path, int end, int unused);
+void hroce_path_return_ids(struct hroce_path *path, bool answer, int end,
+			   int unused);
 
 /**
  * hroce_path_charge - account a frame until it is freed
  * @path: path
  * @skb: complete frame
  * @elided: it has no ICRC; its ip_summed must be CHECKSUM_PARTIAL
- * @answer: count its references to memory as those of READ responses
+ * @answer: READ responses and acknowledgements, else requests
  */
 void hroce_path_charge(struct hroce_path *path, struct sk_buff *skb,
 		       bool elided, bool answer);

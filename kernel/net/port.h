@@ -67,7 +67,8 @@ struct hroce_port_ops {
  * @strict: frames pass netfilter rules, if there are any (per-link switch)
  * @node: in the list of ports of @net, RCU
  * @recorder: records microbursts, or NULL; see microburst.h
- * @waiting: paths whose senders pause; what is read for each frame is elsewhere
+ * @waiting: sides of paths whose senders pause; what is read for each frame is
+ *	elsewhere
  */
 struct hroce_port {
 	const struct hroce_port_ops *ops;

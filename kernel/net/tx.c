@@ -486,7 +486,8 @@ static void tx_return_ids(struct hroce_tx *tx)
 	int reserved = tx_max_ids(tx);
 
 	if (tx->nr_pkts != reserved)
-		hroce_path_return_ids(tx->sender, tx->ip_id + reserved,
+		hroce_path_return_ids(tx->sender, !tx->keep_order,
+				      tx->ip_id + reserved,
 				      tx->ip_id + tx->nr_pkts);
 }
 
@@ -630,7 +631,8 @@ static int tx_open(struct hroce_tx *tx)
 	tx->elide = tx_elides(tx);
 	tx->frame.list = tx->route.list;
 	tx->frame.sum = !tx->elide;
-	tx->ip_id = hroce_path_take_ids(tx->sender, tx_max_ids(tx));
+	tx->ip_id = hroce_path_take_ids(tx->sender, !tx->keep_order,
+					tx_max_ids(tx));
 	tx->nr_pkts = 0;
 	tx->joined = false;
 	tx->payload = 0;
