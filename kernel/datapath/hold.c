@@ -115,13 +115,18 @@ void hroce_hold_polled(struct hroce_qp *qp)
 		hroce_qp_run_pending_bh(qp);
 }
 
-/* Take the ACK that is held, unless a context is sending answers. */
+/*
+ * Take the ACK that is held, unless a context is sending answers, or they are
+ * still under way: requests may leave by another queue of this host, where the
+ * ACK would overtake READ responses.
+ */
 static bool hold_take(struct hroce_qp *qp, struct hrp_burst *b)
 {
 	bool got;
 
 	spin_lock(&qp->recv.lock);
-	got = !qp->recv.running && hrp_resp_ride(&qp->proto, b);
+	got = !qp->recv.running && hroce_path_is_idle(&qp->path, true) &&
+	      hrp_resp_ride(&qp->proto, b);
 	spin_unlock(&qp->recv.lock);
 	return got;
 }
@@ -135,14 +140,10 @@ void hroce_hold_ride(struct hroce_qp *qp, struct hroce_out *out)
 
 	len = hrp_opcode_hdr_len(hrp_opcode_info(HRP_SVC_RC | HRP_OP_ACK)) +
 	      HRW_ICRC_LEN;
-	/*
-	 * Requests and answers may take different ways, or different queues of
-	 * this host: the ACK must not overtake READ responses.
-	 */
+	/* Requests and answers may take different ways. */
 	if (!test_bit(HRP_PENDING_HELD, &qp->proto.pending) ||
 	    out->tx.path != &qp->path ||
-	    test_bit(HROCE_PENDING_BY_SECOND, &qp->proto.pending) ||
-	    !hroce_path_is_idle(&qp->path, true))
+	    test_bit(HROCE_PENDING_BY_SECOND, &qp->proto.pending))
 		return;
 	joins = hroce_tx_may_join(&out->tx);
 	if ((!joins && !hroce_tx_has_room(&out->tx, len)) || !hold_take(qp, &b))
