@@ -156,7 +156,6 @@ bool hroce_cq_push(struct hroce_cq *cq, const struct hroce_cqe *cqe,
 	/* Pairs with the consumer's acquire. */
 	smp_store_release(&slot->owner, hroce_cq_phase(cq->ring, cq->prod));
 	cq->prod++;
-	WRITE_ONCE(cq->hdr->prod, cq->prod);
 	notify = cq_disarm(cq, solicited);
 unlock:
 	spin_unlock_irqrestore(&cq->lock, flags);

@@ -58,7 +58,6 @@ static bool cq_move(struct hroce_resize *resize)
 	}
 	cq_copy(ring, old, done, prod, base);
 	cq->prod = prod - base;
-	WRITE_ONCE(cq->hdr->prod, cq->prod);
 	/* User space does not poll meanwhile. */
 	WRITE_ONCE(cq->hdr->cons, 0);
 	cq->ring = ring;

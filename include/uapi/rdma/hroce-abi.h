@@ -443,7 +443,7 @@ struct hroce_rq_hdr {
  * @cons: entries polled so far; the kernel reuses their slots [user]
  * @arm: HROCE_CQ_ARM_*; the kernel resets it to NONE as it raises the
  *	completion event [user sets, kernel clears]
- * @prod: entries written so far, informative: poll by the owner word [kernel]
+ * @prod: not in use: poll by the owner word. Older modules count entries here
  * @poll_qpn: queue pair for HROCE_IOC_POLL, while this queue is empty; 0: none
  *	[kernel]
  * @reserved0: rest of the cache line of user space
