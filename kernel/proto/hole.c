@@ -69,22 +69,25 @@ static bool hole_is_new(const struct hrp_req *req, u32 psn)
 }
 
 /*
- * There is a new gap at @psn. The distance to the last one counts for gaps of
- * one packet each, and in proportion if they are longer. Where delay tells of
- * queues, one gap that is far from the last is damage whatever was before: the
- * queue may be gone.
+ * There is a new gap of @nr_pkts at @psn. The distance to the last one counts for
+ * gaps of one packet each, and in proportion if they are longer. Where delay tells
+ * of queues, one gap that is far from the last is damage whatever was before: the
+ * queue may be gone. If this one begins where the last one ended, both are one,
+ * that was too long to be resent at once.
  */
-static enum hole_kind hole_judge(struct hrp_req *req, u32 psn, u32 shift)
+static enum hole_kind hole_judge(struct hrp_req *req, u32 psn, u32 nr_pkts)
 {
 	enum hole_kind far = req->cc_times ? HOLE_FAR : HOLE_NEAR;
 	u32 pkts = (psn - hole_newest(req)) & HRP_PSN_MASK;
 	u32 near_pkts = hrp_cc_of(req->cc)->near_pkts(req);
 
 	if (req->sack)
-		req->sack->gap_psn = hrp_psn_add(psn, 1u << shift);
-	hrp_damage_lost(req, psn, 1u << shift);
+		req->sack->gap_psn = hrp_psn_add(psn, nr_pkts);
+	hrp_damage_lost(req, psn, nr_pkts);
 	hrp_rival_lost(req);
-	pkts >>= shift;
+	if (!pkts && req->recovering && req->sack)
+		return HOLE_NEAR;
+	pkts >>= ilog2(nr_pkts);
 	if (pkts >= 2 * near_pkts) {
 		req->sparse = min(req->sparse + 1u, HOLE_SPARSE_MAX);
 		return far;
@@ -235,7 +238,7 @@ bool hrp_hole_fill(struct hrp_qp *qp, u64 now_ns)
 	if (req->recovering && hrp_psn_diff(req->psn_una, req->rtx_psn) < 0)
 		nr_pkts = 1;
 	else if (req->psn_una != req->rtx_psn && hole_is_new(req, req->psn_una))
-		kind = hole_judge(req, req->psn_una, req->hole_shift);
+		kind = hole_judge(req, req->psn_una, 1u << req->hole_shift);
 	nr_pkts = min(nr_pkts, hrp_req_dist(req));
 	hole_clip(req, &idx, req->psn_una, &nr_pkts, &answers);
 	hole_resend(qp, req->psn_una, nr_pkts, kind);
@@ -291,7 +294,7 @@ static bool hole_resend_lost(struct hrp_qp *qp, u64 now_ns)
 	req->sack->timing = false;
 	hrp_spray_suspect(req, psn);
 	if (hole_is_new(req, psn))
-		kind = hole_judge(req, psn, 0);
+		kind = hole_judge(req, psn, 1);
 	hole_resend(qp, psn, 1, kind);
 	hole_resends(qp, psn, now_ns);
 	return true;
@@ -323,7 +326,7 @@ static bool hole_resend_known(struct hrp_qp *qp, u64 now_ns)
 	hrp_spray_lost(req, psn, nr_pkts);
 	hrp_sack_tried(req, psn, nr_pkts);
 	if (hole_is_new(req, psn))
-		kind = hole_judge(req, psn, ilog2(nr_pkts));
+		kind = hole_judge(req, psn, nr_pkts);
 	hole_resend(qp, psn, nr_pkts, kind);
 	hole_resends(qp, psn, now_ns);
 	return true;

@@ -160,6 +160,22 @@ static void all_gaps_are_asked_for_at_known_peers(void)
 	rig_end();
 }
 
+/* Answers to several READs in a row are lost: that is one loss, asked for by each. */
+static void one_loss_of_many_reads(void)
+{
+	begin_reads(0, 4);
+	know_peer();
+	answer(0, 0, 5);
+	answer(0, 53, 64);
+	expect_part(0, 0, 5, 11);
+	expect_part(0, 16, 16, 16);
+	expect_part(0, 32, 32, 16);
+	expect_part(0, 48, 48, 5);
+	tap_eq(rig_drain(), 0);
+	tap_eq(req->sparse, 14);
+	rig_end();
+}
+
 /* An unknown peer is asked; its answer may acknowledge nothing new. */
 static void unknown_peer_is_asked(void)
 {
@@ -671,10 +687,11 @@ static void answers_too_long_are_not_kept(void)
 
 int main(void)
 {
-	tap_plan(24);
+	tap_plan(25);
 	tap_run(one_gap_is_asked_for_alone);
 	tap_run(gaps_wait_at_unknown_peers);
 	tap_run(all_gaps_are_asked_for_at_known_peers);
+	tap_run(one_loss_of_many_reads);
 	tap_run(unknown_peer_is_asked);
 	tap_run(kept_reads_are_not_answers);
 	tap_run(gap_is_lost_again);
