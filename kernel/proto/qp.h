@@ -108,6 +108,9 @@ enum hrp_pending {
 #define HRP_BASE_MAX		0xffffu
 #define HRP_INFINITE_RNR_RETRY	7
 
+/* So many packets are hardly lost by chance, and all ACKs for them neither. */
+#define HRP_MUTE_PKTS		16
+
 /* Purpose of the requester's timer. */
 enum hrp_timer {
 	HRP_TIMER_OFF,

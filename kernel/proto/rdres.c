@@ -224,12 +224,12 @@ static bool rdres_queue(struct hrp_rdres *res, u32 from, u32 end, u32 stop)
 	return false;
 }
 
-bool hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt)
+enum hrp_again hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 {
-	u32 first, stop = 0, end, idx;
+	enum hrp_again again = HRP_AGAIN_PART;
 	struct hrp_resp *resp = &qp->resp;
+	u32 first, stop = 0, end, idx;
 	struct hrp_rdres *res;
-	bool part;
 
 	res = rdres_find(resp, pkt->psn, &idx);
 	first = (pkt->psn - res->psn) & HRP_PSN_MASK;
@@ -245,9 +245,11 @@ bool hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 	if (resp->follows)
 		res->sport = pkt->sport;
 	rdres_cover(res, first, end);
-	part = end != res->nr_pkts;
+	if (end == res->nr_pkts)
+		again = first || res->sent < HRP_MUTE_PKTS ? HRP_AGAIN_END :
+							     HRP_AGAIN_FLIGHT;
 	if (res->sent != res->end && rdres_queue(res, first, end, stop))
-		return part;
+		return again;
 	/* What could not wait becomes a part of this answer. */
 	if (res->sent != res->end) {
 		first = min_t(u32, first, res->sent);
@@ -260,7 +262,7 @@ bool hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 	res->stop = stop;
 	res->end = end;
 	res->replay = 1;
-	return part;
+	return again;
 }
 
 bool hrp_rdres_was_answered(const struct hrp_resp *resp, u32 psn)

@@ -35,15 +35,21 @@ u32 hrp_rdres_add(struct hrp_qp *qp, const struct hrp_pkt *pkt, u64 orig);
  */
 bool hrp_rdres_known(const struct hrp_qp *qp, const struct hrp_pkt *pkt);
 
+/* What a duplicate asks for. */
+enum hrp_again {
+	HRP_AGAIN_PART,		/* of an answer: others may be asked for before it */
+	HRP_AGAIN_END,		/* what is left of an answer, or a short one */
+	HRP_AGAIN_FLIGHT,	/* all of HRP_MUTE_PKTS or more that were sent */
+};
+
 /**
  * hrp_rdres_replay - answer a duplicate once more
  * @qp: queue pair
  * @pkt: duplicate for which hrp_rdres_known() is true
  *
- * Return: true if it asks for a part of the answer to a READ that does not go on
- * to the end.
+ * Return: what it asks for.
  */
-bool hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt);
+enum hrp_again hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt);
 
 /**
  * hrp_rdres_was_answered - may the peer have had all of an answer?

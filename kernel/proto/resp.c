@@ -91,6 +91,7 @@ void hrp_resp_start(struct hrp_qp *qp, u32 psn)
 {
 	hrp_resp_reset(qp);
 	qp->resp.psn = psn & HRP_PSN_MASK;
+	qp->resp.again_psn = psn - HRP_AGAIN_PKTS;
 	qp->resp.ack_psn = hrp_psn_add(psn, HRP_PSN_MASK);
 	qp->resp.acked = qp->resp.ack_psn;
 }

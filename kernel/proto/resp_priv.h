@@ -9,6 +9,9 @@
 #include "psn.h"
 #include "resp.h"
 
+/* What comes again so far ahead of the last time tells of another loss. */
+#define HRP_AGAIN_PKTS	2048
+
 /* Faults of a request; each service handles them in its own way. */
 enum hrp_fault {
 	HRP_FAULT_NONE,

@@ -465,19 +465,34 @@ struct hrp_kept *hrp_resp_next_kept(struct hrp_qp *qp)
 }
 
 /*
- * The peer asks again for what it was answered, perhaps by several requests. If
- * it begins with that anew, and asks for nothing else, the answers may be lost
- * on their way. It may ask for parts of one answer (@part) in any order.
+ * Does it look as if answers were lost on their way? The peer asks for one again,
+ * @ahead of what it has asked for again before. A flight is hardly lost by chance,
+ * but may come again, as may what is behind it, after a silence. Else it is to
+ * begin anew, and to have asked for nothing new meanwhile.
  */
-static void rc_again(struct hrp_qp *qp, u16 psn, bool part)
+static bool rc_is_deaf(const struct hrp_resp *resp, u16 ahead,
+		       enum hrp_again again)
+{
+	if (!resp->again)
+		return again == HRP_AGAIN_FLIGHT && ahead >= HRP_AGAIN_PKTS;
+	return again == HRP_AGAIN_PART ? !ahead : (s16)ahead <= 0;
+}
+
+static void rc_again(struct hrp_qp *qp, u16 psn, enum hrp_again again)
 {
 	struct hrp_resp *resp = &qp->resp;
-	s16 ahead = psn - resp->again_psn;
 
-	if (resp->again && (part ? !ahead : ahead <= 0))
+	if (rc_is_deaf(resp, psn - resp->again_psn, again))
 		hrp_set_pending(qp, HRP_PENDING_REHASH_ANSWERS);
 	resp->again = 1;
 	resp->again_psn = psn;
+}
+
+/* The peer asks for an ACK again, and should have had those for what came since. */
+static enum hrp_again rc_again_ack(const struct hrp_resp *resp, u32 psn)
+{
+	return hrp_psn_diff(resp->psn, psn) < HRP_MUTE_PKTS ? HRP_AGAIN_END :
+							      HRP_AGAIN_FLIGHT;
 }
 
 static void rc_duplicate(struct hrp_qp *qp, const struct hrp_pkt *pkt)
@@ -487,7 +502,6 @@ static void rc_duplicate(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 	hrp_count(qp, HROCE_EV_DUPLICATES);
 	hrp_nak_again(qp, pkt->psn);
 	if (pkt->info & HRP_OI_RESOURCE) {
-		/* The peer asks for a part of the answer, or for all of it. */
 		if (!kept)
 			rc_again(qp, pkt->psn, hrp_rdres_replay(qp, pkt));
 		return;
@@ -503,7 +517,7 @@ static void rc_duplicate(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 	if (pkt->ackreq && qp->resp.follows)
 		hrp_set_pending(qp, HRP_PENDING_REHASH_ANSWERS);
 	else if (pkt->ackreq)
-		rc_again(qp, pkt->psn, false);
+		rc_again(qp, pkt->psn, rc_again_ack(&qp->resp, pkt->psn));
 	qp->resp.ack_due = 1;
 }
 

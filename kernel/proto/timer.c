@@ -22,9 +22,6 @@
 /* Without a local ACK timeout, packets are resent after 4.3 s at the latest. */
 #define RTO_MAX_CODE	20
 
-/* So many packets are hardly lost by chance, and all ACKs for them neither. */
-#define MUTE_PKTS	16
-
 void hrp_req_stop_timers(struct hrp_req *req)
 {
 	req->timer = HRP_TIMER_OFF;
@@ -124,7 +121,7 @@ static bool req_is_mute(const struct hrp_req *req)
 {
 	u32 pkts = hrp_req_dist(req) - req->rd_pkts + req->nr_rd_atomic;
 
-	return pkts >= MUTE_PKTS && !req->recovering &&
+	return pkts >= HRP_MUTE_PKTS && !req->recovering &&
 	       !hrp_sack_is_active(req) && !hrp_spray_is_on(req);
 }
 

@@ -537,6 +537,60 @@ static void answers_take_another_way(void)
 	}
 }
 
+/* 16 packets of a flight have come, and the peer has had no ACK for any. */
+static void answers_of_a_flight_leave_at_once(void)
+{
+	u32 psn;
+
+	rr_begin(HRP_TYPE_RC);
+	for (psn = 0; psn < 15; psn++)
+		rr_ask(HRP_OP_WRITE_ONLY, psn, 1);
+	rr_ask(HRP_OP_WRITE_ONLY, 0, 1);
+	tap_eq(rr_pending(HRP_PENDING_REHASH_ANSWERS), 0);
+
+	rr_begin(HRP_TYPE_RC);
+	for (psn = 0; psn < 16; psn++)
+		rr_ask(HRP_OP_WRITE_ONLY, psn, 1);
+	rr_ask(HRP_OP_WRITE_ONLY, 0, 1);
+	tap_eq(rr_pending(HRP_PENDING_REHASH_ANSWERS), 1);
+	/* What is behind comes again after that, too, as far as a window goes. */
+	for (; psn < 2063; psn++)
+		rr_ask(HRP_OP_WRITE_ONLY, psn, 1);
+	rr_ask(HRP_OP_WRITE_ONLY, 2047, 1);
+	tap_eq(rr_pending(HRP_PENDING_REHASH_ANSWERS), 1);
+	/* Another flight. */
+	for (; psn < 4111; psn++)
+		rr_ask(HRP_OP_WRITE_ONLY, psn, 1);
+	rr_ask(HRP_OP_WRITE_ONLY, 4095, 1);
+	tap_eq(rr_pending(HRP_PENDING_REHASH_ANSWERS), 2);
+}
+
+/* A READ of @nr packets comes, and again, from packet @first on. */
+static u32 read_again(u32 nr, u32 first)
+{
+	struct hrp_pkt pkt;
+
+	rr_begin(HRP_TYPE_RC);
+	pkt = rr_request(HRP_OP_READ_REQ, 0, 0);
+	pkt.dmalen = nr * MTU;
+	tap_eq(rr_arrive(&pkt), HRP_RX_ACCEPT);
+	while (hrp_resp_next(&rr.qp, &rr.burst))
+		;
+	pkt = rr_request(HRP_OP_READ_REQ, first, 0);
+	pkt.va += first * MTU;
+	pkt.dmalen = (nr - first) * MTU;
+	tap_eq(rr_arrive(&pkt), HRP_RX_DUPLICATE);
+	return rr_pending(HRP_PENDING_REHASH_ANSWERS);
+}
+
+/* An answer of 16 packets is a flight, if all of it is missing. */
+static void long_answers_leave_at_once(void)
+{
+	tap_eq(read_again(16, 0), 1);
+	tap_eq(read_again(15, 0), 0);
+	tap_eq(read_again(64, 1), 0);
+}
+
 /* A peer that takes several ways waits for nothing: ACKs may overtake each other. */
 static void answers_leave_at_once(void)
 {
@@ -769,7 +823,7 @@ static void memory_cannot_be_fetched(void)
 
 int main(void)
 {
-	tap_plan(35);
+	tap_plan(37);
 	tap_run(send_fills_one_entry);
 	tap_run(send_of_nothing_completes);
 	tap_run(send_inv_takes_the_key_away);
@@ -794,6 +848,8 @@ int main(void)
 	tap_run(progress_takes_a_nak_back);
 	tap_run(duplicates_are_acknowledged);
 	tap_run(answers_take_another_way);
+	tap_run(answers_of_a_flight_leave_at_once);
+	tap_run(long_answers_leave_at_once);
 	tap_run(answers_leave_at_once);
 	tap_run(repeated_question_is_answered_by_another_way);
 	tap_run(acknowledgement_never_names_a_read);
