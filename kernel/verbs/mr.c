@@ -13,6 +13,7 @@
 #include "device.h"
 #include "mr.h"
 #include "ops.h"
+#include "ring.h"
 #include "ucontext.h"
 
 /* Supported flags. Optional ones are ignored, all others refused. */
@@ -327,6 +328,7 @@ struct ib_mr *hroce_mr_reg_user(struct ib_pd *pd, u64 start, u64 length,
 		       ERR_PTR(-EINVAL) : hroce_mr_alloc_null(pd);
 	if (access & IB_ACCESS_ON_DEMAND)
 		return hroce_mr_reg_odp(pd, start, length, iova, access, udata);
+	hroce_rings_reap(hroce_udata_context(udata));
 	mr = mr_new(pd, iova, length, access & ~IB_ACCESS_FLUSH_PERSISTENT);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
@@ -431,6 +433,7 @@ struct ib_mr *hroce_mr_rereg(struct ib_mr *ibmr, int flags, u64 start,
 		return ERR_PTR(-EINVAL);
 	if (!mr_unshare(mr))
 		return ERR_PTR(-EBUSY);
+	hroce_rings_reap(hroce_udata_context(udata));
 	err = mr_rereg_pin(mr, flags, start, length, access, &p);
 	if (err)
 		goto open;

@@ -6,7 +6,7 @@
  * against RLIMIT_MEMLOCK, as with drivers that pin queues in process memory. It
  * counts while it is mapped: pages that are still mapped when their queue is
  * destroyed are kept, and checked again when the context creates or destroys
- * another queue.
+ * another queue, or pins memory.
  */
 #include <linux/capability.h>
 #include <linux/log2.h>
@@ -96,8 +96,12 @@ static void rings_reap_locked(struct hroce_ucontext *ctx)
 	}
 }
 
-static void rings_reap(struct hroce_ucontext *ctx)
+void hroce_rings_reap(struct ib_ucontext *ucontext)
 {
+	struct hroce_ucontext *ctx = to_hctx(ucontext);
+
+	if (!ucontext)
+		return;
 	mutex_lock(&ctx->lock);
 	rings_reap_locked(ctx);
 	mutex_unlock(&ctx->lock);
@@ -149,7 +153,7 @@ static int ring_fill(struct hroce_ring *ring, struct ib_ucontext *ucontext)
 	int err;
 
 	if (ucontext) {
-		rings_reap(to_hctx(ucontext));
+		hroce_rings_reap(ucontext);
 		err = ring_charge(ring);
 		if (err)
 			return err;

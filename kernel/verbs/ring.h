@@ -44,6 +44,15 @@ int hroce_ring_export(struct hroce_ring *ring, struct ib_ucontext *ucontext,
  */
 void hroce_ring_destroy(struct hroce_ring *ring);
 
+/**
+ * hroce_rings_reap - free the rings of destroyed queues that are not mapped
+ * @ucontext: their context; NULL: nothing is done
+ *
+ * They no longer count against RLIMIT_MEMLOCK then.
+ * Context: process, may sleep.
+ */
+void hroce_rings_reap(struct ib_ucontext *ucontext);
+
 /* Free the rings of destroyed queues when the context closes. */
 void hroce_rings_release(struct hroce_ucontext *ctx);
 

@@ -82,6 +82,36 @@ static void queues_are_pinned(struct vt *t)
 	VT_OK(after <= before + 64, "%ld KB are left", after - before);
 }
 
+/* The memory of a queue that is gone may be that of a region. */
+static void queues_leave_room_for_regions(struct vt *t)
+{
+	const size_t len = 1536 << 10;
+	long before = vt_pinned_kb();
+	struct ibv_mr *mr, *small;
+	struct ibv_cq *cq;
+	char *buf = NULL;
+
+	VT_EQ(posix_memalign((void **)&buf, getpagesize(), len), 0);
+	/* A CQ of 1 MB fits, and either region does when that is gone. */
+	limit_memory(before + (2 << 10) - 64);
+	cq = ibv_create_cq(t->a.ctx, 16384, NULL, NULL, 0);
+	VT_OK(cq, "%s", strerror(errno));
+	VT_NULL(ibv_reg_mr(t->a.pd, buf, len, IBV_ACCESS_LOCAL_WRITE), ENOMEM);
+	VT_EQ(ibv_destroy_cq(cq), 0);
+	mr = ibv_reg_mr(t->a.pd, buf, len, IBV_ACCESS_LOCAL_WRITE);
+	VT_OK(mr, "%s", strerror(errno));
+	VT_EQ(ibv_dereg_mr(mr), 0);
+	small = ibv_reg_mr(t->a.pd, buf, 1, IBV_ACCESS_LOCAL_WRITE);
+	VT_OK(small, "%s", strerror(errno));
+	cq = ibv_create_cq(t->a.ctx, 16384, NULL, NULL, 0);
+	VT_OK(cq, "%s", strerror(errno));
+	VT_EQ(ibv_destroy_cq(cq), 0);
+	VT_EQ(ibv_rereg_mr(small, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, buf,
+			   len, 0), 0);
+	VT_EQ(ibv_dereg_mr(small), 0);
+	free(buf);
+}
+
 /* Pages that were allocated on this machine since it began. */
 static long long pages_allocated(void)
 {
@@ -420,6 +450,7 @@ static void many_queue_pairs(struct vt *t)
 static const struct vt_case cases[] = {
 	VT_CASE(cq_sizes),
 	VT_CASE(queues_are_pinned),
+	VT_CASE(queues_leave_room_for_regions),
 	VT_CASE(beyond_limit_costs_nothing),
 	VT_CASE(cq_comp_vector_out_of_range),
 	VT_CASE(qp_caps_too_big),
