@@ -38,6 +38,8 @@ bool hroce_rq_copy(struct hroce_ring *ring, u32 max_sges, u32 *head,
 		barrier();
 		rwqe->length += rwqe->sges[i].length;
 	}
+	if (rwqe->length < rwqe->least)
+		return false;
 
 	++*head;
 	/* Pairs with the producer's acquire: it may reuse the slots. */

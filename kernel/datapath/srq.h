@@ -74,7 +74,7 @@ static inline struct hroce_srq *hroce_srq_find(struct hroce_dev *dev,
  * @rwqe: filled in
  *
  * Context: softirq, a QP's recv.lock held. May raise the limit event.
- * Return: true; false if there is none.
+ * Return: true; false if there is none, or if it is shorter than @rwqe->least.
  */
 bool hroce_srq_take(struct hroce_srq *srq, struct hrp_rwqe *rwqe);
 
@@ -100,7 +100,7 @@ u32 hroce_rq_avail(const struct hroce_ring *ring, u32 head);
  * @ring: RQ or SRQ memory, hostile if mapped
  * @max_sges: most SGEs allowed
  * @head: entries taken so far; advanced if true is returned
- * @rwqe: filled in
+ * @rwqe: filled in, except @rwqe->least
  * @corrupt: set if the ring's index or entry is invalid
  *
  * The index is read once, the entry copied once and checked in the copy.

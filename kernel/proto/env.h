@@ -78,7 +78,8 @@ bool hrp_env_srq_find(struct hrp_qp *qp, u32 srqn);
  * @qp: queue pair
  * @rwqe: filled in
  *
- * Return: true; false if there is none.
+ * Return: true; false if there is none, or if that of an SRQ is shorter than
+ * @rwqe->least: it stays there.
  */
 bool hrp_env_recv_take(struct hrp_qp *qp, struct hrp_rwqe *rwqe);
 

@@ -298,12 +298,14 @@ struct hrp_req {
  * @wr_id: returned in the completion
  * @length: bytes available, the sum over the SGEs
  * @nr_sges: number of SGEs
+ * @least: bytes that the next entry of an SRQ must have to be taken; 0: any
  * @sges: SGEs, up to the limit of the owner's receive queue
  */
 struct hrp_rwqe {
 	u64 wr_id;
 	u64 length;
 	u32 nr_sges;
+	u32 least;
 	struct hroce_sge sges[];
 };
 

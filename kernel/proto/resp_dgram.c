@@ -86,16 +86,26 @@ void hrp_resp_uc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	hrp_resp_msg_commit(qp, pkt, rx->nr_pkts);
 }
 
+/* Leave an entry of an SRQ that is too short to others, which may need it. */
+static bool ud_take(struct hrp_qp *qp, u32 len)
+{
+	if (qp->resp.srq)
+		qp->resp.rwqe->least = len;
+	return hrp_resp_take(qp);
+}
+
 void hrp_resp_ud_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 		       struct hrp_rx *rx)
 {
+	u32 len = HRW_GRH_LEN + pkt->payload_len;
+
 	if (pkt->qkey != qp->qkey) {
 		rx->drop = HROCE_DROP_QKEY;
 	} else if (pkt->payload_len > qp->mtu) {
 		rx->drop = HROCE_DROP_LENGTH;
-	} else if (!hrp_resp_take(qp)) {
+	} else if (!ud_take(qp, len)) {
 		rx->drop = HROCE_DROP_NO_WQE;
-	} else if (HRW_GRH_LEN + pkt->payload_len > qp->resp.rwqe->length) {
+	} else if (len > qp->resp.rwqe->length) {
 		rx->drop = HROCE_DROP_LENGTH;
 	} else {
 		rx->verdict = HRP_RX_ACCEPT;

@@ -221,6 +221,41 @@ static void ud_uses_srq(struct vt *t)
 	vt_verify(d, VT_GRH, 64, 1);
 }
 
+/* What is too short for a datagram is not kept from the next message. */
+static void long_datagram_takes_nothing(struct vt *t)
+{
+	struct ibv_srq *srq = vt_srq(&t->b, 64, 1, 0);
+	struct ibv_cq *rcq = vt_cq(&t->b, 64, NULL);
+	struct vt_opt ud = {
+		.type = IBV_QPT_UD, .srq = { NULL, srq }, .rcq = { NULL, rcq },
+	};
+	struct vt_mem *d = vt_mem(&t->b, 64 + VT_GRH, VT_ALL);
+	struct vt_mem *s = vt_mem(&t->a, 65, VT_ALL);
+	struct vt_pair *p = vt_pair(t, &ud), *rc;
+	struct vt_wr w = {
+		.op = IBV_WR_SEND, .id = 1, .local = s, .len = 65,
+		.flags = IBV_SEND_SIGNALED,
+		.ah = p->ah[0], .qpn = p->qp[1]->qp_num,
+	};
+
+	srq_pairs(t, &rc, 1, srq, rcq);
+	vt_srq_recv(srq, 1, d, 0, 64 + VT_GRH);
+	vt_send(p->qp[0], &w);
+	vt_expect(p->scq[0], 1, IBV_WC_SUCCESS);
+	vt_quiet(rcq, 20);
+	vt_send(rc->qp[0], &(struct vt_wr){
+		.op = IBV_WR_SEND, .id = 2, .local = s, .len = 64,
+		.flags = IBV_SEND_SIGNALED });
+	vt_expect(rc->scq[0], 2, IBV_WC_SUCCESS);
+	vt_expect(rcq, 1, IBV_WC_SUCCESS);
+	/* One that is short enough takes the next. */
+	vt_srq_recv(srq, 2, d, 0, 64 + VT_GRH);
+	w.len = 64;
+	vt_send(p->qp[0], &w);
+	vt_expect(p->scq[0], 1, IBV_WC_SUCCESS);
+	vt_expect(rcq, 2, IBV_WC_SUCCESS);
+}
+
 /* Thousands of messages through a ring of sixteen. */
 static void ring_wrap(struct vt *t)
 {
@@ -451,6 +486,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(last_wqe_reached),
 	VT_CASE(post_recv_on_qp_refused),
 	VT_CASE(ud_uses_srq),
+	VT_CASE(long_datagram_takes_nothing),
 	VT_CASE(ring_wrap),
 	VT_CASE(resize_keeps_entries),
 	VT_CASE(resize_bounds),
