@@ -46,9 +46,12 @@ static noinline_for_stack u8 reply_burst(struct hroce_qp *qp,
 	if (!b->more)
 		hroce_out_end(out);
 	spin_lock(&qp->recv.lock);
-	if (unlikely(status == HRP_MEM_FAULT))
-		status = hroce_fault_begin(qp, HROCE_FAULT_READ, &it);
-	return status;
+	if (likely(status == HROCE_WC_SUCCESS))
+		return status;
+	/* The peer may have had the packets that are in frames. */
+	hrp_burst_cut(b, out->tx.next);
+	return status == HRP_MEM_FAULT ?
+	       hroce_fault_begin(qp, HROCE_FAULT_READ, &it) : status;
 }
 
 /* The same for a selective acknowledgement, with its map. */

@@ -134,7 +134,7 @@ void hrp_burst_pkt(const struct hrp_burst *b, u32 i, struct hrp_pkt *pkt);
  * @nr_pkts: how many, fewer than @b has
  *
  * hrp_req_sent() must follow: RC and XRC resume behind them, UC sends the message
- * again.
+ * again. Or hrp_resp_sent(): what is sent again, or refused, begins behind them.
  */
 static inline void hrp_burst_cut(struct hrp_burst *b, u32 nr_pkts)
 {

@@ -283,10 +283,10 @@ static void ride(struct sim_qp *qp)
 }
 
 /* The first packets of the burst have left: their memory is there. */
-static void send_part(struct sim_qp *qp)
+static void send_part(struct sim_qp *qp, struct hrp_burst *b, u8 *bytes)
 {
-	u32 nr = sim_below(&qp->node->sim->rng, qp->req_burst.nr_pkts);
-	struct hrp_burst part = qp->req_burst;
+	u32 nr = sim_below(&qp->node->sim->rng, b->nr_pkts);
+	struct hrp_burst part = *b;
 
 	part.nr_pkts = nr;
 	part.op_last = part.op_middle;
@@ -294,11 +294,10 @@ static void send_part(struct sim_qp *qp)
 	part.se_last = false;
 	part.mem.len = nr * part.mtu;
 	if (!nr || qp->pace ||
-	    sim_mem_copy(qp->node, &part.mem, qp->req_bytes, false) !=
-			HROCE_WC_SUCCESS)
+	    sim_mem_copy(qp->node, &part.mem, bytes, false) != HROCE_WC_SUCCESS)
 		return;
-	sim_net_send(qp, &part, qp->req_bytes);
-	hrp_burst_cut(&qp->req_burst, nr);
+	sim_net_send(qp, &part, bytes);
+	hrp_burst_cut(b, nr);
 }
 
 static void requester_sent(void *ctx)
@@ -319,7 +318,7 @@ static void requester_sent(void *ctx)
 	else if (qp->pace)
 		sim_pace_give_back(qp, &qp->req_burst);
 	if (qp->req_status != HROCE_WC_SUCCESS)
-		send_part(qp);
+		send_part(qp, &qp->req_burst, qp->req_bytes);
 	hrp_req_sent(&qp->hrp, &qp->req_burst, qp->req_status);
 	if (qp->req_status == HRP_MEM_FAULT)
 		fetch(qp, own_memory_is_back);
@@ -393,6 +392,8 @@ static void answer_sent(void *ctx)
 		qp->resp_status = fill(qp, &qp->resp_burst, qp->resp_bytes);
 	if (qp->resp_status == HROCE_WC_SUCCESS)
 		sim_net_send(qp, &qp->resp_burst, qp->resp_bytes);
+	else
+		send_part(qp, &qp->resp_burst, qp->resp_bytes);
 	hrp_resp_sent(&qp->hrp, &qp->resp_burst, qp->resp_status);
 	take_pending(qp);
 	if (qp->resp_status == HRP_MEM_FAULT)

@@ -308,6 +308,22 @@ static void read_whose_memory_cannot_be_fetched(void)
 	rr_expect_nothing();
 }
 
+/* The peer has had what left before: the NAK is for the packet that it lacks. */
+static void read_whose_memory_ends(void)
+{
+	rr_begin(HRP_TYPE_RC);
+	rr_ask(HRP_OP_READ_REQ, 0, 3 * 1024);
+	rr_expect_read(0, 2, HRP_OP_READ_RESP_FIRST, 0, 2048);
+	hrp_burst_cut(&rr.burst, 1);
+	hrp_resp_sent(&rr.qp, &rr.burst, HRP_MEM_FAULT);
+	hrp_resp_read_ready(&rr.qp, true);
+	rr_expect_read(1, 2, HRP_OP_READ_RESP_MIDDLE, 1024, 2048);
+	hrp_burst_cut(&rr.burst, 1);
+	hrp_resp_sent(&rr.qp, &rr.burst, HRP_MEM_FAULT);
+	hrp_resp_read_ready(&rr.qp, false);
+	rr_expect_end(2, HRP_NAK_REM_ACCESS, 0);
+}
+
 static void atomic_whose_memory_is_fetched(void)
 {
 	struct hrp_pkt pkt;
@@ -574,7 +590,7 @@ static void answers_are_filled_in(void)
 
 int main(void)
 {
-	tap_plan(23);
+	tap_plan(24);
 	tap_run(read_is_answered_in_bursts);
 	tap_run(answers_follow_requests);
 	tap_run(read_of_nothing_is_answered);
@@ -587,6 +603,7 @@ int main(void)
 	tap_run(read_whose_memory_went_away);
 	tap_run(read_whose_memory_is_fetched);
 	tap_run(read_whose_memory_cannot_be_fetched);
+	tap_run(read_whose_memory_ends);
 	tap_run(atomic_whose_memory_is_fetched);
 	tap_run(atomic_is_executed_once);
 	tap_run(atomic_must_be_aligned_and_permitted);
