@@ -421,6 +421,15 @@ void hroce_qp_visit_all(struct hroce_dev *dev,
 void hroce_qp_stop(struct hroce_qp *qp);
 
 /**
+ * hroce_qp_forget_kept - free the packets that are kept
+ * @qp: queue pair in state ERR, or stopped by hroce_qp_stop() and never to go on
+ *
+ * And what it knows of those that its peer keeps: a peer answers what was asked
+ * because of that. Context: any but hard interrupts, no lock held.
+ */
+void hroce_qp_forget_kept(struct hroce_qp *qp);
+
+/**
  * hroce_qp_side_take - take the token of a side
  * @qp: queue pair
  * @side: one of its sides

@@ -51,19 +51,26 @@ static void qp_raise_events(struct hroce_qp *qp)
 	}
 }
 
-static void qp_set_error(struct hroce_qp *qp)
+void hroce_qp_forget_kept(struct hroce_qp *qp)
 {
 	struct hrp_keep *keep;
 
+	hroce_qp_lock(qp);
+	keep = hrp_keep_close(&qp->proto);
+	hroce_qp_unlock(qp);
+	hroce_keep_destroy(qp, keep);
+	hroce_sack_destroy(qp);
+}
+
+static void qp_set_error(struct hroce_qp *qp)
+{
 	hroce_qp_lock(qp);
 	WRITE_ONCE(qp->proto.state, HRP_ERR);
 	qp->send.flushing = true;
 	qp->recv.flushing = true;
 	hrp_resp_hold_end(&qp->proto);
-	keep = hrp_keep_close(&qp->proto);
 	hroce_qp_unlock(qp);
-	hroce_keep_destroy(qp, keep);
-	hroce_sack_destroy(qp);
+	hroce_qp_forget_kept(qp);
 	set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
 	set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
 }
@@ -298,16 +305,11 @@ void hroce_qp_end_flush(struct hroce_qp *qp)
 
 void hroce_qp_stop(struct hroce_qp *qp)
 {
-	struct hrp_keep *keep;
-
 	hroce_hold_end(qp);
 	hroce_qp_lock(qp);
 	qp->dead = true;
 	hroce_fault_forget(qp);
-	keep = hrp_keep_close(&qp->proto);
 	hroce_qp_unlock(qp);
-	hroce_keep_destroy(qp, keep);
-	hroce_sack_destroy(qp);
 
 	/* Runners, receivers and handlers are in epochs. */
 	hroce_epoch_wait();

@@ -402,6 +402,7 @@ void hroce_qp_quiesce(struct hroce_qp *qp, struct hroce_second *second,
 	struct hrp_pace *pace;
 
 	hroce_qp_stop(qp);
+	hroce_qp_forget_kept(qp);
 	hroce_early_drain(qp);
 	hroce_qp_end_flush(qp);
 	hroce_second_free(second);

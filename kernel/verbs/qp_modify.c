@@ -14,6 +14,7 @@
 #include "../datapath/mtu.h"
 #include "../datapath/qp.h"
 #include "../datapath/ring.h"
+#include "../datapath/spray.h"
 #include "../proto/pace.h"
 #include "../proto/req.h"
 #include "../proto/resp.h"
@@ -316,7 +317,8 @@ unlock:
  * A new address vector (SQD to SQD). Stopping cancels the timer and makes both
  * sides forget the memory that they wait for. So let them try again: they fetch
  * it again if it is still absent. The caller runs the requester, which arms the
- * timer. The second way was that of the address vector before.
+ * timer. What is kept stays, as the peer may be answering for parts of a READ. The
+ * second way, and those of several paths, were of the address vector before.
  */
 static void qp_update_path(struct hroce_qp *qp, const struct qp_change *c)
 {
@@ -328,6 +330,7 @@ static void qp_update_path(struct hroce_qp *qp, const struct qp_change *c)
 	hroce_qp_lock(qp);
 	hrp_resp_read_ready(&qp->proto, true);
 	hrp_req_mem_ready(&qp->proto, ktime_get_ns(), true);
+	hroce_spray_draw(qp);
 	qp->dead = false;
 	hroce_qp_unlock(qp);
 	/* An ACK that became held just before has lost its timer. */

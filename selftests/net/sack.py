@@ -9,8 +9,8 @@ import struct
 import sys
 import time
 
-from inject import ETH_P_ALL, Failure, Packet, RC_SEND_ONLY, SACK, SACK_ASK, Switched, Target, change, counters, dropped, heard
-from inject import only_counted, parted, run_cases, wait_counted
+from inject import ETH_P_ALL, Failure, Packet, RC_READ, RC_SEND_ONLY, SACK, SACK_ASK, Switched, Target, aeth, change
+from inject import counters, dropped, heard, only_counted, parted, run_cases, wait_counted
 
 sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir, "lib"))
 
@@ -20,6 +20,7 @@ QUESTION = b"hroc\1\0\0\0"
 SEQUENCE_NAK = 0x60
 NO_CREDITS = 0x1f
 ACK = 0x11
+READ_RESPONSE_FIRST, READ_RESPONSE_LAST = 0x0d, 0x0f
 
 
 class Asker:
@@ -150,8 +151,46 @@ def answers_switched_off(target):
         unwanted("rx_drop_opcode")(target)
 
 
+def read_in_parts(target):
+    """A READ goes on over a new path: a part of the answer was asked for apart before, and the rest is still kept."""
+    target.new("rc")
+    target.ask("reset")         # whose answers come from here
+    requests = target.socket_in(target.ns_a, "ea", ETH_P_ALL)
+
+    def answer(opcode, number):
+        packet = Packet(target, opcode, target.psn(number), b"%d" % number * 1024, aeth(NO_CREDITS, 1))
+        packet.mac_dst, packet.mac_src = target.mac_a, target.mac_b
+        packet.src, packet.dst, packet.qpn = target.ip_b, target.ip_a, target.pair["qpn_a"]
+        target.socket_b.send(packet.frame())
+
+    def asked_for(number, length):
+        wanted = (RC_READ, target.psn(number), length)
+        end = time.monotonic() + 5
+        while time.monotonic() < end:
+            for ip, start in heard(requests, target.mac_a):
+                opcode, psn, dmalen = struct.unpack(">B7xI12xI", parted(ip, start)[0].ljust(28)[:28])
+                if (opcode, psn & 0xffffff, dmalen) == wanted:
+                    return
+            time.sleep(0.005)
+        raise Failure(f"{wanted} was not asked for")
+
+    target.ask("read 4096")
+    asked_for(0, 4096)
+    answer(READ_RESPONSE_FIRST, 0)
+    answer(READ_RESPONSE_LAST, 3)
+    asked_for(1, 2048)
+    target.ask("path")
+    answer(READ_RESPONSE_FIRST, 1)
+    answer(READ_RESPONSE_LAST, 2)
+    found = target.ask("reuse 1")
+    if found != "done 0":
+        raise Failure(f"{found}")
+    target.check("neighbour")
+
+
 CASES = {
     "asked": asked,
+    "read_in_parts": read_in_parts,
     "unasked": unasked,
     "other_question": ignored("rx_drop_opcode", payload=b"hroc\2\0\0\0"),
     "short_question": ignored("rx_drop_opcode", payload=b"hroc"),

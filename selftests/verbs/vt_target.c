@@ -18,6 +18,8 @@
  *	alone		one message over the pair alone
  *	stream N	N WRITEs of 64 KB over the neighbour
  *	write N		a posts N WRITEs of three packets each
+ *	read N		a posts a READ of N bytes
+ *	path		a gets a new address vector, to the same peer
  *	reuse N		wait for N completions, change the memory at once, and
  *			answer with their statuses
  *	fail N		move a into the error state, then as reuse
@@ -249,6 +251,33 @@ static void write_some(struct target *g, int n)
 	printf("posted\n");
 }
 
+static void read_some(struct target *g, int n)
+{
+	vt_send(g->p->qp[0], &(struct vt_wr){
+		.op = IBV_WR_RDMA_READ, .id = 1, .local = g->s, .len = n,
+		.remote = g->d, .flags = IBV_SEND_SIGNALED });
+	printf("posted\n");
+}
+
+static void new_path(struct target *g)
+{
+	struct ibv_qp_attr attr = {
+		.ah_attr = {
+			.is_global = 1,
+			.port_num = VT_PORT,
+			.grh = {
+				.dgid = g->t.b.gid,
+				.sgid_index = g->t.a.gid_idx,
+				.hop_limit = 63,
+			},
+		},
+	};
+
+	vt_to(g->p->qp[0], IBV_QPS_SQD);
+	VT_EQ(ibv_modify_qp(g->p->qp[0], &attr, IBV_QP_AV), 0);
+	printf("done\n");
+}
+
 static void reuse(struct target *g, int n)
 {
 	printf("done");
@@ -356,6 +385,10 @@ int main(void)
 			stream(&g, n);
 		else if (sscanf(line, "write %d", &n) == 1)
 			write_some(&g, n);
+		else if (sscanf(line, "read %d", &n) == 1)
+			read_some(&g, n);
+		else if (!strncmp(line, "path", 4))
+			new_path(&g);
 		else if (sscanf(line, "reuse %d", &n) == 1)
 			reuse(&g, n);
 		else if (sscanf(line, "fail %d", &n) == 1) {
