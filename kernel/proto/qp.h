@@ -333,6 +333,7 @@ struct hrp_rdres_rest {
  * @nr_pkts: response packets; 0: never used
  * @replay: answers a duplicate; the payload is copied
  * @answered: all has been sent before
+ * @waits: memory was not present when it was to be sent last
  * @va: READ: start of the requested range
  * @rkey: READ: remote key, checked again for each burst
  * @len: READ: bytes
@@ -355,6 +356,7 @@ struct hrp_rdres {
 	u32 nr_pkts:24;
 	u32 replay:1;
 	u32 answered:1;
+	u32 waits:1;
 	u64 va;
 	u32 rkey;
 	u32 len;

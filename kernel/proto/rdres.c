@@ -292,6 +292,7 @@ bool hrp_rdres_return(struct hrp_resp *resp, u32 psn)
 	/* A duplicate may have set it back further. */
 	res->sent = min_t(u32, res->sent, (psn - res->psn) & HRP_PSN_MASK);
 	res->first = min_t(u32, res->first, res->sent);
+	res->waits = 1;
 	if ((s32)(resp->rd_reply - idx) > 0)
 		resp->rd_reply = idx;
 	return true;
@@ -348,6 +349,13 @@ bool hrp_rdres_is_read(struct hrp_resp *resp)
 	return res && res->opcode == HRP_OP_READ_REQ;
 }
 
+bool hrp_rdres_waits(struct hrp_resp *resp)
+{
+	const struct hrp_rdres *res = rdres_due(resp);
+
+	return res && res->waits;
+}
+
 bool hrp_rdres_next(struct hrp_qp *qp, struct hrp_burst *b)
 {
 	struct hrp_resp *resp = &qp->resp;
@@ -355,6 +363,7 @@ bool hrp_rdres_next(struct hrp_qp *qp, struct hrp_burst *b)
 
 	if (!res)
 		return false;
+	res->waits = 0;
 	if (res->opcode == HRP_OP_CMP_SWAP || res->opcode == HRP_OP_FETCH_ADD) {
 		hrp_burst_begin(b, qp, hrp_qp_service(qp) | HRP_OP_ATOMIC_ACK,
 				res->psn);

@@ -88,6 +88,17 @@ u32 hrp_rdres_oldest(const struct hrp_resp *resp);
 bool hrp_rdres_is_read(struct hrp_resp *resp);
 
 /**
+ * hrp_rdres_waits - was the next answer returned?
+ * @resp: responder
+ *
+ * The peer may have asked for others since, and the repetition of an answer may
+ * have been given up for them.
+ *
+ * Return: true if hrp_rdres_return() was the last that was done with it.
+ */
+bool hrp_rdres_waits(struct hrp_resp *resp);
+
+/**
  * hrp_rdres_next - the next response packets to send
  * @qp: queue pair
  * @b: filled in if true is returned

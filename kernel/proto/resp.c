@@ -318,7 +318,7 @@ void hrp_resp_read_ready(struct hrp_qp *qp, bool ok)
 	if (!qp->resp.rd_wait)
 		return;
 	qp->resp.rd_wait = 0;
-	if (!ok && hrp_rdres_next(qp, &b))
+	if (!ok && hrp_rdres_waits(&qp->resp) && hrp_rdres_next(qp, &b))
 		hrp_resp_sent(qp, &b, HROCE_WC_REM_ACCESS_ERR);
 }
 

@@ -324,6 +324,28 @@ static void read_whose_memory_ends(void)
 	rr_expect_end(2, HRP_NAK_REM_ACCESS, 0);
 }
 
+/* A repetition waits for memory, and the peer goes on: that is not refused. */
+static void repetition_whose_memory_cannot_be_fetched(void)
+{
+	u32 i;
+
+	rr_begin(HRP_TYPE_RC);
+	rr.qp.resp.max_dest_rd_atomic = 2;
+	for (i = 0; i < 2; i++) {
+		rr_ask(HRP_OP_READ_REQ, 0, 4);
+		rr_expect_read(0, 1, HRP_OP_READ_RESP_ONLY, 0, 4);
+	}
+	hrp_resp_sent(&rr.qp, &rr.burst, HRP_MEM_FAULT);
+	tap_eq(rr_ask(HRP_OP_READ_REQ, 1, 4), HRP_RX_ACCEPT);
+	tap_eq(rr_ask(HRP_OP_READ_REQ, 2, 4), HRP_RX_ACCEPT);
+	rr_expect_nothing();
+	hrp_resp_read_ready(&rr.qp, false);
+	rr_expect_read(1, 1, HRP_OP_READ_RESP_ONLY, 0, 4);
+	rr_expect_read(2, 1, HRP_OP_READ_RESP_ONLY, 0, 4);
+	rr_expect_nothing();
+	tap_eq(rr.qp.state, HRP_RTS);
+}
+
 static void atomic_whose_memory_is_fetched(void)
 {
 	struct hrp_pkt pkt;
@@ -590,7 +612,7 @@ static void answers_are_filled_in(void)
 
 int main(void)
 {
-	tap_plan(24);
+	tap_plan(25);
 	tap_run(read_is_answered_in_bursts);
 	tap_run(answers_follow_requests);
 	tap_run(read_of_nothing_is_answered);
@@ -604,6 +626,7 @@ int main(void)
 	tap_run(read_whose_memory_is_fetched);
 	tap_run(read_whose_memory_cannot_be_fetched);
 	tap_run(read_whose_memory_ends);
+	tap_run(repetition_whose_memory_cannot_be_fetched);
 	tap_run(atomic_whose_memory_is_fetched);
 	tap_run(atomic_is_executed_once);
 	tap_run(atomic_must_be_aligned_and_permitted);
