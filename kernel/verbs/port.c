@@ -309,11 +309,11 @@ int hroce_port_add_gid(const struct ib_gid_attr *attr, void **context)
 		return -EADDRNOTAVAIL;
 
 	/*
-	 * The table of a bare netdev also holds removed addresses, a default
-	 * GID that is no address, and the peers of point-to-point addresses.
-	 * See hroce_port_follow_addrs().
+	 * Of a point-to-point IPv4 address, ib_core offers the peer's. The table
+	 * of a bare netdev also holds removed addresses, and a default GID that
+	 * is no address. See hroce_port_follow_addrs().
 	 */
-	if (hroce_netdev_is_bare(dev->port.dev) &&
+	if ((ipv6_addr_v4mapped(addr) || hroce_netdev_is_bare(dev->port.dev)) &&
 	    !netdev_has_addr(dev->port.dev, addr))
 		addr = &in6addr_any;
 	hroce_port_addr_set(&dev->port, attr->index, addr);

@@ -79,6 +79,21 @@ mapped_pass_no_rule() {
 	mapped && unnoticed 10.90.0.2 10.90.0.1 && ip netns exec "$nsA" nft flush ruleset
 }
 
+# ib_core makes a GID of the peer of a point-to-point address: an address of another host, which the link does not have.
+peer_address() {
+	local dir=/sys/class/infiniband/nla/ports/1/gids gid=0000:0000:0000:0000:0000:ffff:0a57:0002 index server
+
+	ip -n "$nsA" address add 10.87.0.1 peer 10.87.0.2/32 dev ea && wait_for 5 grep -rqs $gid $dir || return
+	index=$(grep -rls $gid $dir) && unnoticed 10.90.0.7 10.87.0.2 || return
+	ip netns exec "$nsA" timeout 30 ibv_rc_pingpong -d nla -g "${index##*/}" 2>"/tmp/peer-$id" &
+	server=$!
+	wait_for 10 bash -c "ip netns exec $nsA ss -Hltn 'sport = 18515' | grep -q ." &&
+		ip netns exec "$nsA" timeout 20 ibv_rc_pingpong -d nla -g "${index##*/}" 127.0.0.1
+	kill $server 2>/dev/null
+	wait $server
+	grep "Failed to modify QP to RTR" "/tmp/peer-$id"
+}
+
 two_ends || { tap_case spoof.topology false; tap_done; exit 1; }
 tap_case spoof.fragmentation_needed too_big 10.90.0.1 10.90.0.2
 HROCE_FAMILY=6 tap_case spoof.packet_too_big too_big fd90::1 fd90::2
@@ -86,4 +101,5 @@ tap_case spoof.route_mtu route_mtu
 tap_case spoof.sources sources
 tap_case spoof.mapped mapped
 tap_case spoof.mapped_pass_no_rule mapped_pass_no_rule
+tap_case spoof.peer_address peer_address
 tap_done
