@@ -325,6 +325,8 @@ def netdevs(cases):
                  **{"ADDRESS/PREFIX": "10.77.0.1/24"})
     cases.run("doctor.duplicate_address", duplicate_repaired)
     cases.run("doctor.gids", full_table)
+    cases.broken("peer_address", "gid-missing", "ip address add 10.78.0.1 peer 10.79.0.1/32 dev eth0",
+                 "ip address flush dev eth0 to 10.78.0.1")
     cases.broken("mtu_small", "mtu-small", "ip link set eth0 mtu 1000", "ip link set eth0 mtu 9000")
     cases.broken("route_mtu", "route-mtu", "ip route replace 10.79.0.0/24 via 10.77.0.2 dev eth0 mtu 1400")
     cases.broken("route_mtu_locked", "route-mtu", "ip route replace 10.79.1.0/24 dev eth0 mtu lock 1400")
