@@ -4,7 +4,9 @@
  * rdma_cm announces the membership to switches (IGMP, MLD).
  */
 #include <linux/etherdevice.h>
+#include <linux/netdevice.h>
 #include <linux/rculist.h>
+#include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <net/if_inet6.h>
 #include <net/ip.h>
@@ -20,6 +22,35 @@ static void mcast_mac(const struct in6_addr *addr, u8 mac[ETH_ALEN])
 		ip_eth_mc_map(addr->s6_addr32[3], mac);
 	else
 		ipv6_eth_mc_map(addr, mac);
+}
+
+/*
+ * The netdev counts references to a MAC address: one for each member. A netdev
+ * that leaves its namespace drops them all; later ones are not of this link,
+ * which may still have members.
+ */
+static int mcast_add_mac(struct hroce_dev *dev, const struct in6_addr *addr)
+{
+	u8 mac[ETH_ALEN];
+	int err = -ENODEV;
+
+	mcast_mac(addr, mac);
+	rtnl_lock();
+	if (dev->port.hooked)
+		err = dev_mc_add(dev->port.dev, mac);
+	rtnl_unlock();
+	return err;
+}
+
+static void mcast_del_mac(struct hroce_dev *dev, const struct in6_addr *addr)
+{
+	u8 mac[ETH_ALEN];
+
+	mcast_mac(addr, mac);
+	rtnl_lock();
+	if (dev->port.hooked)
+		dev_mc_del(dev->port.dev, mac);
+	rtnl_unlock();
 }
 
 static struct hroce_mcast_qp *mcast_member(struct hroce_mcast *group,
@@ -77,7 +108,6 @@ int hroce_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	struct hroce_dev *dev = to_hdev(ibqp->device);
 	struct hroce_mcast_qp *member;
 	struct hroce_mcast *group;
-	u8 mac[ETH_ALEN];
 	int err = -ENOMEM;
 
 	group = kzalloc(sizeof(*group), GFP_KERNEL_ACCOUNT);
@@ -88,14 +118,12 @@ int hroce_mcast_attach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	INIT_LIST_HEAD(&group->members);
 	member->qp = to_hqp(ibqp);
 
-	/* The netdev counts references: one for each member. */
-	mcast_mac(&group->addr, mac);
-	err = dev_mc_add(dev->port.dev, mac);
+	err = mcast_add_mac(dev, &group->addr);
 	if (err)
 		goto free;
 	err = mcast_join(dev, &group, &member);
 	if (err)
-		dev_mc_del(dev->port.dev, mac);
+		mcast_del_mac(dev, &group->addr);
 free:
 	kfree(group);
 	kfree(member);
@@ -108,7 +136,6 @@ int hroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	struct hroce_mcast_qp *member = NULL;
 	struct hroce_mcast *group;
 	struct in6_addr addr;
-	u8 mac[ETH_ALEN];
 
 	memcpy(&addr, gid->raw, sizeof(addr));
 	spin_lock(&dev->mcast.lock);
@@ -131,7 +158,6 @@ int hroce_mcast_detach(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 
 	/* hroce_qp_stop() waits for readers that still see the queue pair. */
 	kfree_rcu(member, rcu);
-	mcast_mac(&addr, mac);
-	dev_mc_del(dev->port.dev, mac);
+	mcast_del_mac(dev, &addr);
 	return 0;
 }

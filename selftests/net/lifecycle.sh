@@ -159,6 +159,21 @@ move_netdev_under_traffic() {
 	rdma link del nlb
 }
 
+# What the host has joined in the new namespace stays joined, however late the queue pairs leave their groups.
+move_netdev_with_groups() {
+	local pid
+
+	fresh || return
+	HROCE_DEV=nla timeout -s KILL 120 "$build/vt_member" 224.0.0.1 3000 >"/tmp/member-$id" &
+	pid=$!
+	wait_for 60 grep -q ready "/tmp/member-$id" && ip -n "$nsA" link set ea netns "$nsB" up &&
+		wait_for 30 gone nla || return
+	kill $pid
+	wait $pid
+	ip -n "$nsB" maddress show dev ea
+	ip -n "$nsB" maddress show dev ea | grep -q 'link *01:00:5e:00:00:01'
+}
+
 # A slow machine takes seconds for it: retries last for 17 s.
 carrier_lost_and_back() {
 	fresh || return
@@ -334,6 +349,7 @@ tap_case lifecycle.connected_while_deleted connected_while_deleted
 tap_case lifecycle.delete_netdev_under_traffic delete_netdev_under_traffic
 tap_case lifecycle.delete_namespace_under_traffic delete_namespace_under_traffic
 tap_case lifecycle.move_netdev_under_traffic move_netdev_under_traffic
+tap_case lifecycle.move_netdev_with_groups move_netdev_with_groups
 tap_case lifecycle.carrier_lost_and_back carrier_lost_and_back
 tap_case lifecycle.flapping flapping
 tap_case lifecycle.addresses_removed_under_traffic addresses_removed_under_traffic
