@@ -415,7 +415,8 @@ void hroce_qp_visit_all(struct hroce_dev *dev,
  * @qp: queue pair; for destruction already removed from hroce_dev.qps
  *
  * Sets @qp->dead and waits for runners, timer and tasklets. After return the
- * caller is the only user, until it clears @qp->dead under both locks.
+ * caller is the only user, until it clears @qp->dead under both locks. Packets
+ * that are kept stay, see hroce_qp_forget_kept().
  * Context: process, may sleep.
  */
 void hroce_qp_stop(struct hroce_qp *qp);

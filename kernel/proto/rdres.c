@@ -240,6 +240,7 @@ enum hrp_again hrp_rdres_replay(struct hrp_qp *qp, const struct hrp_pkt *pkt)
 	}
 	if ((s32)(resp->rd_reply - idx) > 0)
 		resp->rd_reply = idx;
+	res->waits = 0;
 	if (res->sent == res->end)
 		res->answered = 1;
 	if (resp->follows)

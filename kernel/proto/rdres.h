@@ -94,7 +94,7 @@ bool hrp_rdres_is_read(struct hrp_resp *resp);
  * The peer may have asked for others since, and the repetition of an answer may
  * have been given up for them.
  *
- * Return: true if hrp_rdres_return() was the last that was done with it.
+ * Return: true if it was returned and not asked for again since.
  */
 bool hrp_rdres_waits(struct hrp_resp *resp);
 
