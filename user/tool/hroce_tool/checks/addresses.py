@@ -36,5 +36,8 @@ def check_netdev(link, netdev):
 def check(links):
     found = []
     for link in links:
-        found += check_netdev(link, link.netdev())
+        netdev = link.netdev()
+        # None: the link has just been removed.
+        if netdev:
+            found += check_netdev(link, netdev)
     return found
