@@ -88,12 +88,13 @@ shortest() {
 	cuts 1 && awk -v least="$1" -v most="$2" 'NR > 1 && (!min || $1 - was < min) { min = $1 - was } { was = $1 }
 		END { print "shortest: " min; exit !(min >= least && min <= most) }' "/tmp/cuts-$id"
 }
-# A raise comes between cuts, so that there is something to cut.
+# A raise comes between cuts, so that there is something to cut. A cut is traced some time after its time was taken, so
+# short times are not exact.
 monitor_period() {
 	local common=(time_reset 60000 byte_reset 0 dce_tcp_rtt 131071)
 
 	with shortest 130000 100000000 -- rate_reduce_monitor_period 131071 "${common[@]}" &&
-		with shortest 40 100000 -- rate_reduce_monitor_period 40 "${common[@]}"
+		with shortest 0 100000 -- rate_reduce_monitor_period 40 "${common[@]}"
 }
 
 # usage: second LEAST MOST: the rate after the second notification that cuts, if the first one sets 1 Gbit/s
