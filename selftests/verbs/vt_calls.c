@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -103,11 +104,14 @@ static void process(uint32_t seed)
 	pthread_t threads[16];
 	int i;
 
+	/* One that hangs would hold the standard output open. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	shared_open(&shared, vt_dev_name(0), seed);
 	for (i = 0; i < cfg.threads; i++) {
 		struct caller *c = &callers[i];
 
 		c->shared = &shared;
+		c->room = room_open(i);
 		c->rand = seed * 64 + i + 1;
 		c->dies_at = -1;
 		if (!i && seed % 2)

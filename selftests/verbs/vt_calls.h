@@ -26,6 +26,8 @@ enum kind {
 #define CALLS_FDS	16
 #define CALLS_RINGS	16
 #define CALLS_BUF	(1ul << 20)
+#define CALLS_ATTRS	20
+#define CALLS_ROOM	(1ul << 20)
 
 /**
  * struct shared - what the threads of a process know; all of it may be wrong
@@ -60,13 +62,34 @@ struct shared {
 };
 
 /**
+ * struct room - memory that the kernel is told to read and to write
+ * @core: a command
+ * @udata: its driver data
+ * @in: attributes that are handed in
+ * @out: answers, of a command from the first one on
+ * @uout: driver data of the answer
+ *
+ * Addresses and lengths are damaged on purpose, so the kernel may write in
+ * front of it and far behind it: it lies where nothing else is near.
+ */
+struct room {
+	unsigned char core[512];
+	unsigned char udata[64];
+	unsigned char in[CALLS_ATTRS][64];
+	unsigned char out[CALLS_ATTRS][256];
+	unsigned char uout[128];
+};
+
+/**
  * struct caller - one thread
  * @shared: what it has in common with others
+ * @room: what it shares with the kernel
  * @rand: state of its random numbers
  * @dies_at: call at which it kills the process, or -1
  */
 struct caller {
 	struct shared *shared;
+	struct room *room;
 	uint64_t rand;
 	long dies_at;
 };
@@ -78,6 +101,7 @@ void calls_made_by_ioctl(enum kind kind);
 
 /* vt_calls_one.c */
 void shared_open(struct shared *s, const char *dev, uint32_t seed);
+struct room *room_open(unsigned int nr);
 uint32_t calls_rand(struct caller *c);
 bool calls_chance(struct caller *c, unsigned int one_in);
 uint32_t calls_handle(struct caller *c, enum kind kind);
@@ -86,15 +110,14 @@ void calls_learn_fd(struct caller *c, int fd);
 void calls_learn_rings(struct caller *c, const void *udata, size_t len);
 uint32_t calls_size(struct caller *c);
 uint32_t calls_access(struct caller *c);
-size_t calls_udata(struct caller *c, unsigned char *udata);
+size_t calls_udata(struct caller *c);
 void calls_break(struct caller *c, unsigned char *p, size_t len);
 void calls_one(struct caller *c);
 
 /* vt_calls_write.c, vt_calls_ioctl.c */
 void calls_write(struct caller *c);
 void calls_ioctl(struct caller *c);
-void calls_invoke(struct caller *c, uint32_t cmd, void *in, size_t in_len,
-		  void *out, size_t out_len, void *uin, size_t uin_len,
-		  void *uout, size_t uout_len, int *err);
+int calls_invoke(struct caller *c, uint32_t cmd, size_t in_len, size_t out_len,
+		 size_t uin_len, size_t uout_len);
 
 #endif

@@ -14,9 +14,6 @@
 
 #include "vt_calls.h"
 
-#define MAX_ATTRS	20
-#define MAX_OUT		256
-
 /* How the value of an attribute is made up. */
 enum how {
 	END,
@@ -59,7 +56,7 @@ struct method {
 	uint16_t id;
 	uint8_t makes;
 	bool driver;
-	struct attr attr[MAX_ATTRS];
+	struct attr attr[CALLS_ATTRS];
 };
 
 static const struct method methods[] = {
@@ -198,14 +195,10 @@ static const struct method methods[] = {
  * struct request - an ioctl being built
  * @hdr: its head
  * @attrs: attributes
- * @in: bytes of those that are handed in
- * @out: answers
  */
 struct request {
 	struct ib_uverbs_ioctl_hdr hdr;
-	struct ib_uverbs_attr attrs[MAX_ATTRS + 4];
-	unsigned char in[MAX_ATTRS][64];
-	unsigned char out[MAX_ATTRS][MAX_OUT];
+	struct ib_uverbs_attr attrs[CALLS_ATTRS + 4];
 };
 
 static int request_send(struct caller *c, struct request *r, unsigned int nr,
@@ -228,11 +221,11 @@ static void add(struct request *r, unsigned int *nr, uint16_t id, uint16_t len,
 	};
 }
 
-/* A write command in the dress of an ioctl. */
-void calls_invoke(struct caller *c, uint32_t cmd, void *in, size_t in_len,
-		  void *out, size_t out_len, void *uin, size_t uin_len,
-		  void *uout, size_t uout_len, int *err)
+/* A write command in the dress of an ioctl. Returns 0 or errno. */
+int calls_invoke(struct caller *c, uint32_t cmd, size_t in_len, size_t out_len,
+		 size_t uin_len, size_t uout_len)
 {
+	struct room *room = c->room;
 	struct request r = {};
 	unsigned int nr = 0;
 	uint64_t word = 0;
@@ -242,21 +235,22 @@ void calls_invoke(struct caller *c, uint32_t cmd, void *in, size_t in_len,
 	add(&r, &nr, UVERBS_ATTR_WRITE_CMD, 8, cmd);
 	/* The old form begins with the address of the answer. */
 	if (in_len && in_len <= 8)
-		memcpy(&word, in, in_len);
+		memcpy(&word, room->core, in_len);
 	if (in_len)
 		add(&r, &nr, UVERBS_ATTR_CORE_IN, in_len,
-		    in_len <= 8 ? word : (uintptr_t)in);
+		    in_len <= 8 ? word : (uintptr_t)room->core);
 	if (out_len)
-		add(&r, &nr, UVERBS_ATTR_CORE_OUT, out_len, (uintptr_t)out);
+		add(&r, &nr, UVERBS_ATTR_CORE_OUT, out_len, (uintptr_t)room->out);
 	word = 0;
 	if (uin_len && uin_len <= 8)
-		memcpy(&word, uin, uin_len);
+		memcpy(&word, room->udata, uin_len);
 	if (uin_len)
 		add(&r, &nr, UVERBS_ATTR_UHW_IN, uin_len,
-		    uin_len <= 8 ? word : (uintptr_t)uin);
+		    uin_len <= 8 ? word : (uintptr_t)room->udata);
 	if (uout_len)
-		add(&r, &nr, UVERBS_ATTR_UHW_OUT, uout_len, (uintptr_t)uout);
-	*err = request_send(c, &r, nr, cmd != IB_USER_VERBS_CMD_GET_CONTEXT);
+		add(&r, &nr, UVERBS_ATTR_UHW_OUT, uout_len,
+		    (uintptr_t)room->uout);
+	return request_send(c, &r, nr, cmd != IB_USER_VERBS_CMD_GET_CONTEXT);
 }
 
 static void fill(struct caller *c, unsigned char *p, size_t len)
@@ -297,9 +291,9 @@ static uint64_t value(struct caller *c, const struct attr *a)
 }
 
 static void learn(struct caller *c, const struct method *m,
-		  const struct request *r, const unsigned char *uout)
+		  const struct request *r)
 {
-	for (int i = 0; i < r->hdr.num_attrs && i < MAX_ATTRS; i++) {
+	for (int i = 0; i < r->hdr.num_attrs && i < CALLS_ATTRS; i++) {
 		const struct attr *a = m->attr;
 
 		while (a->how && a->id != r->attrs[i].attr_id)
@@ -309,18 +303,18 @@ static void learn(struct caller *c, const struct method *m,
 		else if (a->how == MAKES && m->makes)
 			calls_learn(c, m->makes, r->attrs[i].data);
 		if (m->makes == KIND_QP && a->how == OUT && a->arg == 4)
-			memcpy(&c->shared->qpns[calls_rand(c) % 16], r->out[i],
-			       4);
+			memcpy(&c->shared->qpns[calls_rand(c) % 16],
+			       c->room->out[i], 4);
 	}
 	if (m->makes == KIND_CQ || m->makes == KIND_QP || m->makes == KIND_SRQ)
-		calls_learn_rings(c, uout, 48);
+		calls_learn_rings(c, c->room->uout, 48);
 }
 
 void calls_ioctl(struct caller *c)
 {
 	const struct method *m = &methods[calls_rand(c) %
 					  (sizeof(methods) / sizeof(*methods))];
-	unsigned char udata[64] = {}, uout[96] = {};
+	struct room *room = c->room;
 	struct request r = {};
 	const struct attr *a;
 	unsigned int nr = 0;
@@ -336,26 +330,26 @@ void calls_ioctl(struct caller *c)
 		if (a->how == FD && !calls_chance(c, 3))
 			continue;
 		if (a->how == OUT) {
-			add(&r, &nr, a->id, a->arg, (uintptr_t)r.out[nr]);
+			add(&r, &nr, a->id, a->arg, (uintptr_t)room->out[nr]);
 		} else if (a->how == IN) {
-			fill(c, r.in[nr], a->arg);
-			add(&r, &nr, a->id, a->arg, (uintptr_t)r.in[nr]);
+			fill(c, room->in[nr], a->arg);
+			add(&r, &nr, a->id, a->arg, (uintptr_t)room->in[nr]);
 		} else {
 			add(&r, &nr, a->id, a->len, value(c, a));
 		}
 	}
-	ulen = calls_udata(c, udata);
-	memcpy(&word, udata, 8);
+	ulen = calls_udata(c);
+	memcpy(&word, room->udata, 8);
 	if (m->driver && ulen)
 		add(&r, &nr, UVERBS_ATTR_UHW_IN, ulen,
-		    ulen <= 8 ? word : (uintptr_t)udata);
+		    ulen <= 8 ? word : (uintptr_t)room->udata);
 	if (m->driver && !calls_chance(c, 16))
 		add(&r, &nr, UVERBS_ATTR_UHW_OUT, calls_chance(c, 16) ?
-		    calls_rand(c) % 96 : 48, (uintptr_t)uout);
+		    calls_rand(c) % 96 : 48, (uintptr_t)room->uout);
 	err = request_send(c, &r, nr, true);
 	calls_count(!err);
 	if (!err && m->makes) {
 		calls_made_by_ioctl(m->makes);
-		learn(c, m, &r, uout);
+		learn(c, m, &r);
 	}
 }

@@ -13,6 +13,7 @@
 
 #include <infiniband/verbs.h>
 #include <rdma/hroce-abi.h>
+#include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_ioctl.h>
 
 #include "vt_calls.h"
@@ -67,8 +68,6 @@ void calls_learn_fd(struct caller *c, int fd)
 	if (fd < 0)
 		return;
 	calls_made(KIND_FD);
-	/* What another thread has read must not be waited for. */
-	fcntl(fd, F_SETFL, O_NONBLOCK);
 	at = __atomic_fetch_add(&s->nr_fds, 1, __ATOMIC_RELAXED) % CALLS_FDS;
 	old = __atomic_exchange_n(&s->fds[at], fd, __ATOMIC_RELAXED);
 	if (old > 0)
@@ -118,7 +117,7 @@ uint32_t calls_access(struct caller *c)
 }
 
 /* What the driver may want to hear: words that are small, or anything. Returns bytes, a multiple of 8. */
-size_t calls_udata(struct caller *c, unsigned char *udata)
+size_t calls_udata(struct caller *c)
 {
 	size_t len = calls_rand(c) % 4 * 8;
 	uint64_t word;
@@ -138,7 +137,7 @@ size_t calls_udata(struct caller *c, unsigned char *udata)
 		default:
 			word = 0;
 		}
-		memcpy(udata + i, &word, 8);
+		memcpy(c->room->udata + i, &word, 8);
 	}
 	return len;
 }
@@ -213,6 +212,19 @@ static int open_device(const char *dev)
 	return fd;
 }
 
+/* Its address differs in several bits from those of all else. */
+struct room *room_open(unsigned int nr)
+{
+	void *at = (void *)(0x2a00000000ul + ((unsigned long)nr << 24));
+	void *room = mmap(at, CALLS_ROOM, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+			  -1, 0);
+
+	if (room == MAP_FAILED)
+		_exit(1);
+	return room;
+}
+
 void shared_open(struct shared *s, const char *dev, uint32_t seed)
 {
 	struct caller c = { .shared = s, .rand = seed };
@@ -222,6 +234,7 @@ void shared_open(struct shared *s, const char *dev, uint32_t seed)
 		fprintf(stderr, "cannot open %s\n", dev);
 		_exit(1);
 	}
+	c.room = room_open(0);
 	s->opens = seed / 2 % 2;
 	find_gid(s, dev);
 	s->buf = mmap(NULL, CALLS_BUF, PROT_READ | PROT_WRITE,
@@ -230,17 +243,16 @@ void shared_open(struct shared *s, const char *dev, uint32_t seed)
 		_exit(1);
 	/* The context comes first; one in 16 processes does without. */
 	for (int i = 0; i < 8 && !calls_chance(&c, 16); i++) {
-		uint64_t in[2] = {}, out[16] = {}, uout[16] = {};
-		int err;
+		if (!calls_invoke(&c, IB_USER_VERBS_CMD_GET_CONTEXT, 8, 8, 8,
+				  88)) {
+			int fd;
 
-		in[0] = (uintptr_t)out;
-		calls_invoke(&c, 0 /* GET_CONTEXT */, in, 8, out, 8, &in[1], 8,
-			     uout, 88, &err);
-		if (!err) {
-			calls_learn_fd(&c, out[0] & 0xffffffff);
+			memcpy(&fd, c.room->out, sizeof(fd));
+			calls_learn_fd(&c, fd);
 			break;
 		}
 	}
+	munmap(c.room, CALLS_ROOM);
 }
 
 /* Scribble in a ring. */
@@ -273,20 +285,36 @@ static void use_ring(struct caller *c)
 	munmap(word, size);
 }
 
+/*
+ * Read, without waiting for what another thread has read already. Another
+ * one may close the descriptor meanwhile, so that its number becomes that of
+ * a new file: that one would be waited for.
+ */
+static void read_events(int fd)
+{
+	char events[64];
+	int own = dup(fd);
+
+	if (own < 0)
+		return;
+	fcntl(own, F_SETFL, O_NONBLOCK);
+	calls_count(read(own, events, sizeof(events)) > 0);
+	close(own);
+}
+
 /* Read, poll, kick, close. */
 static void use_fd(struct caller *c)
 {
 	unsigned int at = calls_rand(c) % CALLS_FDS;
 	int fd = __atomic_load_n(&c->shared->fds[at], __ATOMIC_RELAXED);
 	struct pollfd p = { .fd = fd, .events = POLLIN };
-	char events[64];
 
 	if (fd <= 0)
 		return;
 	switch (calls_rand(c) % 8) {
 	case 0:
 		if (poll(&p, 1, 0) == 1)
-			calls_count(read(fd, events, sizeof(events)) > 0);
+			read_events(fd);
 		break;
 	case 1:
 		if (__atomic_compare_exchange_n(&c->shared->fds[at], &fd, 0,
@@ -313,6 +341,7 @@ static void use_memory(struct caller *c)
 
 void calls_one(struct caller *c)
 {
+	memset(c->room, 0, sizeof(*c->room));
 	switch (calls_rand(c) % 16) {
 	case 0:
 	case 1:

@@ -14,7 +14,7 @@
 #include "vt_calls.h"
 
 #define EXTENDED	0x80000000u
-#define MAX_CMD		512
+#define MAX_CMD		sizeof(((struct room *)0)->core)
 
 /**
  * struct command - one command, being built
@@ -24,7 +24,6 @@
  * @makes: kind of object that it makes, whose handle comes first
  * @breaks: kind of the handle that it may end, unused otherwise
  * @core: as uverbs wants it
- * @out: answer
  */
 struct command {
 	uint32_t nr;
@@ -32,7 +31,6 @@ struct command {
 	size_t out_len;
 	enum kind makes;
 	union {
-		unsigned char bytes[MAX_CMD];
 		struct ib_uverbs_create_ah ah;
 		struct ib_uverbs_reg_mr mr;
 		struct ib_uverbs_rereg_mr rereg;
@@ -51,13 +49,10 @@ struct command {
 		struct ib_uverbs_open_xrcd xrcd;
 		struct ib_uverbs_attach_mcast mcast;
 		struct ib_uverbs_query_port port;
-		uint32_t w[MAX_CMD / 4];
-		uint64_t q[MAX_CMD / 8];
-	} core;
-	union {
 		unsigned char bytes[MAX_CMD];
 		uint32_t w[MAX_CMD / 4];
-	} out;
+		uint64_t q[MAX_CMD / 8];
+	} *core;
 };
 
 static void fill_ah(struct caller *c, struct ib_uverbs_ah_attr *a)
@@ -76,40 +71,40 @@ static uint64_t some_address(struct caller *c)
 
 static void build_ah(struct caller *c, struct command *m)
 {
-	m->len = sizeof(m->core.ah);
+	m->len = sizeof(m->core->ah);
 	m->out_len = 4;
 	m->makes = KIND_AH;
-	m->core.ah.pd_handle = calls_handle(c, KIND_PD);
-	fill_ah(c, &m->core.ah.attr);
+	m->core->ah.pd_handle = calls_handle(c, KIND_PD);
+	fill_ah(c, &m->core->ah.attr);
 }
 
 static void build_mr(struct caller *c, struct command *m)
 {
-	m->len = sizeof(m->core.mr);
+	m->len = sizeof(m->core->mr);
 	m->out_len = 12;
 	m->makes = KIND_MR;
-	m->core.mr.start = some_address(c);
-	m->core.mr.length = calls_rand(c) % (CALLS_BUF / 4);
-	m->core.mr.hca_va = m->core.mr.start;
-	m->core.mr.pd_handle = calls_handle(c, KIND_PD);
-	m->core.mr.access_flags = calls_access(c);
+	m->core->mr.start = some_address(c);
+	m->core->mr.length = calls_rand(c) % (CALLS_BUF / 4);
+	m->core->mr.hca_va = m->core->mr.start;
+	m->core->mr.pd_handle = calls_handle(c, KIND_PD);
+	m->core->mr.access_flags = calls_access(c);
 	if (calls_chance(c, 16)) {
-		m->core.mr.start = m->core.mr.hca_va = 0;
-		m->core.mr.length = UINT64_MAX;
+		m->core->mr.start = m->core->mr.hca_va = 0;
+		m->core->mr.length = UINT64_MAX;
 	}
 }
 
 static void build_rereg(struct caller *c, struct command *m)
 {
-	m->len = sizeof(m->core.rereg);
+	m->len = sizeof(m->core->rereg);
 	m->out_len = 8;
-	m->core.rereg.mr_handle = calls_handle(c, KIND_MR);
-	m->core.rereg.flags = calls_rand(c) % 8;
-	m->core.rereg.start = some_address(c);
-	m->core.rereg.length = calls_rand(c) % (CALLS_BUF / 4);
-	m->core.rereg.hca_va = m->core.rereg.start;
-	m->core.rereg.pd_handle = calls_handle(c, KIND_PD);
-	m->core.rereg.access_flags = calls_access(c);
+	m->core->rereg.mr_handle = calls_handle(c, KIND_MR);
+	m->core->rereg.flags = calls_rand(c) % 8;
+	m->core->rereg.start = some_address(c);
+	m->core->rereg.length = calls_rand(c) % (CALLS_BUF / 4);
+	m->core->rereg.hca_va = m->core->rereg.start;
+	m->core->rereg.pd_handle = calls_handle(c, KIND_PD);
+	m->core->rereg.access_flags = calls_access(c);
 }
 
 static void build_cq(struct caller *c, struct command *m)
@@ -119,16 +114,16 @@ static void build_cq(struct caller *c, struct command *m)
 
 	m->makes = KIND_CQ;
 	if (m->nr & EXTENDED) {
-		m->len = sizeof(m->core.ex_cq);
+		m->len = sizeof(m->core->ex_cq);
 		m->out_len = sizeof(struct ib_uverbs_ex_create_cq_resp);
-		m->core.ex_cq.cqe = calls_size(c);
-		m->core.ex_cq.comp_channel = channel;
-		m->core.ex_cq.flags = calls_rand(c) % 4;
+		m->core->ex_cq.cqe = calls_size(c);
+		m->core->ex_cq.comp_channel = channel;
+		m->core->ex_cq.flags = calls_rand(c) % 4;
 	} else {
-		m->len = sizeof(m->core.cq);
+		m->len = sizeof(m->core->cq);
 		m->out_len = 8;
-		m->core.cq.cqe = calls_size(c);
-		m->core.cq.comp_channel = channel;
+		m->core->cq.cqe = calls_size(c);
+		m->core->cq.comp_channel = channel;
 	}
 }
 
@@ -139,13 +134,13 @@ static void build_qp(struct caller *c, struct command *m)
 		IBV_QPT_XRC_SEND, IBV_QPT_XRC_RECV, IBV_QPT_RAW_PACKET,
 	};
 	bool extended = m->nr & EXTENDED;
-	struct ib_uverbs_ex_create_qp *q = &m->core.ex_qp;
+	struct ib_uverbs_ex_create_qp *q = &m->core->ex_qp;
 
 	/* The old form has the same fields behind the address of the answer. */
 	if (!extended)
-		q = (void *)&m->core.qp.user_handle;
+		q = (void *)&m->core->qp.user_handle;
 	m->makes = KIND_QP;
-	m->len = extended ? sizeof(m->core.ex_qp) : sizeof(m->core.qp);
+	m->len = extended ? sizeof(m->core->ex_qp) : sizeof(m->core->qp);
 	m->out_len = extended ? sizeof(struct ib_uverbs_ex_create_qp_resp) :
 				sizeof(struct ib_uverbs_create_qp_resp);
 	q->qp_type = types[calls_rand(c) % sizeof(types)];
@@ -166,20 +161,20 @@ static void build_qp(struct caller *c, struct command *m)
 
 static void build_open_qp(struct caller *c, struct command *m)
 {
-	m->len = sizeof(m->core.open_qp);
+	m->len = sizeof(m->core->open_qp);
 	m->out_len = sizeof(struct ib_uverbs_create_qp_resp);
 	m->makes = KIND_QP;
-	m->core.open_qp.pd_handle = calls_handle(c, KIND_XRCD);
-	m->core.open_qp.qpn = c->shared->qpns[calls_rand(c) % 16];
-	m->core.open_qp.qp_type = IBV_QPT_XRC_RECV;
+	m->core->open_qp.pd_handle = calls_handle(c, KIND_XRCD);
+	m->core->open_qp.qpn = c->shared->qpns[calls_rand(c) % 16];
+	m->core->open_qp.qp_type = IBV_QPT_XRC_RECV;
 }
 
 /* Mostly a step that some state allows. */
 static void build_modify(struct caller *c, struct command *m)
 {
-	struct ib_uverbs_modify_qp *q = &m->core.modify.base;
+	struct ib_uverbs_modify_qp *q = &m->core->modify.base;
 
-	m->len = m->nr & EXTENDED ? sizeof(m->core.modify) : sizeof(*q);
+	m->len = m->nr & EXTENDED ? sizeof(m->core->modify) : sizeof(*q);
 	m->out_len = m->nr & EXTENDED ? 8 : 0;
 	q->qp_handle = calls_handle(c, KIND_QP);
 	q->qp_state = calls_rand(c) % 8;
@@ -224,7 +219,7 @@ static void build_modify(struct caller *c, struct command *m)
 	if (calls_chance(c, 16))
 		q->attr_mask ^= 1u << calls_rand(c) % 26;
 	if (m->nr & EXTENDED && calls_chance(c, 4))
-		m->core.modify.rate_limit = calls_rand(c);
+		m->core->modify.rate_limit = calls_rand(c);
 }
 
 static void build_srq(struct caller *c, struct command *m)
@@ -232,28 +227,28 @@ static void build_srq(struct caller *c, struct command *m)
 	m->out_len = sizeof(struct ib_uverbs_create_srq_resp);
 	m->makes = KIND_SRQ;
 	if (m->nr == IB_USER_VERBS_CMD_CREATE_SRQ) {
-		m->len = sizeof(m->core.srq);
-		m->core.srq.pd_handle = calls_handle(c, KIND_PD);
-		m->core.srq.max_wr = calls_size(c);
-		m->core.srq.max_sge = calls_rand(c) % 8;
+		m->len = sizeof(m->core->srq);
+		m->core->srq.pd_handle = calls_handle(c, KIND_PD);
+		m->core->srq.max_wr = calls_size(c);
+		m->core->srq.max_sge = calls_rand(c) % 8;
 	} else {
-		m->len = sizeof(m->core.xsrq);
-		m->core.xsrq.srq_type = calls_rand(c) % 3;
-		m->core.xsrq.pd_handle = calls_handle(c, KIND_PD);
-		m->core.xsrq.max_wr = calls_size(c);
-		m->core.xsrq.max_sge = calls_rand(c) % 8;
-		m->core.xsrq.xrcd_handle = calls_handle(c, KIND_XRCD);
-		m->core.xsrq.cq_handle = calls_handle(c, KIND_CQ);
+		m->len = sizeof(m->core->xsrq);
+		m->core->xsrq.srq_type = calls_rand(c) % 3;
+		m->core->xsrq.pd_handle = calls_handle(c, KIND_PD);
+		m->core->xsrq.max_wr = calls_size(c);
+		m->core->xsrq.max_sge = calls_rand(c) % 8;
+		m->core->xsrq.xrcd_handle = calls_handle(c, KIND_XRCD);
+		m->core->xsrq.cq_handle = calls_handle(c, KIND_CQ);
 	}
 }
 
 static void build_modify_srq(struct caller *c, struct command *m)
 {
-	m->len = sizeof(m->core.modify_srq);
-	m->core.modify_srq.srq_handle = calls_handle(c, KIND_SRQ);
-	m->core.modify_srq.attr_mask = 1 + calls_rand(c) % 3;
-	m->core.modify_srq.max_wr = calls_size(c);
-	m->core.modify_srq.srq_limit = calls_rand(c) % 8;
+	m->len = sizeof(m->core->modify_srq);
+	m->core->modify_srq.srq_handle = calls_handle(c, KIND_SRQ);
+	m->core->modify_srq.attr_mask = 1 + calls_rand(c) % 3;
+	m->core->modify_srq.max_wr = calls_size(c);
+	m->core->modify_srq.srq_limit = calls_rand(c) % 8;
 }
 
 static void build_mcast(struct caller *c, struct command *m)
@@ -262,10 +257,10 @@ static void build_mcast(struct caller *c, struct command *m)
 		[10] = 0xff, [11] = 0xff, [12] = 239,
 	};
 
-	m->len = sizeof(m->core.mcast);
-	memcpy(m->core.mcast.gid, group, 16);
-	m->core.mcast.gid[15] = calls_rand(c) % 4;
-	m->core.mcast.qp_handle = calls_handle(c, KIND_QP);
+	m->len = sizeof(m->core->mcast);
+	memcpy(m->core->mcast.gid, group, 16);
+	m->core->mcast.gid[15] = calls_rand(c) % 4;
+	m->core->mcast.qp_handle = calls_handle(c, KIND_QP);
 }
 
 /* Commands that begin with the address of the answer, if any, and a handle. */
@@ -274,7 +269,7 @@ static void build_simple(struct caller *c, struct command *m, bool answers,
 {
 	m->len = len;
 	m->out_len = out_len;
-	m->core.w[answers ? 2 : 0] = calls_handle(c, kind);
+	m->core->w[answers ? 2 : 0] = calls_handle(c, kind);
 }
 
 static void build(struct caller *c, struct command *m)
@@ -291,7 +286,7 @@ static void build(struct caller *c, struct command *m)
 	case IB_USER_VERBS_CMD_QUERY_PORT:
 		m->len = 16;
 		m->out_len = sizeof(struct ib_uverbs_query_port_resp);
-		m->core.port.port_num = !calls_chance(c, 8);
+		m->core->port.port_num = !calls_chance(c, 8);
 		break;
 	case IB_USER_VERBS_CMD_ALLOC_PD:
 		m->len = 8;
@@ -317,11 +312,11 @@ static void build(struct caller *c, struct command *m)
 		build_simple(c, m, false, KIND_MR, 4, 0);
 		break;
 	case IB_USER_VERBS_CMD_ALLOC_MW:
-		m->len = sizeof(m->core.mw);
+		m->len = sizeof(m->core->mw);
 		m->out_len = 8;
 		m->makes = KIND_MW;
-		m->core.mw.pd_handle = calls_handle(c, KIND_PD);
-		m->core.mw.mw_type = 1 + calls_rand(c) % 2;
+		m->core->mw.pd_handle = calls_handle(c, KIND_PD);
+		m->core->mw.mw_type = 1 + calls_rand(c) % 2;
 		break;
 	case IB_USER_VERBS_CMD_DEALLOC_MW:
 		build_simple(c, m, false, KIND_MW, 4, 0);
@@ -336,7 +331,7 @@ static void build(struct caller *c, struct command *m)
 		break;
 	case IB_USER_VERBS_CMD_RESIZE_CQ:
 		build_simple(c, m, true, KIND_CQ, 16, 8);
-		m->core.resize.cqe = calls_size(c);
+		m->core->resize.cqe = calls_size(c);
 		break;
 	case IB_USER_VERBS_CMD_DESTROY_CQ:
 		build_simple(c, m, true, KIND_CQ, 16, 8);
@@ -344,7 +339,7 @@ static void build(struct caller *c, struct command *m)
 	case IB_USER_VERBS_CMD_POLL_CQ:
 	case IB_USER_VERBS_CMD_PEEK_CQ:
 		build_simple(c, m, true, KIND_CQ, 16, 256);
-		m->core.w[3] = calls_rand(c) % 5;
+		m->core->w[3] = calls_rand(c) % 5;
 		break;
 	case IB_USER_VERBS_CMD_REQ_NOTIFY_CQ:
 		build_simple(c, m, false, KIND_CQ, 8, 0);
@@ -357,7 +352,7 @@ static void build(struct caller *c, struct command *m)
 		break;
 	case IB_USER_VERBS_CMD_QUERY_QP:
 		build_simple(c, m, true, KIND_QP, 16, 128);
-		m->core.w[3] = calls_rand(c);
+		m->core->w[3] = calls_rand(c);
 		break;
 	case IB_USER_VERBS_CMD_MODIFY_QP:
 		build_modify(c, m);
@@ -368,11 +363,11 @@ static void build(struct caller *c, struct command *m)
 	case IB_USER_VERBS_CMD_POST_SEND:
 	case IB_USER_VERBS_CMD_POST_RECV:
 		build_simple(c, m, true, KIND_QP, 64, 4);
-		m->core.w[3] = calls_rand(c) % 3;
+		m->core->w[3] = calls_rand(c) % 3;
 		break;
 	case IB_USER_VERBS_CMD_POST_SRQ_RECV:
 		build_simple(c, m, true, KIND_SRQ, 64, 4);
-		m->core.w[3] = calls_rand(c) % 3;
+		m->core->w[3] = calls_rand(c) % 3;
 		break;
 	case IB_USER_VERBS_CMD_ATTACH_MCAST:
 	case IB_USER_VERBS_CMD_DETACH_MCAST:
@@ -392,11 +387,11 @@ static void build(struct caller *c, struct command *m)
 		build_simple(c, m, true, KIND_SRQ, 16, 4);
 		break;
 	case IB_USER_VERBS_CMD_OPEN_XRCD:
-		m->len = sizeof(m->core.xrcd);
+		m->len = sizeof(m->core->xrcd);
 		m->out_len = 4;
 		m->makes = KIND_XRCD;
-		m->core.xrcd.fd = -1;
-		m->core.xrcd.oflags = 0100;	/* O_CREAT */
+		m->core->xrcd.fd = -1;
+		m->core->xrcd.oflags = 0100;	/* O_CREAT */
 		break;
 	case IB_USER_VERBS_CMD_CLOSE_XRCD:
 		build_simple(c, m, false, KIND_XRCD, 4, 0);
@@ -406,7 +401,7 @@ static void build(struct caller *c, struct command *m)
 		m->len = calls_rand(c) % 16 * 8;
 		m->out_len = calls_rand(c) % 4 * 8;
 		for (size_t i = 0; i < m->len; i++)
-			m->core.bytes[i] = calls_chance(c, 2) ? calls_rand(c) % 4 : 0;
+			m->core->bytes[i] = calls_chance(c, 2) ? calls_rand(c) % 4 : 0;
 	}
 }
 
@@ -445,14 +440,14 @@ static uint32_t pick(struct caller *c)
 	return nr;
 }
 
-/* The command through write(); answers the number of bytes of the answer that are the driver's. */
-static int send_write(struct caller *c, struct command *m, unsigned char *udata,
-		      size_t ulen, unsigned char *uout, size_t uout_len)
+/* The command through write(); the driver's part of the answer is behind that of the core. Returns 0 or errno. */
+static int send_write(struct caller *c, struct command *m, size_t ulen,
+		      size_t uout_len)
 {
 	unsigned char buf[sizeof(struct ib_uverbs_cmd_hdr) +
 			  sizeof(struct ib_uverbs_ex_cmd_hdr) + MAX_CMD + 64];
 	struct ib_uverbs_cmd_hdr hdr = { .command = m->nr };
-	unsigned char out[MAX_CMD + 256] = {};
+	unsigned char *out = (void *)c->room->out;
 	uint64_t answer = (uintptr_t)out;
 	struct ib_uverbs_ex_cmd_hdr ex = { .response = answer };
 	size_t len = sizeof(hdr);
@@ -468,11 +463,11 @@ static int send_write(struct caller *c, struct command *m, unsigned char *udata,
 		hdr.in_words = (sizeof(hdr) + m->len + ulen) / 4;
 		hdr.out_words = (m->out_len + uout_len) / 4;
 		if (m->out_len)
-			m->core.q[0] = answer;
+			m->core->q[0] = answer;
 	}
-	memcpy(buf + len, m->core.bytes, m->len);
+	memcpy(buf + len, m->core->bytes, m->len);
 	len += m->len;
-	memcpy(buf + len, udata, ulen);
+	memcpy(buf + len, c->room->udata, ulen);
 	len += ulen;
 	memcpy(buf, &hdr, sizeof(hdr));
 	calls_break(c, buf, sizeof(hdr));
@@ -480,41 +475,40 @@ static int send_write(struct caller *c, struct command *m, unsigned char *udata,
 		len = calls_rand(c) % (len + 1);
 	if (write(c->shared->fd, buf, len) < 0)
 		return errno;
-	memcpy(m->out.bytes, out, m->out_len);
-	memcpy(uout, out + m->out_len, uout_len);
+	memcpy(c->room->uout, out + m->out_len, uout_len);
 	return 0;
 }
 
 void calls_write(struct caller *c)
 {
 	static const size_t uout_lens[] = { 0, 24, 48, 64, 88 };
-	unsigned char udata[64] = {}, uout[128] = {};
-	struct command m = {};
-	size_t ulen = calls_udata(c, udata);
+	struct command m = { .core = (void *)c->room->core };
+	size_t ulen = calls_udata(c);
 	size_t uout_len = calls_chance(c, 16) ? uout_lens[calls_rand(c) % 5] :
 						48;
+	uint32_t answer[2];
 	int err;
 
 	m.nr = pick(c);
 	build(c, &m);
-	calls_break(c, m.core.bytes, m.len);
+	calls_break(c, m.core->bytes, m.len);
 	if (calls_chance(c, 32))
 		m.len = calls_rand(c) % 32 * 4;
 	if (calls_chance(c, 2))
-		err = send_write(c, &m, udata, ulen, uout, uout_len);
+		err = send_write(c, &m, ulen, uout_len);
 	else
-		calls_invoke(c, m.nr, m.core.bytes, m.len, m.out.bytes,
-			     m.out_len, udata, ulen, uout, uout_len, &err);
+		err = calls_invoke(c, m.nr, m.len, m.out_len, ulen, uout_len);
 	calls_count(!err);
 	if (err || !m.makes)
 		return;
+	memcpy(answer, c->room->out, sizeof(answer));
 	if (m.makes == KIND_FD) {
-		calls_learn_fd(c, m.out.w[0]);
+		calls_learn_fd(c, answer[0]);
 		return;
 	}
-	calls_learn(c, m.makes, m.out.w[0]);
+	calls_learn(c, m.makes, answer[0]);
 	if (m.makes == KIND_QP)
-		c->shared->qpns[calls_rand(c) % 16] = m.out.w[1];
+		c->shared->qpns[calls_rand(c) % 16] = answer[1];
 	if (m.makes == KIND_CQ || m.makes == KIND_QP || m.makes == KIND_SRQ)
-		calls_learn_rings(c, uout, uout_len);
+		calls_learn_rings(c, c->room->uout, uout_len);
 }

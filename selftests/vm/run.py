@@ -320,8 +320,9 @@ class Guest:
         end = self.kernel_log()[-60:]
         errors = [line for line in self.lines(self.errors) if "is not connected to host network" not in line]
         self.say("run: the guest died or hung")
-        for title, lines in (("processes near the end", self.lines(self.path("ps"))), ("the kernel's log", end),
-                             ("messages of the machine", [] if self.run.kernel.uml else errors[-10:])):
+        for title, lines in (("the kernel's log", end),
+                             ("messages of the machine", [] if self.run.kernel.uml else errors[-10:]),
+                             ("processes near the end", self.lines(self.path("ps")))):
             if lines:
                 self.say(f"run: {title}:\n" + "\n".join(lines))
         return end
