@@ -412,6 +412,7 @@ void hroce_path_update(struct hroce_path *path,
 	path->queue->sides[0].limit.stale_at = jiffies;
 	path->queue->sides[1].limit.stale_at = jiffies;
 	memset(path->queue->suspect, 0, sizeof(path->queue->suspect));
+	memset(path->watched, 0, sizeof(path->watched));
 	memset(path->single, 0, sizeof(path->single));
 }
 
