@@ -239,21 +239,24 @@ const struct hroce_cqe *hroce_cq_next(struct hroce_cq *cq)
 }
 
 /*
- * Move the valid entries from @first on to the end of them, but for those of
- * @qpn, and mark the places in front as dropped. Each place keeps its owner.
+ * Move the valid entries to the end of them, but for those of @qpn, and mark
+ * the places in front as dropped. Each place keeps its owner. The entry that is
+ * being read stays valid, and moves along.
  */
-static void cq_compact(struct hroce_cq *cq, uint32_t first, uint32_t qpn)
+static void cq_compact(struct hroce_cq *cq, uint32_t qpn)
 {
+	const uint32_t first = cq->ring.cons;
 	const struct hroce_cqe *from;
 	uint32_t idx, to;
 
-	for (idx = first; idx - cq->ring.cons < cq->ring.nr_entries; idx++) {
+	for (idx = first; idx - first < cq->ring.nr_entries; idx++) {
 		if (!hroce_cons_at(&cq->ring, idx))
 			break;
 	}
 	for (to = idx; idx != first;) {
 		from = hroce_cons_at(&cq->ring, --idx);
-		if (from->qpn == qpn || from->qpn == QPN_FORGOTTEN)
+		if (from != cq->current &&
+		    (from->qpn == qpn || from->qpn == QPN_FORGOTTEN))
 			continue;
 		if (--to != idx)
 			memcpy(hroce_cons_at(&cq->ring, to), from,
@@ -265,6 +268,7 @@ static void cq_compact(struct hroce_cq *cq, uint32_t first, uint32_t qpn)
 
 void hroce_cq_forget_qp(struct ibv_cq *ibcq, uint32_t qpn)
 {
+	const struct hroce_cqe *cqe;
 	struct hroce_cq *cq;
 
 	if (!ibcq)
@@ -272,12 +276,12 @@ void hroce_cq_forget_qp(struct ibv_cq *ibcq, uint32_t qpn)
 	cq = to_hcq(ibcq);
 
 	hroce_lock(&cq->lock);
-	cq_compact(cq, cq->ring.cons + !!cq->current, qpn);
+	cq_compact(cq, qpn);
 	/* The next completions may need the places before somebody polls. */
-	if (!cq->current) {
-		hroce_cq_next(cq);
-		hroce_cons_publish(&cq->ring);
-	}
+	cqe = hroce_cq_next(cq);
+	hroce_cons_publish(&cq->ring);
+	if (cq->current)
+		cq->current = cqe;
 	hroce_unlock(&cq->lock);
 }
 

@@ -86,9 +86,9 @@ bool hroce_cq_poll_netdev(struct hroce_cq *cq, uint32_t qpn);
  * @ibcq: completion queue, or NULL
  * @qpn: number of a queue pair that produces no more completions
  *
- * Returns their places to the kernel. Takes the lock: not between start_poll and
- * end_poll of the same thread, unless the queue has no lock; then entries stay
- * until end_poll.
+ * Returns their places to the kernel, but for that of the entry that is being
+ * read. Takes the lock: not between start_poll and end_poll of the same thread,
+ * unless the queue has no lock.
  */
 void hroce_cq_forget_qp(struct ibv_cq *ibcq, uint32_t qpn);
 

@@ -464,8 +464,8 @@ TEST_F(unit_ext, cq_ex_steps_over_forgotten)
 	EXPECT_EQ(0, hroce_destroy_cq(ibv_cq_ex_to_cq(cq)));
 }
 
-/* What is being read stays where it is, as nobody waits for its end. */
-TEST_F(unit_ext, cq_ex_forgets_behind_the_current_one)
+/* What is being read stays, and takes one place. */
+TEST_F(unit_ext, cq_ex_forgets_all_but_the_current_one)
 {
 	struct fixture *f = fixture_open(&self->f, IBV_QPT_RC, 0);
 	struct ibv_cq_ex *cq =
@@ -481,6 +481,7 @@ TEST_F(unit_ext, cq_ex_forgets_behind_the_current_one)
 	}
 	EXPECT_EQ(0, ibv_start_poll(cq, &attr));
 	hroce_cq_forget_qp(ibv_cq_ex_to_cq(cq), 5);
+	EXPECT_EQ((RING_ENTRIES - 1) / 3, cq_hdr(1)->cons);
 	EXPECT_EQ(5, ibv_wc_read_qp_num(cq));
 	EXPECT_EQ(0, cq->wr_id);
 	for (idx = 1; idx < RING_ENTRIES; idx++) {

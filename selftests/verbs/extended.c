@@ -322,8 +322,8 @@ static void poll_both_ways(struct vt *t)
 	VT_EQ(ibv_destroy_cq(plain), 0);
 }
 
-/* In the middle of polling, which takes no lock here: the entry moves along. */
-static void resized_while_polling(struct vt *t)
+/* With 16 entries, and without a lock: polling it forbids no other call. */
+static struct ibv_cq_ex *cq_unlocked(struct vt *t)
 {
 	struct ibv_cq_init_attr_ex init = {
 		.cqe = 16, .wc_flags = IBV_WC_STANDARD_FLAGS,
@@ -331,12 +331,20 @@ static void resized_while_polling(struct vt *t)
 		.flags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED,
 	};
 	struct ibv_cq_ex *cq = ibv_create_cq_ex(t->b.ctx, &init);
-	struct vt_opt o = { .rcq = { NULL, ibv_cq_ex_to_cq(cq) } };
+
+	VT_OK(cq, "%s", strerror(errno));
+	return cq;
+}
+
+/* In the middle of polling: the entry moves along. */
+static void resized_while_polling(struct vt *t)
+{
+	struct ibv_cq_ex *cq = cq_unlocked(t);
 	struct ibv_cq *plain = ibv_cq_ex_to_cq(cq);
+	struct vt_opt o = { .rcq = { NULL, plain } };
 	struct ibv_poll_cq_attr attr = {};
 	struct vt_pair *p;
 
-	VT_OK(cq, "%s", strerror(errno));
 	p = vt_pair(t, &o);
 	for (int i = 0; i < 12; i++) {
 		vt_recv(p->qp[1], i, NULL, 0, 0);
@@ -358,6 +366,41 @@ static void resized_while_polling(struct vt *t)
 	ibv_end_poll(cq);
 	vt_forget(p->qp[1]);
 	VT_EQ(ibv_destroy_qp(p->qp[1]), 0);
+	VT_EQ(ibv_destroy_cq(plain), 0);
+}
+
+static void fill_up(struct vt_pair *p, int n)
+{
+	for (int i = 0; i < n; i++) {
+		vt_recv(p->qp[1], i, NULL, 0, 0);
+		VT_EQ(vt_run(p, (struct vt_wr){ .op = IBV_WR_SEND }),
+		      IBV_WC_SUCCESS);
+	}
+}
+
+/* In the middle of polling: what others complete has all places then. */
+static void destroyed_while_polling(struct vt *t)
+{
+	struct ibv_cq_ex *cq = cq_unlocked(t);
+	struct ibv_cq *plain = ibv_cq_ex_to_cq(cq);
+	struct vt_opt o = { .rcq = { NULL, plain } };
+	struct vt_pair *p = vt_pair(t, &o), *q = vt_pair(t, &o);
+	struct ibv_poll_cq_attr attr = {};
+	uint32_t qpn = p->qp[1]->qp_num;
+
+	fill_up(p, plain->cqe);
+	VT_EQ(ibv_start_poll(cq, &attr), 0);
+	vt_forget(p->qp[1]);
+	VT_EQ(ibv_destroy_qp(p->qp[1]), 0);
+	VT_EQ(cq->wr_id, 0);
+	VT_EQ(ibv_wc_read_qp_num(cq), qpn);
+	ibv_end_poll(cq);
+	fill_up(q, plain->cqe);
+	VT_OK(!vt_async_pending(&t->b, 20), "event");
+	for (int i = 0; i < plain->cqe; i++)
+		vt_expect(plain, i, IBV_WC_SUCCESS);
+	vt_forget(q->qp[1]);
+	VT_EQ(ibv_destroy_qp(q->qp[1]), 0);
 	VT_EQ(ibv_destroy_cq(plain), 0);
 }
 
@@ -429,6 +472,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(poll_receives),
 	VT_CASE(poll_both_ways),
 	VT_CASE(resized_while_polling),
+	VT_CASE(destroyed_while_polling),
 	VT_CASE(timestamps),
 	VT_CASE(cq_ex_refuses_unknown),
 };
