@@ -4,6 +4,8 @@
  * region stays in the table of keys; its lock keeps the datapath out while it
  * changes.
  */
+#include <linux/log2.h>
+#include <linux/minmax.h>
 #include "mkeys.h"
 #include "mr.h"
 #include "mw.h"
@@ -22,6 +24,19 @@ static bool mr_may_register(const struct hroce_mr *mr, const struct ib_pd *pd,
 	       !(wqe->reg.access & ~FAST_ACCESS);
 }
 
+/* Take the blocks that were mapped since the last registration, if any were. */
+static void mr_take_blocks(struct hroce_mr *mr)
+{
+	struct hroce_region *region = &mr->region;
+
+	if (!mr->nr_blocks)
+		return;
+	swap(region->pages, mr->blocks);
+	region->page_shift = ilog2(mr->ib.page_size);
+	region->first_offset = mr->ib.iova & (mr->ib.page_size - 1);
+	mr->nr_blocks = 0;
+}
+
 u8 hroce_mr_register(const struct ib_pd *pd, const struct hroce_sq_wqe *wqe)
 {
 	struct hroce_mr *mr = (struct hroce_mr *)(uintptr_t)wqe->reg.mr;
@@ -33,6 +48,7 @@ u8 hroce_mr_register(const struct ib_pd *pd, const struct hroce_sq_wqe *wqe)
 
 	write_lock_bh(&region->lock);
 	if (region->state == HROCE_REGION_FREE) {
+		mr_take_blocks(mr);
 		region->iova = mr->ib.iova;
 		region->len = mr->ib.length;
 		region->access = wqe->reg.access;

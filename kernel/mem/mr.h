@@ -41,8 +41,11 @@ struct hroce_mr_ops {
  *	gone
  * @users: @ops: one until @closed, and one for each work item
  * @unused: @ops without close(): @users has fallen to 0
- * @max_blocks: FRWR: size of @region.pages
- * @nr_blocks: FRWR: mapped by the last hroce_mr_map_sg()
+ * @blocks: FRWR: what hroce_mr_map_sg() fills in. REG_MR exchanges it for
+ *	@region.pages, which an earlier key may still use while @ib is mapped
+ * @max_blocks: FRWR: size of @blocks, and of @region.pages
+ * @nr_blocks: FRWR: mapped since the last registration; 0: it is registered
+ *	as it was
  */
 struct hroce_mr {
 	struct ib_mr ib;
@@ -53,6 +56,7 @@ struct hroce_mr {
 	bool closed;
 	refcount_t users;
 	struct completion unused;
+	struct page **blocks;
 	u32 max_blocks;
 	u32 nr_blocks;
 };

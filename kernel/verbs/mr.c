@@ -458,6 +458,12 @@ open:
 	return ERR_PTR(err);
 }
 
+static void mr_free_blocks(const struct hroce_mr *mr)
+{
+	kvfree(mr->region.pages);
+	kvfree(mr->blocks);
+}
+
 int hroce_mr_dereg(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct hroce_mr *mr = to_hmr(ibmr);
@@ -469,10 +475,15 @@ int hroce_mr_dereg(struct ib_mr *ibmr, struct ib_udata *udata)
 		hroce_mr_close(mr);
 		return 0;
 	}
-	kvfree(mr->region.pages);
+	mr_free_blocks(mr);
 	ib_umem_release(mr->umem);
 	kfree(mr);
 	return 0;
+}
+
+static struct page **mr_alloc_blocks(u32 nr)
+{
+	return kvcalloc(nr, sizeof(struct page *), GFP_KERNEL);
 }
 
 struct ib_mr *hroce_mr_alloc(struct ib_pd *pd, enum ib_mr_type type,
@@ -490,19 +501,18 @@ struct ib_mr *hroce_mr_alloc(struct ib_pd *pd, enum ib_mr_type type,
 		return ERR_CAST(mr);
 	mr->max_blocks = max_num_sg;
 	mr->region.type = HROCE_REGION_FRWR;
-	mr->region.pages = kvcalloc(max_num_sg, sizeof(*mr->region.pages),
-				    GFP_KERNEL);
-	if (!mr->region.pages)
-		goto free_mr;
+	mr->region.pages = mr_alloc_blocks(max_num_sg);
+	mr->blocks = mr_alloc_blocks(max_num_sg);
+	if (!mr->region.pages || !mr->blocks)
+		goto free_blocks;
 	/* ib_update_fast_reg_key() counts up the low bits from 0. */
 	err = hroce_mr_publish(mr, 0);
 	if (err)
-		goto free_pages;
+		goto free_blocks;
 	return &mr->ib;
 
-free_pages:
-	kvfree(mr->region.pages);
-free_mr:
+free_blocks:
+	mr_free_blocks(mr);
 	kfree(mr);
 	return ERR_PTR(err);
 }
@@ -513,16 +523,18 @@ static int mr_set_block(struct ib_mr *ibmr, u64 addr)
 
 	if (mr->nr_blocks == mr->max_blocks)
 		return -ENOMEM;
-	mr->region.pages[mr->nr_blocks++] = ib_virt_dma_to_page(addr);
+	mr->blocks[mr->nr_blocks++] = ib_virt_dma_to_page(addr);
 	return 0;
 }
 
 int hroce_mr_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 		    unsigned int *sg_offset)
 {
-	struct hroce_mr *mr = to_hmr(ibmr);
-	int n;
-
+	/*
+	 * The consumer may post the invalidation of what was registered before
+	 * later, with REG_MR: the region stays as it is until then.
+	 */
+	to_hmr(ibmr)->nr_blocks = 0;
 	if (ibmr->page_size < PAGE_SIZE) {
 		pr_warn_once("blocks of %u bytes cannot be registered with pages of %lu: use a kernel with pages of 4 KB\n",
 			     ibmr->page_size, PAGE_SIZE);
@@ -530,13 +542,5 @@ int hroce_mr_map_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 	}
 	if (!is_power_of_2(ibmr->page_size))
 		return -EINVAL;
-	/*
-	 * The consumer owns the region here: it was never registered, or its
-	 * invalidation is complete.
-	 */
-	mr->nr_blocks = 0;
-	n = ib_sg_to_pages(ibmr, sg, sg_nents, sg_offset, mr_set_block);
-	mr->region.page_shift = ilog2(ibmr->page_size);
-	mr->region.first_offset = ibmr->iova & (ibmr->page_size - 1);
-	return n;
+	return ib_sg_to_pages(ibmr, sg, sg_nents, sg_offset, mr_set_block);
 }

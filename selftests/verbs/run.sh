@@ -121,6 +121,11 @@ kernel_ondemand() {
 	insmod "$(dirname "${VM_KO:?}")/selftests/ondemand/hroce_ondemand.ko" device=vta && rmmod hroce_ondemand
 }
 
+# What a key gives access to while other memory is mapped.
+kernel_fastreg() {
+	insmod "$(dirname "${VM_KO:?}")/selftests/fastreg/hroce_fastreg.ko" device=vta && rmmod hroce_fastreg
+}
+
 # What processes made must be gone with them; QP1 and what belongs to it stay.
 nothing_left() {
 	local dev=$1 have
@@ -149,6 +154,7 @@ for program in "${programs[@]}"; do
 done
 [ "$mode" = wire ] || [ "$type" != hroce ] || tap_case masked.of_the_kernel kernel_atomics
 [ "$mode" = wire ] || [ "$type" != hroce ] || tap_case odp.of_the_kernel kernel_ondemand
+[ "$mode" = wire ] || [ "$type" != hroce ] || tap_case mr.mapped_early kernel_fastreg
 tap_case "links.nothing_left_$mode" nothing_left vta
 [ "$mode" = self ] || tap_case "links.nothing_left_on_peer_$mode" nothing_left vtb
 tap_case "links.del_$mode" del_links
