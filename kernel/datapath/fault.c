@@ -32,9 +32,11 @@
  * @mr: region, with a reference; NULL if it was already gone
  * @qpn: queue pair that waits
  * @who: side of it that waits
+ * @key: key of the region
  * @len: bytes wanted
  * @pos: offset in the region
  * @write: for writing
+ * @stale: that side waits for other memory by now [its lock]
  */
 struct hroce_fault {
 	struct work_struct work;
@@ -43,9 +45,11 @@ struct hroce_fault {
 	struct hroce_mr *mr;
 	u32 qpn;
 	enum hroce_fault_who who;
+	u32 key;
 	u32 len;
 	u64 pos;
 	bool write;
+	bool stale;
 };
 
 /* Index of this side of a queue pair in hroce_dev.faults. */
@@ -68,7 +72,7 @@ static void fault_tell_requester(struct hroce_qp *qp,
 {
 	spin_lock(&qp->send.lock);
 	if (fault_take(hqp_dev(qp), fault) &&
-	    hrp_req_mem_ready(&qp->proto, ktime_get_ns(), ok))
+	    hrp_req_mem_ready(&qp->proto, ktime_get_ns(), ok || fault->stale))
 		set_bit(HROCE_PENDING_SEND_RUN, &qp->proto.pending);
 	spin_unlock(&qp->send.lock);
 }
@@ -79,6 +83,7 @@ static void fault_tell_responder(struct hroce_qp *qp,
 	spin_lock(&qp->recv.lock);
 	if (!fault_take(hqp_dev(qp), fault))
 		goto unlock;
+	ok |= fault->stale;
 	if (fault->who == HROCE_FAULT_READ) {
 		hrp_resp_read_ready(&qp->proto, ok);
 		set_bit(HROCE_PENDING_RECV_RUN, &qp->proto.pending);
@@ -148,10 +153,23 @@ static struct hroce_fault *fault_create(struct hroce_qp *qp,
 	fault->dev = hqp_dev(qp);
 	fault->qpn = qp->proto.qpn;
 	fault->who = who;
+	fault->key = it->fault_key;
 	fault->len = it->fault_len;
 	fault->pos = it->pos;
 	fault->write = it->fault_write;
+	fault->stale = false;
 	return fault;
+}
+
+/*
+ * Its memory was present, in another way, before @fault has ended, and @it waits
+ * for other memory. When @fault ends, that is asked for, even if @fault fails.
+ */
+static void fault_compare(struct hroce_fault *fault,
+			  const struct hroce_mem_iter *it)
+{
+	fault->stale |= fault->key != it->fault_key || fault->pos != it->pos ||
+			fault->write != it->fault_write;
 }
 
 /* Queue a fetch. Return: 0; -EBUSY if one is queued already; -ENOMEM. */
@@ -165,8 +183,11 @@ static int fault_queue(struct hroce_qp *qp, enum hroce_fault_who who,
 	struct hroce_fault *fault;
 	int err;
 
-	if (xa_load(&dev->faults, index))
+	fault = xa_load(&dev->faults, index);
+	if (fault) {
+		fault_compare(fault, it);
 		return -EBUSY;
+	}
 	/*
 	 * A request would fail without, so the owner pays even beyond its limit:
 	 * GFP_ATOMIC may exceed that.
