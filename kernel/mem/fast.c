@@ -21,7 +21,7 @@ static bool mr_may_register(const struct hroce_mr *mr, const struct ib_pd *pd,
 {
 	return mr->ib.pd == pd && mr->region.type == HROCE_REGION_FRWR &&
 	       !((wqe->reg.key ^ mr->region.key) & KEY_INDEX_MASK) &&
-	       !(wqe->reg.access & ~FAST_ACCESS);
+	       !(wqe->reg.access & ~(FAST_ACCESS | IB_ACCESS_OPTIONAL));
 }
 
 /* Take the blocks that were mapped since the last registration, if any were. */
@@ -51,7 +51,7 @@ u8 hroce_mr_register(const struct ib_pd *pd, const struct hroce_sq_wqe *wqe)
 		mr_take_blocks(mr);
 		region->iova = mr->ib.iova;
 		region->len = mr->ib.length;
-		region->access = wqe->reg.access;
+		region->access = wqe->reg.access & FAST_ACCESS;
 		WRITE_ONCE(region->key, wqe->reg.key);
 		WRITE_ONCE(region->state, HROCE_REGION_VALID);
 		status = HROCE_WC_SUCCESS;

@@ -108,13 +108,14 @@ static int map(struct rig *rig, u32 offset, u32 len)
 	return n == 1 ? 0 : -EINVAL;
 }
 
-/* By another key than before. */
+/* By another key than before. Optional rights are to be ignored. */
 static int reg(struct rig *rig)
 {
 	struct ib_reg_wr wr = {
 		.wr.opcode = IB_WR_REG_MR,
 		.mr = rig->mr,
-		.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ,
+		.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ |
+			  IB_ACCESS_RELAXED_ORDERING,
 	};
 
 	ib_update_fast_reg_key(rig->mr, ib_inc_rkey(rig->mr->rkey));
