@@ -132,7 +132,7 @@ never() {
 	local i
 
 	for i in {1..10}; do
-		! shows "$1" || return
+		! shows "$1" || { echo "look $i shows $1"; return 1; }
 		sleep 0.05
 	done
 }
@@ -147,15 +147,18 @@ pauses_are_told() {
 		wait_for 20 shows "drv_pause_priority 0 .* drv_rtt_us [1-9][0-9]*" &&
 		pause "$other" && sleep 0.2 && never 'drv_waits_for paused' &&
 		pause "$priority" && wait_for 20 shows "$class .* drv_waits_for paused" &&
-		never 'drv_pause_priority 0 .* drv_waits_for paused' && packets=$(counter nla tx_packets) &&
-		packets=$((packets + $(counter nlva tx_packets))) && sleep 1 && shows "$class .* drv_waits_for paused" &&
-		[ $(($(counter nla tx_packets) + $(counter nlva tx_packets))) -ge $((packets + 100)) ] &&
+		never 'drv_pause_priority 0 .* drv_waits_for paused' && packets=$(sent) && sleep 1 &&
+		wait_for 20 shows "$class .* drv_waits_for paused" && wait_for 20 have_left $((packets + 100)) &&
 		pause && wait_for 20 moves "$class" && sleep 0.1 && never 'drv_waits_for paused' && status=0
 	pause
 	[ $status = 0 ] || { rdma -dd resource show qp; cat "/tmp/flow-$id"; }
 	flows_end
 	return $status
 }
+
+# Packets of A, by both links.
+sent() { echo $(($(counter nla tx_packets) + $(counter nlva tx_packets))); }
+have_left() { [ "$(sent)" -ge "$1" ]; }
 
 # usage: moves CLASS: its stream is answered
 moves() { shows "$1 .* drv_waits_for (answer|window|nothing)"; }
