@@ -15,7 +15,6 @@
 #include "../lib/loop.h"
 #include "../lib/named.h"
 
-#define PATIENCE	(10 * HZ)
 #define ALL		(~0ULL)
 
 static char *device = "";
@@ -42,18 +41,12 @@ struct words {
  * @mr: @words, for the peer
  * @words: memory
  * @dma: its address
- * @cqe: of each request
- * @wc: completion of the last one
- * @done: there is one
  */
 struct rig {
 	struct loop loop;
 	struct ib_mr *mr;
 	struct words *words;
 	u64 dma;
-	struct ib_cqe cqe;
-	struct ib_wc wc;
-	bool done;
 };
 
 /**
@@ -94,39 +87,6 @@ static const struct step steps[] = {
 	  0x100000001, 0, 0x8000000080000000, 0, 0x1ffffffff, 0x200000000 },
 };
 
-static void operation_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct rig *rig = container_of(wc->wr_cqe, struct rig, cqe);
-
-	rig->wc = *wc;
-	rig->done = true;
-}
-
-/* Post one request and wait for its completion. */
-static int run(struct rig *rig, struct ib_send_wr *wr)
-{
-	unsigned long end = jiffies + PATIENCE;
-	int err;
-
-	rig->cqe.done = operation_done;
-	rig->done = false;
-	wr->wr_cqe = &rig->cqe;
-	err = ib_post_send(rig->loop.qp, wr, NULL);
-	if (err)
-		return err;
-	while (!rig->done) {
-		ib_process_cq_direct(rig->loop.cq, 1);
-		if (time_after(jiffies, end))
-			return -ETIMEDOUT;
-		cond_resched();
-	}
-	if (rig->wc.status != IB_WC_SUCCESS) {
-		pr_err("hroce_atomics: %s\n", ib_wc_status_msg(rig->wc.status));
-		return -EIO;
-	}
-	return 0;
-}
-
 static int take_step(struct rig *rig, const struct step *s)
 {
 	struct ib_sge sge = {
@@ -147,14 +107,15 @@ static int take_step(struct rig *rig, const struct step *s)
 
 	WRITE_ONCE(rig->words->target, s->old);
 	WRITE_ONCE(rig->words->result, ~s->old);
-	err = run(rig, &wr.wr);
+	err = loop_run(&rig->loop, &wr.wr);
 	if (err)
 		return err;
-	if (rig->wc.opcode != s->wc_opcode ||
+	if (rig->loop.wc.opcode != s->wc_opcode ||
 	    READ_ONCE(rig->words->result) != s->old ||
 	    READ_ONCE(rig->words->target) != s->new) {
 		pr_err("hroce_atomics: step %td: %u, %#llx, %#llx\n", s - steps,
-		       rig->wc.opcode, rig->words->result, rig->words->target);
+		       rig->loop.wc.opcode, rig->words->result,
+		       rig->words->target);
 		return -EBADMSG;
 	}
 	return 0;
@@ -194,7 +155,7 @@ static int register_words(struct rig *rig)
 		wr.mr = rig->mr;
 		wr.key = rig->mr->rkey;
 		wr.access = access;
-		n = run(rig, &wr.wr);
+		n = loop_run(&rig->loop, &wr.wr);
 	}
 	if (!n)
 		n = run_steps(rig);

@@ -15,7 +15,6 @@
 #include "../lib/loop.h"
 #include "../lib/named.h"
 
-#define PATIENCE	(10 * HZ)
 #define NR_PAGES	2
 #define BYTES		(NR_PAGES * PAGE_SIZE)
 
@@ -48,52 +47,13 @@ struct memory {
  * @mr: region
  * @memory: memory
  * @dma: its address
- * @cqe: of each request
- * @status: of the last completion
- * @done: there is one
  */
 struct rig {
 	struct loop loop;
 	struct ib_mr *mr;
 	struct memory *memory;
 	u64 dma;
-	struct ib_cqe cqe;
-	enum ib_wc_status status;
-	bool done;
 };
-
-static void request_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct rig *rig = container_of(wc->wr_cqe, struct rig, cqe);
-
-	rig->status = wc->status;
-	rig->done = true;
-}
-
-/* Post one request and wait for its completion. */
-static int run(struct rig *rig, struct ib_send_wr *wr)
-{
-	unsigned long end = jiffies + PATIENCE;
-	int err;
-
-	rig->cqe.done = request_done;
-	rig->done = false;
-	wr->wr_cqe = &rig->cqe;
-	err = ib_post_send(rig->loop.qp, wr, NULL);
-	if (err)
-		return err;
-	while (!rig->done) {
-		ib_process_cq_direct(rig->loop.cq, 1);
-		if (time_after(jiffies, end))
-			return -ETIMEDOUT;
-		cond_resched();
-	}
-	if (rig->status == IB_WC_SUCCESS)
-		return 0;
-	pr_err("hroce_fastreg: %d: %s\n", wr->opcode,
-	       ib_wc_status_msg(rig->status));
-	return -EIO;
-}
 
 /* @offset: in struct memory */
 static int map(struct rig *rig, u32 offset, u32 len)
@@ -120,7 +80,7 @@ static int reg(struct rig *rig)
 
 	ib_update_fast_reg_key(rig->mr, ib_inc_rkey(rig->mr->rkey));
 	wr.key = rig->mr->rkey;
-	return run(rig, &wr.wr);
+	return loop_run(&rig->loop, &wr.wr);
 }
 
 static int invalidate(struct rig *rig)
@@ -130,7 +90,7 @@ static int invalidate(struct rig *rig)
 		.ex.invalidate_rkey = rig->mr->rkey,
 	};
 
-	return run(rig, &wr);
+	return loop_run(&rig->loop, &wr);
 }
 
 static int expect(struct rig *rig, u64 addr, u8 wanted)
@@ -151,7 +111,7 @@ static int expect(struct rig *rig, u64 addr, u8 wanted)
 	int err;
 
 	WRITE_ONCE(rig->memory->result, 0);
-	err = run(rig, &wr.wr);
+	err = loop_run(&rig->loop, &wr.wr);
 	if (err || READ_ONCE(rig->memory->result) == wanted)
 		return err;
 	pr_err("hroce_fastreg: read %#x, expected %#x\n", rig->memory->result,

@@ -7,17 +7,24 @@
 #include <rdma/ib_verbs.h>
 
 #define LOOP_PORT	1
+#define LOOP_PATIENCE	(10 * HZ)
 
 /**
  * struct loop - a queue pair that is connected to itself
  * @pd: protection domain
  * @cq: of both queues, polled by ib_process_cq_direct()
  * @qp: queue pair, each queue of one entry with one element
+ * @cqe: of what loop_run() posts
+ * @wc: completion of that
+ * @done: it is there
  */
 struct loop {
 	struct ib_pd *pd;
 	struct ib_cq *cq;
 	struct ib_qp *qp;
+	struct ib_cqe cqe;
+	struct ib_wc wc;
+	bool done;
 };
 
 /* From RESET to RTS, with GID @gid_index and the path MTU @mtu. */
@@ -91,6 +98,39 @@ static int loop_open(struct loop *loop, struct ib_device *dev, int gid_index,
 	if (IS_ERR(loop->qp))
 		return PTR_ERR(loop->qp);
 	return loop_connect(loop->qp, gid_index, mtu, access);
+}
+
+static inline void loop_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct loop *loop = container_of(wc->wr_cqe, struct loop, cqe);
+
+	loop->wc = *wc;
+	loop->done = true;
+}
+
+/* Posts one request and waits for its completion. Returns 0 if it succeeded. */
+static inline int loop_run(struct loop *loop, struct ib_send_wr *wr)
+{
+	unsigned long end = jiffies + LOOP_PATIENCE;
+	int err;
+
+	loop->cqe.done = loop_done;
+	loop->done = false;
+	wr->wr_cqe = &loop->cqe;
+	err = ib_post_send(loop->qp, wr, NULL);
+	if (err)
+		return err;
+	while (!loop->done) {
+		ib_process_cq_direct(loop->cq, 1);
+		if (time_after(jiffies, end))
+			return -ETIMEDOUT;
+		cond_resched();
+	}
+	if (loop->wc.status == IB_WC_SUCCESS)
+		return 0;
+	pr_err("%s: request %d: %s\n", KBUILD_MODNAME, wr->opcode,
+	       ib_wc_status_msg(loop->wc.status));
+	return -EIO;
 }
 
 #endif
