@@ -44,6 +44,7 @@ help:
 	@echo 'make kselftest          tests in a guest, run by the runner of the kernel'"'"'s self tests (tests="NAME...")'
 	@echo 'make check-debug        the tests on a kernel with KASAN, lockdep and kmemleak'
 	@echo 'make check-smp          the tests that races matter to, on kernels for two CPUs: KASAN, lockdep; KCSAN (an hour)'
+	@echo 'make coverage           which lines of the module the tests execute (half an hour)'
 	@echo 'make fuzz minutes=N     calls of uverbs, packets and rings at random (and seed=N, calls=N)'
 	@echo 'make check-verbs        the verbs surface alone: verbs, pyverbs, utilities, users in the kernel'
 	@echo 'make check-offload      the tests of links over hardware alone, with stand-ins for the hardware'
@@ -103,8 +104,9 @@ $(stock:%=modules-%): modules-%:
 
 modules-stock: $(stock:%=modules-%)
 
-modules-uml modules-debug modules-smp-debug modules-kcsan: modules-%: prepare
-	+@dir=$$(selftests/vm/build-kernel $*) && $(MAKE) modules KDIR=$$dir/build HROCE_SELFTESTS=m KCFLAGS=-Werror
+# Only a kernel that can count the lines that are executed heeds GCOV_PROFILE.
+modules-uml modules-debug modules-gcov modules-smp-debug modules-kcsan: modules-%: prepare
+	+@dir=$$(selftests/vm/build-kernel $*) && $(MAKE) modules KDIR=$$dir/build HROCE_SELFTESTS=m KCFLAGS=-Werror GCOV_PROFILE=y
 
 module-dir = $(DESTDIR)/lib/modules/$(KVER)/updates
 
@@ -191,6 +193,9 @@ check-smp: prepare
 fuzz: prepare
 	@selftests/fuzz/run $(or $(minutes),10) $(or $(seed),1) $(or $(calls),20000)
 
+coverage: prepare
+	@selftests/coverage/run $(if $(group),'$(group)')
+
 check-vectors: prepare
 	@selftests/lib/check -g '*vectors*' $(groups)
 
@@ -239,7 +244,7 @@ vm: prepare
 clean:
 	rm -rf $(HROCE_BUILD)
 
-.PHONY: all help export mirror modules user modules-stock $(stock:%=modules-%) modules-uml modules-debug modules-smp-debug \
-	modules-kcsan install install-dkms uninstall dist deb rpm prepare check quick kselftest check-debug \
+.PHONY: all help export mirror modules user modules-stock $(stock:%=modules-%) modules-uml modules-debug modules-gcov \
+	modules-smp-debug modules-kcsan install install-dkms uninstall dist deb rpm prepare check quick kselftest check-debug \
 	check-smp fuzz check-vectors check-verbs check-offload check-switches check-versions \
 	check-hw style docs demo bench fabric fabric-large vm clean

@@ -38,6 +38,7 @@ kernel_configs() {
 	uml | debug) set -- machine "$1" ;;
 	smp-debug) set -- machine debug qemu "$1" ;;
 	kcsan) set -- machine qemu "$1" ;;
+	gcov) set -- machine uml "$1" ;;
 	esac
 	printf "$vm_dir/%s.config\n" "$@"
 }

@@ -48,7 +48,7 @@ APPEND = os.environ.get("VM_APPEND", "")
 
 # Stock kernels of Debian, and all kernels that modules are built for by themselves.
 STOCK = ("6.12", "6.1", "7.3", "7.2")
-BUILT = STOCK + ("uml", "debug", "smp-debug", "kcsan")
+BUILT = STOCK + ("uml", "debug", "gcov", "smp-debug", "kcsan")
 
 # Network cards, less the last byte.
 MAC = "52:54:00:77:00:"
@@ -570,13 +570,24 @@ class Run:
                     except ProcessLookupError:
                         pass
 
+    def keep_counts(self):
+        """Which lines were executed, if the kernel has counted it: for selftests/coverage."""
+        counts = os.environ.get("VM_COUNTS")
+        for guest in self.guests if counts else []:
+            source = os.path.join(self.sync, f"gcov.{guest.node}")
+            if os.path.isdir(source):
+                shutil.copytree(source, os.path.join(counts, f"{os.getpid()}.{guest.node}"), symlinks=True)
+
     def stop(self):
         self.end_guests()
-        shutil.rmtree(self.directory, ignore_errors=True)
+        try:
+            self.keep_counts()
+        finally:
+            shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(prog="run", usage="run [-n NODES] [-k 6.12|6.1|7.3|7.2|uml|debug|smp-debug|kcsan|PATH] "
+    parser = argparse.ArgumentParser(prog="run", usage="run [-n NODES] [-k 6.12|6.1|7.3|7.2|uml|debug|gcov|smp-debug|kcsan|PATH] "
                                      "[-c CPUS] [-r SUITE] [-t SECONDS] [-e NAME=VALUE] [--no-load] [--systemd] [-i] "
                                      "-- COMMAND...")
     parser.add_argument("-n", dest="nodes", type=int, default=1, metavar="NODES")
