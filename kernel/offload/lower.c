@@ -15,6 +15,7 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <rdma/hroce-abi.h>
+#include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 #include "drivers.h"
 #include "lower.h"
@@ -69,24 +70,37 @@ static bool gid_is_on(const struct ib_gid_attr *attr,
 	return is_on;
 }
 
-static bool port_is_on(struct ib_device *ibdev, u32 port,
-		       const struct net_device *ndev)
+/* How well a port serves a netdev, in ascending order. */
+enum port_match {
+	MATCH_NONE,
+	MATCH_LINK_LOCAL,
+	MATCH_ADDRESS,
+};
+
+/*
+ * All ports of a bond in mode active-backup have its default GID, and only the
+ * active one has its addresses.
+ */
+static enum port_match port_match(struct ib_device *ibdev, u32 port,
+				  const struct net_device *ndev)
 {
 	int len = ibdev->port_data[port].immutable.gid_tbl_len;
+	enum port_match match = MATCH_NONE;
 	const struct ib_gid_attr *attr;
-	bool is_on = false;
 	int i;
 
 	if (!rdma_protocol_roce_udp_encap(ibdev, port))
-		return false;
-	for (i = 0; i < len && !is_on; i++) {
+		return match;
+	for (i = 0; i < len && match != MATCH_ADDRESS; i++) {
 		attr = rdma_get_gid_attr(ibdev, port, i);
 		if (IS_ERR(attr))
 			continue;
-		is_on = gid_is_on(attr, ndev);
+		if (gid_is_on(attr, ndev))
+			match = rdma_link_local_addr((void *)&attr->gid) ?
+					MATCH_LINK_LOCAL : MATCH_ADDRESS;
 		rdma_put_gid_attr(attr);
 	}
-	return is_on;
+	return match;
 }
 
 static void lower_fill(struct hroce_lower *lower, const struct candidate *it,
@@ -108,8 +122,8 @@ bool hroce_lower_find(const struct net_device *ndev,
 		      const struct hroce_lower *prefer,
 		      struct hroce_lower *lower)
 {
-	bool found = false, kept = false;
 	struct candidate *it;
+	int match, best = 0;
 	u32 port;
 
 	mutex_lock(&candidates_lock);
@@ -117,17 +131,19 @@ bool hroce_lower_find(const struct net_device *ndev,
 		if (!hroce_driver_is_eligible(it->ibdev->ops.driver_id))
 			continue;
 		rdma_for_each_port(it->ibdev, port) {
-			if (kept || !port_is_on(it->ibdev, port, ndev))
-				continue;
-			kept = prefer && prefer->index == it->ibdev->index &&
-			       prefer->port == port;
-			if (kept || !found)
+			match = 2 * port_match(it->ibdev, port, ndev);
+			if (match && prefer &&
+			    prefer->index == it->ibdev->index &&
+			    prefer->port == port)
+				match++;
+			if (match > best) {
 				lower_fill(lower, it, port);
-			found = true;
+				best = match;
+			}
 		}
 	}
 	mutex_unlock(&candidates_lock);
-	return found;
+	return best;
 }
 
 bool hroce_lower_exists(struct hroce_lower *lower)

@@ -29,7 +29,7 @@ struct hroce_lower {
 /**
  * hroce_lower_find - find the port that offers RoCEv2 on a netdev
  * @ndev: netdev, may be a VLAN or bond
- * @prefer: the last result, kept if still valid; or NULL
+ * @prefer: the last result, kept if no other port is better; or NULL
  * @lower: filled in if true is returned
  *
  * Context: process, may sleep; any lock of ib_core may be held.

@@ -293,6 +293,36 @@ roce_switched_off() {
 	card_comes mlx5_9 standin5 && becomes hardware && card_pulled mlx5_9 && becomes software
 }
 
+carrier() { [ "$(cat "/sys/class/net/$1/carrier")" = 1 ]; }
+
+# usage: bond_is NAME VALUE: what the link on the bond says of itself
+bond_is() { [ "$(cat "/sys/class/infiniband/ofc/offload/$1" 2>/dev/null)" = "$2" ]; }
+
+# usage: bond_moves_to PORT CARD
+bond_moves_to() {
+	ip link set ofbond type bond active_slave "$1" && wait_for 10 bond_is lower "$2/1" ||
+		{ grep . /sys/class/infiniband/ofc/offload/*; return 1; }
+}
+
+bond_of_cards() {
+	ip link add ofbond type bond mode active-backup && ip link add ic type veth peer name id &&
+		ip link add ie type veth peer name ig && ip link set id up && ip link set ig up &&
+		ip link set ic master ofbond && ip link set ie master ofbond && ip link set ofbond up &&
+		ip address add 10.95.0.1/24 dev ofbond && rdma link add mlx5_7 type standin5 netdev ic &&
+		rdma link add mlx5_8 type standin5 netdev ie && wait_for 10 carrier ic && wait_for 10 carrier ie || return
+	rdma link add ofc type hroce netdev ofbond && wait_for 10 bond_is mode hardware
+}
+
+bond_ends() {
+	rdma link del ofc && rdma link del mlx5_7 && rdma link del mlx5_8 &&
+		ip link del ofbond && ip link del ic && ip link del ie
+}
+
+# Both cards have the default GID of the bond; the link stands for the one that has its addresses.
+bond_follows_addresses() {
+	bond_of_cards && bond_moves_to ie mlx5_8 && bond_moves_to ic mlx5_7 && bond_ends
+}
+
 run_cards() {
 	hardware_goes
 	becomes software && admit mlx5,mlx4 && insmod "$standin" || { tap_not_ok offload.standin; return; }
@@ -301,6 +331,7 @@ run_cards() {
 	tap_case offload.mlx5_remedy remedy mlx5_9 standin5 "devlink dev param set platform/standin name enable_roce value false"
 	tap_case offload.mlx4_remedy remedy mlx4_9 standin4 "modprobe -r mlx4_ib"
 	tap_case offload.roce_switched_off roce_switched_off
+	tap_case offload.bond_follows_addresses bond_follows_addresses
 	tap_case offload.driver_unloaded card_goes mlx5_9 standin5 1 0000000000000001 driver_unloaded
 	admit rxe
 	hardware_comes
