@@ -16,8 +16,10 @@
  * long. They run without locks: @mover keeps other tasks from the same link,
  * and other links are not blocked.
  */
+#include <linux/delay.h>
 #include <linux/idr.h>
 #include <linux/inetdevice.h>
+#include <linux/jiffies.h>
 #include <linux/mutex.h>
 #include <linux/rtnetlink.h>
 #include <linux/sched.h>
@@ -34,6 +36,9 @@
 #include "verbs/device.h"
 #include "verbs/facade.h"
 #include "verbs/port.h"
+
+/* Hardware whose GIDs are missing for longer no longer serves the link. */
+#define GIDS_MISSING_MS	1000
 
 static LIST_HEAD(links);
 
@@ -374,13 +379,35 @@ out:
 	link_end_move(link);
 }
 
+/*
+ * When a bond fails over or a MAC changes, ib_core removes all GIDs of the
+ * netdev, then adds them again, each by a command to the card. Wait for them
+ * while the card is there.
+ */
+static void link_look(struct hroce_link *link, struct hroce_choice *next)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(GIDS_MISSING_MS);
+	bool had_lower;
+
+	for (;;) {
+		hroce_link_choice(link, next);
+		had_lower = next->has_lower;
+		hroce_choice_make(next, link->owner.ndev);
+		if (next->has_lower || !had_lower || link_is_gone(link) ||
+		    READ_ONCE(links_closed) ||
+		    !hroce_lower_exists(&next->lower) ||
+		    time_after(jiffies, end))
+			return;
+		msleep(20);
+	}
+}
+
 static void link_reconsider(struct hroce_link *link)
 {
 	struct hroce_choice next;
 	struct ib_device *ibdev;
 
-	hroce_link_choice(link, &next);
-	hroce_choice_make(&next, link->owner.ndev);
+	link_look(link, &next);
 	if (!hroce_choice_differs(&next, &link->choice))
 		return;
 	if (next.mode != link->choice.mode) {
@@ -685,7 +712,7 @@ void hroce_link_exit(void)
 	unregister_inetaddr_notifier(&link_inetaddr_notifier);
 	unregister_netdevice_notifier(&link_notifier);
 	mutex_lock(&link_mutex);
-	links_closed = true;
+	WRITE_ONCE(links_closed, true);
 	mutex_unlock(&link_mutex);
 	/* Ends all changes of mode: no device is registered after that. */
 	flush_workqueue(links_wq);

@@ -156,7 +156,7 @@ bool hroce_lower_exists(struct hroce_lower *lower)
 		if (it->ibdev->index != lower->index)
 			continue;
 		strscpy(lower->name, it->name, sizeof(lower->name));
-		found = true;
+		found = hroce_driver_is_eligible(it->ibdev->ops.driver_id);
 		break;
 	}
 	mutex_unlock(&candidates_lock);

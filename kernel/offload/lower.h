@@ -40,7 +40,7 @@ bool hroce_lower_find(const struct net_device *ndev,
 		      struct hroce_lower *lower);
 
 /**
- * hroce_lower_exists - is a lower device still there?
+ * hroce_lower_exists - is a lower device still there, and its driver eligible?
  * @lower: result of hroce_lower_find(); its name is updated
  *
  * Context: process, may sleep; any lock of ib_core may be held.

@@ -323,6 +323,31 @@ bond_follows_addresses() {
 	bond_of_cards && bond_moves_to ie mlx5_8 && bond_moves_to ic mlx5_7 && bond_ends
 }
 
+# ib_core takes all GIDs of a bond that fails over from the cards, which need time to add them again. The link stays over
+# hardware, until no card has had any for a second.
+bond_keeps_hardware() {
+	local gid_ms=/sys/module/standin/parameters/gid_ms flips
+
+	bond_of_cards && flips=$(cat /sys/class/infiniband/ofc/offload/flips) && echo 20 >$gid_ms &&
+		bond_moves_to ie mlx5_8 && bond_moves_to ic mlx5_7 || return
+	bond_is flips "$flips" || { grep . /sys/class/infiniband/ofc/offload/*; return 1; }
+	echo 0 >$gid_ms && ip link set ic nomaster && ip link set ie nomaster && wait_for 10 bond_is mode software && bond_ends
+}
+
+# usage: mac_is MAC GID: set it, until the card has the default GID that it makes
+mac_is() { ip link set ia address "$1" && wait_for 10 grep -qx "$2" /sys/class/infiniband/mlx5_9/ports/1/gids/*; }
+
+# So it does with those of a netdev whose MAC changes.
+mac_changes() {
+	local gid_ms=/sys/module/standin/parameters/gid_ms old gid flips
+
+	card_comes mlx5_9 standin5 && becomes hardware && old=$(cat /sys/class/net/ia/address) || return
+	gid=$(grep -hm 1 ^fe80 /sys/class/infiniband/mlx5_9/ports/1/gids/*) && flips=$(cat $sysfs/flips) && echo 20 >$gid_ms &&
+		mac_is 02:00:00:00:95:01 fe80:0000:0000:0000:0000:00ff:fe00:9501 && mac_is "$old" "$gid" || return
+	is flips "$flips" || { grep . $sysfs/*; return 1; }
+	echo 0 >$gid_ms && card_pulled mlx5_9 && becomes software
+}
+
 run_cards() {
 	hardware_goes
 	becomes software && admit mlx5,mlx4 && insmod "$standin" || { tap_not_ok offload.standin; return; }
@@ -332,6 +357,8 @@ run_cards() {
 	tap_case offload.mlx4_remedy remedy mlx4_9 standin4 "modprobe -r mlx4_ib"
 	tap_case offload.roce_switched_off roce_switched_off
 	tap_case offload.bond_follows_addresses bond_follows_addresses
+	tap_case offload.bond_keeps_hardware bond_keeps_hardware
+	tap_case offload.mac_changes mac_changes
 	tap_case offload.driver_unloaded card_goes mlx5_9 standin5 1 0000000000000001 driver_unloaded
 	admit rxe
 	hardware_comes

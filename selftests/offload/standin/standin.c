@@ -15,6 +15,7 @@
  * that use it are told, their mappings are taken away, and nobody waits for
  * them. The module can be removed with programs on it, as those of the cards.
  */
+#include <linux/delay.h>
 #include <linux/etherdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -126,8 +127,14 @@ static int standin_port_immutable(struct ib_device *ibdev, u32 port,
 	return 0;
 }
 
+static uint gid_ms;
+module_param(gid_ms, uint, 0644);
+MODULE_PARM_DESC(gid_ms, "milliseconds that a card takes to add a GID");
+
 static int standin_add_gid(const struct ib_gid_attr *attr, void **context)
 {
+	if (gid_ms)
+		msleep(gid_ms);
 	return 0;
 }
 
