@@ -505,6 +505,7 @@ static struct hroce_link *link_alloc(const char *name, struct net_device *ndev)
 	link->owner.ops = &link_owner_ops;
 	link->owner.ndev = ndev;
 	link->owner.number = number;
+	link->owner.pkeys[0] = HROCE_PKEY_DEFAULT;
 	/* Or a netdev could leave its namespace, which is freed then. */
 	rtnl_lock();
 	link->net = dev_net(ndev);

@@ -52,7 +52,7 @@
  * @xrc_srqs: XRC SRQs by number; looked up and freed like @qps
  * @ahs: address handles by hroce_create_ah_resp.ah_id; RCU readers
  * @mcast: multicast groups
- * @pkeys: P_Key table, see verbs/pkey.c; 0: no key
+ * @pkeys: P_Key table of the link, see verbs/pkey.c; 0: no key
  * @pkey_lock: serialises changes of @pkeys
  * @ack_delay_us: time that an ACK may be held, in microseconds; 0: none is held
  * @cc: enum hrp_cc of queue pairs that begin to send
@@ -97,7 +97,7 @@ struct hroce_dev {
 	struct xarray xrc_srqs;
 	struct xarray ahs;
 	struct hroce_mcast_table mcast;
-	u16 pkeys[HROCE_PKEY_TABLE_LEN];
+	u16 *pkeys;
 	struct mutex pkey_lock;
 	u32 ack_delay_us;
 	u32 keep_mb;

@@ -4,6 +4,7 @@
 #define HROCE_OWNER_H
 
 #include <linux/types.h>
+#include "../datapath/pkey.h"
 
 struct attribute_group;
 struct ib_mad;
@@ -38,6 +39,7 @@ struct hroce_owner_ops {
  * @ops: callbacks
  * @ndev: netdev; the owner holds a reference
  * @number: unlike those of all other owners, not 0
+ * @pkeys: P_Key table of its software devices
  * @rdma_net: exclusive mode: namespace of the next device; NULL while there is
  *	a device
  *
@@ -47,6 +49,7 @@ struct hroce_owner {
 	const struct hroce_owner_ops *ops;
 	struct net_device *ndev;
 	u16 number;
+	u16 pkeys[HROCE_PKEY_TABLE_LEN];
 	struct net *rdma_net;
 };
 

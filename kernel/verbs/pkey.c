@@ -12,13 +12,15 @@
 #include <linux/kernel.h>
 #include "../datapath/pkey.h"
 #include "../datapath/qp.h"
+#include "device.h"
 #include "ops.h"
+#include "owner.h"
 #include "pkey.h"
 
 void hroce_pkey_init(struct hroce_dev *dev)
 {
 	mutex_init(&dev->pkey_lock);
-	dev->pkeys[0] = HROCE_PKEY_DEFAULT;
+	dev->pkeys = to_hibdev(&dev->ib)->owner->pkeys;
 }
 
 int hroce_pkey_query(struct ib_device *ibdev, u32 port_num, u16 index,

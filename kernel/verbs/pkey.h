@@ -10,7 +10,7 @@
 extern struct device_attribute hroce_attr_set_pkey;
 
 /**
- * hroce_pkey_init - fill the table with the default partition only
+ * hroce_pkey_init - use the table of the owner
  * @dev: device
  */
 void hroce_pkey_init(struct hroce_dev *dev);

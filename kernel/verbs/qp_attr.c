@@ -25,12 +25,17 @@
 			 IB_ACCESS_MW_BIND | IB_ACCESS_ON_DEMAND | \
 			 IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
 
+/* QP1 is in all partitions; ib_core gives it index 0 if none has 0xffff. */
+static bool attr_pkey_ok(const struct hroce_qp *qp, u16 index)
+{
+	return index < HROCE_PKEY_TABLE_LEN &&
+	       (qp->proto.gsi || hroce_pkey_at(hqp_dev(qp), index));
+}
+
 static int attr_check_path(const struct hroce_qp *qp,
 			   const struct ib_qp_attr *attr, int mask)
 {
-	if (mask & IB_QP_PKEY_INDEX &&
-	    (attr->pkey_index >= HROCE_PKEY_TABLE_LEN ||
-	     !hroce_pkey_at(hqp_dev(qp), attr->pkey_index)))
+	if (mask & IB_QP_PKEY_INDEX && !attr_pkey_ok(qp, attr->pkey_index))
 		return -EINVAL;
 	if (mask & IB_QP_PORT && attr->port_num != 1)
 		return -EINVAL;

@@ -86,6 +86,19 @@ goes_and_comes() {
 	done
 }
 
+pkey_is() { [ "$(cat "/sys/class/infiniband/ofl/ports/1/pkeys/$1")" = "$2" ]; }
+
+# The P_Key table is the link's. QP1 begins without the default partition, too.
+keeps_pkeys() {
+	local file=/sys/class/infiniband/ofl/set_pkey
+
+	hardware_goes && becomes software && pkey_is 0 0xffff && echo 1 0x8001 >$file && echo 0 0 >$file || return
+	hardware_comes && becomes hardware && [ ! -e $file ] && hardware_goes && becomes software || return
+	pkey_is 0 0x0000 && pkey_is 1 0x8001 || { head /sys/class/infiniband/ofl/ports/1/pkeys/[01]; return 1; }
+	rdma resource show qp link ofl/1 | grep "type GSI state RTS" || { rdma resource show qp; return 1; }
+	echo 0 0xffff >$file && echo 1 0 >$file && hardware_comes && becomes hardware
+}
+
 seen_everywhere() {
 	rdma link show ofl/1 | grep -q "link ofl/1 state ACTIVE .*netdev ia" &&
 		rdma dev show ofl | grep -q "fw of-ofx/1" && ibv_devices | grep -q "ofl" &&
@@ -151,6 +164,7 @@ run_detect() {
 	tap_case offload.bad_drivers_refused knob_refuses
 	tap_case offload.goes_and_comes goes_and_comes
 	tap_case offload.keeps_name keeps_name
+	tap_case offload.keeps_pkeys keeps_pkeys
 	tap_case offload.seen_by_usual_tools seen_everywhere
 	tap_case offload.nothing_of_its_own nothing_of_its_own
 	tap_case offload.vlan vlan
