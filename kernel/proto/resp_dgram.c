@@ -4,8 +4,9 @@
  * unreliable datagrams (9.8.3).
  *
  * A packet that cannot be accepted is dropped, with its whole message; the
- * receive entry in use serves the next message. Only a receive entry whose
- * memory cannot be written puts the queue pair into the error state.
+ * receive entry in use serves the next message, unless it is of an SRQ and too
+ * short: then it ends in error. Only a receive entry whose memory cannot be
+ * written puts the queue pair into the error state.
  */
 #include "resp_priv.h"
 
@@ -57,6 +58,9 @@ void hrp_resp_uc_begin(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	rx->drop = dgram_drop_reason[fault];
 	rx->fuse = 0;
 	rx->mem.len = 0;
+	/* That of an SRQ must not wait for a message that fits. */
+	if (fault == HRP_FAULT_TOO_LONG && resp->srq)
+		rx->status = HROCE_CAUSE_RECV_LENGTH;
 }
 
 void hrp_resp_uc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
@@ -69,6 +73,9 @@ void hrp_resp_uc_commit(struct hrp_qp *qp, const struct hrp_pkt *pkt,
 	if (rx->verdict != HRP_RX_ACCEPT) {
 		hrp_count(qp, rx->drop);
 		uc_abort(resp);
+		if (rx->status)
+			hrp_resp_recv_done(qp, pkt, rx->status, HROCE_WC_RECV,
+					   0);
 		return;
 	}
 	if (unlikely(status != HROCE_WC_SUCCESS)) {

@@ -38,7 +38,8 @@ enum hrp_verdict {
  *	take the network header; @mem.offset is then 40
  * @hold: responder: the ACK may be held; the caller sets it before the commit
  * @syndrome: NAK: AETH syndrome
- * @status: enum hroce_cause for NAK or FAIL
+ * @status: enum hroce_cause for NAK or FAIL; IGNORE: of the receive entry in
+ *	use, which ends, or 0
  * @drop: DROP: enum hroce_stat
  * @skip_pkts: completer: PSNs before this response that it acknowledges
  * @more: ACCEPT: following packets that may be merged with this one if they

@@ -17,6 +17,35 @@ static void uc_drops_up_to_the_next_message(void)
 	tap_eq(rr.qp.state, HRP_RTS);
 }
 
+/* Others may wait for an entry of an SRQ. */
+static void uc_ends_a_shared_entry_that_is_too_short(void)
+{
+	u32 n;
+
+	rr_begin(HRP_TYPE_UC);
+	rr.qp.resp.srq = 1;
+	tap_eq(rr_ask(HRP_OP_SEND_FIRST, 0, MTU), HRP_RX_ACCEPT);
+	for (n = 1; n < ROOM / MTU; n++)
+		tap_eq(rr_ask(HRP_OP_SEND_MIDDLE, n, MTU), HRP_RX_ACCEPT);
+	tap_eq(rr_ask(HRP_OP_SEND_MIDDLE, n, MTU), HRP_RX_IGNORE);
+	tap_eq(rr.counts.v[HROCE_DROP_LENGTH], 1);
+	tap_eq(rr.nr_cqes, 1);
+	tap_eq(rr.cqe.wr_id, 0);
+	tap_eq(rr.cqe.status, HROCE_WC_LOC_LEN_ERR);
+	tap_eq(rr_ask(HRP_OP_SEND_LAST, n + 1, 1), HRP_RX_IGNORE);
+	tap_eq(rr.counts.v[HROCE_DROP_SEQUENCE], 1);
+	tap_eq(rr_ask(HRP_OP_SEND_ONLY, n + 2, 6), HRP_RX_ACCEPT);
+	tap_eq(rr.nr_cqes, 2);
+	tap_eq(rr.cqe.wr_id, 1);
+	tap_eq(rr.cqe.status, HROCE_WC_SUCCESS);
+	/* It is not the entry's fault that a packet is missing. */
+	tap_eq(rr_ask(HRP_OP_SEND_FIRST, n + 3, MTU), HRP_RX_ACCEPT);
+	tap_eq(rr_ask(HRP_OP_SEND_LAST, n + 5, 5), HRP_RX_IGNORE);
+	tap_eq(rr.nr_cqes, 2);
+	tap_eq(rr.qp.state, HRP_RTS);
+	rr_expect_nothing();
+}
+
 static void uc_begins_anew_at_any_first(void)
 {
 	struct hrp_pkt pkt;
@@ -132,8 +161,9 @@ static void ud_entry_without_memory_is_an_error(void)
 
 int main(void)
 {
-	tap_plan(7);
+	tap_plan(8);
 	tap_run(uc_drops_up_to_the_next_message);
+	tap_run(uc_ends_a_shared_entry_that_is_too_short);
 	tap_run(uc_begins_anew_at_any_first);
 	tap_run(uc_write_is_not_fused);
 	tap_run(uc_faults_are_silent);

@@ -256,6 +256,46 @@ static void long_datagram_takes_nothing(struct vt *t)
 	vt_expect(rcq, 2, IBV_WC_SUCCESS);
 }
 
+/* An entry that is too short for a message of UC ends: its buffer comes back. */
+static void long_uc_message_ends_its_entry(struct vt *t)
+{
+	static const uint32_t room[] = { 64, 9000 };
+	struct ibv_srq *srq = vt_srq(&t->b, 64, 1, 0);
+	struct ibv_cq *rcq = vt_cq(&t->b, 64, NULL);
+	struct vt_opt uc = {
+		.type = IBV_QPT_UC, .srq = { NULL, srq }, .rcq = { NULL, rcq },
+	};
+	struct vt_mem *d = vt_mem(&t->b, 9000, VT_ALL);
+	struct vt_mem *s = vt_mem(&t->a, 18000, VT_ALL);
+	struct vt_pair *p = vt_pair(t, &uc), *rc;
+	struct vt_wr w = {
+		.op = IBV_WR_SEND, .id = 1, .local = s,
+		.flags = IBV_SEND_SIGNALED,
+	};
+	struct ibv_wc wc;
+
+	srq_pairs(t, &rc, 1, srq, rcq);
+	for (int i = 0; i < 2; i++) {
+		vt_srq_recv(srq, 10 + i, d, 0, room[i]);
+		w.len = 2 * room[i];
+		vt_send(p->qp[0], &w);
+		vt_expect(p->scq[0], 1, IBV_WC_SUCCESS);
+		wc = vt_expect(rcq, 10 + i, IBV_WC_LOC_LEN_ERR);
+		VT_EQ(wc.qp_num, p->qp[1]->qp_num);
+		/* Both queue pairs can have it then. */
+		w.len = room[i];
+		vt_srq_recv(srq, 20 + i, d, 0, room[i]);
+		vt_send(rc->qp[0], &w);
+		vt_expect(rc->scq[0], 1, IBV_WC_SUCCESS);
+		vt_expect(rcq, 20 + i, IBV_WC_SUCCESS);
+		vt_srq_recv(srq, 30 + i, d, 0, room[i]);
+		vt_send(p->qp[0], &w);
+		vt_expect(p->scq[0], 1, IBV_WC_SUCCESS);
+		wc = vt_expect(rcq, 30 + i, IBV_WC_SUCCESS);
+		VT_EQ(wc.byte_len, room[i]);
+	}
+}
+
 /* Thousands of messages through a ring of sixteen. */
 static void ring_wrap(struct vt *t)
 {
@@ -487,6 +527,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(post_recv_on_qp_refused),
 	VT_CASE(ud_uses_srq),
 	VT_CASE(long_datagram_takes_nothing),
+	VT_CASE(long_uc_message_ends_its_entry),
 	VT_CASE(ring_wrap),
 	VT_CASE(resize_keeps_entries),
 	VT_CASE(resize_bounds),
