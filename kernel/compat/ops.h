@@ -100,4 +100,13 @@ static int compat_cq_resize(struct ib_cq *cq, int nr_cqes,
 #define resize_user_cq	resize_cq
 #endif
 
+/*
+ * Older releases of 6.12 and 6.1 do not ask for it. The member stands for one
+ * that the driver does not have.
+ */
+#ifndef HROCE_HAVE_PRE_DESTROY_CQ
+#define pre_destroy_cq	drain_sq
+#define hroce_cq_pre_destroy	NULL
+#endif
+
 #endif /* HROCE_COMPAT_OPS_H */

@@ -124,6 +124,13 @@ int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	return err;
 }
 
+/* No QP refers to it: from now on, no event queues the work of ib_core. */
+int hroce_cq_pre_destroy(struct ib_cq *ibcq)
+{
+	hroce_cq_stop(to_hcq(ibcq));
+	return 0;
+}
+
 void hroce_cq_destroy(struct ib_cq *ibcq)
 {
 	struct hroce_cq *cq = to_hcq(ibcq);

@@ -97,6 +97,7 @@ static const struct ib_device_ops dev_ops = {
 	.post_recv = hroce_post_recv,
 	.post_send = hroce_post_send,
 	.post_srq_recv = hroce_post_srq_recv,
+	.pre_destroy_cq = hroce_cq_pre_destroy,
 	.process_mad = hroce_mad_process,
 	.query_ah = hroce_ah_query,
 	.query_device = hroce_device_query,

@@ -47,6 +47,7 @@ void hroce_ah_destroy(struct ib_ah *ibah);
 /* cq.c */
 int hroce_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct uverbs_attr_bundle *attrs);
+int hroce_cq_pre_destroy(struct ib_cq *ibcq);
 void hroce_cq_destroy(struct ib_cq *ibcq);
 int hroce_cq_resize(struct ib_cq *ibcq, unsigned int nr_cqes,
 		    struct ib_udata *udata);

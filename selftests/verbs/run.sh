@@ -126,6 +126,11 @@ kernel_fastreg() {
 	insmod "$(dirname "${VM_KO:?}")/selftests/fastreg/hroce_fastreg.ko" device=vta && rmmod hroce_fastreg
 }
 
+# A CQ of the kernel that is freed before its last event.
+kernel_freecq() {
+	insmod "$(dirname "${VM_KO:?}")/selftests/freecq/hroce_freecq.ko" device=vta && rmmod hroce_freecq
+}
+
 # What processes made must be gone with them; QP1 and what belongs to it stay.
 nothing_left() {
 	local dev=$1 have
@@ -155,6 +160,7 @@ done
 [ "$mode" = wire ] || [ "$type" != hroce ] || tap_case masked.of_the_kernel kernel_atomics
 [ "$mode" = wire ] || [ "$type" != hroce ] || tap_case odp.of_the_kernel kernel_ondemand
 [ "$mode" = wire ] || [ "$type" != hroce ] || tap_case mr.mapped_early kernel_fastreg
+[ "$mode" = wire ] || [ "$type" != hroce ] || tap_case cq.freed_before_its_event kernel_freecq
 tap_case "links.nothing_left_$mode" nothing_left vta
 [ "$mode" = self ] || tap_case "links.nothing_left_on_peer_$mode" nothing_left vtb
 tap_case "links.del_$mode" del_links
