@@ -109,4 +109,13 @@ static int compat_cq_resize(struct ib_cq *cq, int nr_cqes,
 #define hroce_cq_pre_destroy	NULL
 #endif
 
+/*
+ * Up to 6.12 ib_core raised no port events. The member stands for one that the
+ * driver does not have.
+ */
+#ifndef HROCE_HAVE_REPORT_PORT_EVENT
+#define report_port_event	get_vector_affinity
+#define hroce_port_report_event	NULL
+#endif
+
 #endif /* HROCE_COMPAT_OPS_H */

@@ -108,6 +108,7 @@ static const struct ib_device_ops dev_ops = {
 	.query_ucontext = hroce_ucontext_query,
 	.reg_user_mr = hroce_quota_mr_reg_user,
 	.reg_user_mr_dmabuf = hroce_quota_mr_reg_dmabuf,
+	.report_port_event = hroce_port_report_event,
 	.req_notify_cq = hroce_cq_req_notify,
 	.rereg_user_mr = hroce_mr_rereg,
 	.resize_user_cq = hroce_cq_resize,

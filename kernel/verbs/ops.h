@@ -18,6 +18,8 @@ int hroce_device_modify(struct ib_device *ibdev, int mask,
 void hroce_device_fw_str(struct ib_device *ibdev, char *str);
 int hroce_port_query(struct ib_device *ibdev, u32 port_num,
 		     struct ib_port_attr *attr);
+void hroce_port_report_event(struct ib_device *ibdev, struct net_device *ndev,
+			     unsigned long event);
 int hroce_port_immutable(struct ib_device *ibdev, u32 port_num,
 			 struct ib_port_immutable *immutable);
 enum rdma_link_layer hroce_port_link_layer(struct ib_device *ibdev,

@@ -235,6 +235,15 @@ int hroce_port_query(struct ib_device *ibdev, u32 port_num,
 	return 0;
 }
 
+/*
+ * Instead of ib_core, hroce_dev_follow() raises the events: also for bonds, and
+ * only if the state of the port changes.
+ */
+void hroce_port_report_event(struct ib_device *ibdev, struct net_device *ndev,
+			     unsigned long event)
+{
+}
+
 int hroce_port_immutable(struct ib_device *ibdev, u32 port_num,
 			 struct ib_port_immutable *immutable)
 {

@@ -195,6 +195,27 @@ flapping() {
 	vt_options="-e 17" under_traffic flap_often && [ "$traffic_status" = 0 ] && works
 }
 
+# usage: told_of EVENT TIMES
+told_of() { [ "$(grep -c "IBV_EVENT_PORT_$1 " "/tmp/events-$id")" = "$2" ]; }
+
+# Newer kernels know of the state of ports, too: each change is told once, and nothing else is.
+port_events() {
+	local i pid status=0
+
+	fresh || return
+	stdbuf -oL ibv_asyncwatch -d nla >"/tmp/events-$id" &
+	pid=$!
+	wait_for 10 grep -q 'async event' "/tmp/events-$id" && ip -n "$nsA" link set ea alias other || status=1
+	for i in 1 2 3; do
+		ip -n "$nsA" link set ea down && wait_for 10 told_of ERR $i &&
+			ip -n "$nsA" link set ea up && wait_for 10 told_of ACTIVE $i || status=1
+	done
+	kill $pid
+	wait $pid
+	cat "/tmp/events-$id"
+	[ $status = 0 ] && told_of ERR 3 && told_of ACTIVE 3
+}
+
 # IPv6 addresses go when the device goes down, and with them the GIDs in use: an error, or going on, but no hang.
 addresses_removed_under_traffic() {
 	fresh || return
@@ -352,6 +373,7 @@ tap_case lifecycle.move_netdev_under_traffic move_netdev_under_traffic
 tap_case lifecycle.move_netdev_with_groups move_netdev_with_groups
 tap_case lifecycle.carrier_lost_and_back carrier_lost_and_back
 tap_case lifecycle.flapping flapping
+tap_case lifecycle.port_events port_events
 tap_case lifecycle.addresses_removed_under_traffic addresses_removed_under_traffic
 tap_case lifecycle.address_changes address_changes
 tap_case lifecycle.mac_changes_under_traffic mac_changes_under_traffic
