@@ -23,6 +23,13 @@
 #include "device.h"
 #include "ops.h"
 
+/*
+ * ib_core shows a counter with all its queue pairs in one message of a page. If
+ * they do not fit, the message is empty, and so are all that follow: the dump
+ * never ends.
+ */
+#define COUNTER_MAX_QPS	96
+
 /* Is it counted for queue pairs? @value: enum hroce_stat or hroce_alias */
 static bool counter_is_offered(int value)
 {
@@ -149,6 +156,9 @@ int hroce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp,
 		err = counter_create(counter);
 		if (err)
 			return err;
+	} else if (kref_read(&counter->kref) > COUNTER_MAX_QPS) {
+		/* Each queue pair has a reference, this one too. */
+		return -ENOSPC;
 	}
 	counter_use(to_hqp(ibqp), counter_find(counter));
 	ibqp->counter = counter;

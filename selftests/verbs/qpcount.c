@@ -6,6 +6,8 @@
 #include "vt.h"
 
 #define RETRIES	2
+/* Of a counter. Beyond them, the kernel would not end its answer. */
+#define MAX_QPS	96
 
 /* The line that "rdma" prints, or NULL if it fails. */
 static const char *rdma(const char *fmt, ...)
@@ -20,7 +22,7 @@ static const char *rdma(const char *fmt, ...)
 	FILE *f;
 
 	va_start(args, fmt);
-	len = snprintf(cmd, sizeof(cmd), "rdma -j statistic ");
+	len = snprintf(cmd, sizeof(cmd), "timeout 20 rdma -j statistic ");
 	vsnprintf(cmd + len, sizeof(cmd) - len, fmt, args);
 	va_end(args);
 	f = popen(cmd, "r");
@@ -214,6 +216,52 @@ static void bound_by_itself(struct vt *t)
 	VT_EQ(seen(&t->a, "rnr_rcvd"), 2 * (RETRIES + 1));
 }
 
+/* How many queue pairs the first counter that is shown has. */
+static int queue_pairs(const struct vt_end *e)
+{
+	const char *p = rdma("qp show link %s/1", link_of(e));
+	int n = 0;
+
+	p = p ? strstr(p, "\"lqpn\":[") : NULL;
+	VT_OK(p, "no counter");
+	for (p = strchr(p, '['); *p && *p != ']'; p++)
+		n += *p == '[' || *p == ',';
+	return n;
+}
+
+/* What one counter has no room for counts for the link, or by another one. */
+static void crowded(struct vt *t)
+{
+	struct ibv_cq *cq = vt_cq(&t->a, 1, NULL);
+	struct ibv_qp *qp[MAX_QPS + 40];
+	struct vt_opt o = { .sq = 1, .rq = 1, .sge = 1 };
+	long long id;
+
+	vt_opt_defaults(t, &o);
+	VT_OK(rdma("qp set link %s/1 auto type on", link_of(&t->a)), "auto");
+	vt_defer(undo_auto, &t->a, "automatic counters");
+	for (size_t i = 0; i < ARRAY_SIZE(qp); i++) {
+		qp[i] = vt_qp(&t->a, &o, cq, cq, NULL, NULL);
+		vt_to_init(&t->a, qp[i], &o);
+	}
+	VT_EQ(queue_pairs(&t->a), MAX_QPS);
+	/* One goes, one may come. */
+	vt_forget(qp[0]);
+	VT_EQ(ibv_destroy_qp(qp[0]), 0);
+	VT_EQ(queue_pairs(&t->a), MAX_QPS - 1);
+	vt_to(qp[MAX_QPS + 1], IBV_QPS_RESET);
+	vt_to_init(&t->a, qp[MAX_QPS + 1], &o);
+	VT_EQ(queue_pairs(&t->a), MAX_QPS);
+
+	id = seen(&t->a, "cntn");
+	VT_EQ(undo_auto(&t->a), 0);
+	VT_OK(!rdma("qp bind link %s/1 lqpn %u cntn %lld", link_of(&t->a),
+		    qp[MAX_QPS + 2]->qp_num, id), "bind to the same");
+	VT_OK(rdma("qp bind link %s/1 lqpn %u", link_of(&t->a),
+		   qp[MAX_QPS + 2]->qp_num), "bind to another one");
+	VT_EQ(queue_pairs(&t->a), MAX_QPS);
+}
+
 /* Times of this kind, in all classes together, of the counter that is bound. */
 static long long times_seen(const struct vt_end *e, const char *kind)
 {
@@ -354,6 +402,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(packets_and_bytes),
 	VT_CASE(sum_of_the_port),
 	VT_CASE(bound_by_itself),
+	VT_CASE(crowded),
 	VT_CASE(times_of_queue_pair),
 	VT_CASE(pages_of_region),
 };
