@@ -253,6 +253,10 @@ static int mr_pin(struct ib_device *ibdev, u64 start, u64 length, int access,
 	if (!length)
 		return 0;
 	p->umem = ib_umem_get_va(ibdev, start, length, access);
+	if (p->umem == ERR_PTR(-ENOMEM)) {
+		hroce_rings_reap_all();
+		p->umem = ib_umem_get_va(ibdev, start, length, access);
+	}
 	if (IS_ERR(p->umem))
 		return PTR_ERR(p->umem);
 	err = mr_check_flush(p->umem, access);

@@ -6,11 +6,14 @@
  * against RLIMIT_MEMLOCK, as with drivers that pin queues in process memory. It
  * counts while it is mapped: pages that are still mapped when their queue is
  * destroyed are kept, and checked again when the context creates or destroys
- * another queue, or pins memory.
+ * another queue, or pins memory; those of all contexts of a process when it
+ * reaches the limit.
  */
 #include <linux/capability.h>
+#include <linux/list.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -18,6 +21,10 @@
 #include "ops.h"
 #include "ring.h"
 #include "ucontext.h"
+
+/* All contexts: those of a process share its limit [contexts_lock]. */
+static LIST_HEAD(contexts);
+static DEFINE_MUTEX(contexts_lock);
 
 static int ring_charge(struct hroce_ring *ring)
 {
@@ -96,21 +103,46 @@ static void rings_reap_locked(struct hroce_ucontext *ctx)
 	}
 }
 
-void hroce_rings_reap(struct ib_ucontext *ucontext)
+static void rings_reap(struct hroce_ucontext *ctx)
 {
-	struct hroce_ucontext *ctx = to_hctx(ucontext);
-
-	if (!ucontext)
-		return;
 	mutex_lock(&ctx->lock);
 	rings_reap_locked(ctx);
 	mutex_unlock(&ctx->lock);
+}
+
+void hroce_rings_reap(struct ib_ucontext *ucontext)
+{
+	if (ucontext)
+		rings_reap(to_hctx(ucontext));
+}
+
+void hroce_rings_reap_all(void)
+{
+	struct hroce_ucontext *ctx;
+
+	mutex_lock(&contexts_lock);
+	list_for_each_entry(ctx, &contexts, node)
+		if (ctx->opener == current->mm && !list_empty(&ctx->old_rings))
+			rings_reap(ctx);
+	mutex_unlock(&contexts_lock);
+}
+
+void hroce_rings_begin(struct hroce_ucontext *ctx)
+{
+	INIT_LIST_HEAD(&ctx->old_rings);
+	ctx->opener = current->mm;
+	mutex_lock(&contexts_lock);
+	list_add(&ctx->node, &contexts);
+	mutex_unlock(&contexts_lock);
 }
 
 void hroce_rings_release(struct hroce_ucontext *ctx)
 {
 	struct hroce_ring *ring, *next;
 
+	mutex_lock(&contexts_lock);
+	list_del(&ctx->node);
+	mutex_unlock(&contexts_lock);
 	list_for_each_entry_safe(ring, next, &ctx->old_rings, node)
 		ring_free(ring);
 }
@@ -155,6 +187,10 @@ static int ring_fill(struct hroce_ring *ring, struct ib_ucontext *ucontext)
 	if (ucontext) {
 		hroce_rings_reap(ucontext);
 		err = ring_charge(ring);
+		if (err) {
+			hroce_rings_reap_all();
+			err = ring_charge(ring);
+		}
 		if (err)
 			return err;
 	}

@@ -53,6 +53,17 @@ void hroce_ring_destroy(struct hroce_ring *ring);
  */
 void hroce_rings_reap(struct ib_ucontext *ucontext);
 
+/**
+ * hroce_rings_reap_all - the same for all contexts that the process has opened
+ *
+ * For a process that has reached RLIMIT_MEMLOCK, before it tries again.
+ * Context: process, may sleep.
+ */
+void hroce_rings_reap_all(void);
+
+/* The context opens: it has no rings of destroyed queues yet. */
+void hroce_rings_begin(struct hroce_ucontext *ctx);
+
 /* Free the rings of destroyed queues when the context closes. */
 void hroce_rings_release(struct hroce_ucontext *ctx);
 

@@ -125,11 +125,11 @@ int hroce_ucontext_alloc(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	if (err)
 		return err;
 	mutex_init(&ctx->lock);
-	INIT_LIST_HEAD(&ctx->old_rings);
 	err = hroce_udata_answer(udata, &resp, sizeof(resp));
 	if (err)
 		return err;
 	ctx->user.memcg = get_mem_cgroup_from_mm(current->mm);
+	hroce_rings_begin(ctx);
 	return 0;
 }
 

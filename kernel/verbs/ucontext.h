@@ -19,6 +19,8 @@ struct hroce_fetcher;
  * @used: number of its objects, see verbs/quota.h
  * @fetcher: fetches memory with on-demand paging; NULL until needed [lock]
  * @old_rings: rings of destroyed queues that may still be mapped [lock]
+ * @node: in the list of all contexts, see ring.c
+ * @opener: process that has opened it; only compared, as it may be gone
  */
 struct hroce_ucontext {
 	struct ib_ucontext ib;
@@ -27,6 +29,8 @@ struct hroce_ucontext {
 	atomic_t used[HROCE_QUOTA_NR];
 	struct hroce_fetcher *fetcher;
 	struct list_head old_rings;
+	struct list_head node;
+	const struct mm_struct *opener;
 };
 
 static inline struct hroce_ucontext *to_hctx(struct ib_ucontext *ib)

@@ -112,6 +112,31 @@ static void queues_leave_room_for_regions(struct vt *t)
 	free(buf);
 }
 
+/* And that of queues of another context of the process. */
+static void queues_leave_room_for_other_contexts(struct vt *t)
+{
+	const size_t len = 1536 << 10;
+	long before = vt_pinned_kb();
+	char *buf = NULL;
+	struct ibv_cq *cq;
+	struct ibv_mr *mr;
+
+	VT_EQ(posix_memalign((void **)&buf, getpagesize(), len), 0);
+	limit_memory(before + (2 << 10) - 64);
+	for (int i = 0; i < 4; i++) {
+		struct ibv_context *ctx = i % 2 ? t->b.ctx : t->a.ctx;
+
+		/* 64 bytes an entry: 1 MB each. */
+		cq = ibv_create_cq(ctx, 16384, NULL, NULL, 0);
+		VT_OK(cq, "%d: %s", i, strerror(errno));
+		VT_EQ(ibv_destroy_cq(cq), 0);
+	}
+	mr = ibv_reg_mr(t->a.pd, buf, len, IBV_ACCESS_LOCAL_WRITE);
+	VT_OK(mr, "%s", strerror(errno));
+	VT_EQ(ibv_dereg_mr(mr), 0);
+	free(buf);
+}
+
 /* Pages that were allocated on this machine since it began. */
 static long long pages_allocated(void)
 {
@@ -451,6 +476,7 @@ static const struct vt_case cases[] = {
 	VT_CASE(cq_sizes),
 	VT_CASE(queues_are_pinned),
 	VT_CASE(queues_leave_room_for_regions),
+	VT_CASE(queues_leave_room_for_other_contexts),
 	VT_CASE(beyond_limit_costs_nothing),
 	VT_CASE(cq_comp_vector_out_of_range),
 	VT_CASE(qp_caps_too_big),
