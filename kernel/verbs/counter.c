@@ -213,7 +213,7 @@ struct rdma_hw_stats *hroce_counter_alloc_stats(struct rdma_counter *counter)
 	stats = hroce_hw_stats_alloc(counter->device, counter->port);
 	if (!stats)
 		return NULL;
-	for (i = 0; i < HROCE_VALUE_NR; i++)
+	for (i = 0; i < stats->num_counters; i++)
 		if (!counter_is_offered(i))
 			set_bit(i, stats->is_disabled);
 	return stats;

@@ -54,6 +54,7 @@ static_assert(HROCE_GID_TABLE_LEN <= HROCE_PORT_ADDRS);
  * @counters: counters of queue pairs by rdma_counter.id, see counter.c
  * @counters_lock: keeps @counters from being freed
  * @counters_past: sums of freed @counters [counters_lock]
+ * @nr_values: values in each set of hw_counters; 0: no set is allocated yet
  * @debug: directory in debugfs
  */
 struct hroce_ibdev {
@@ -69,6 +70,7 @@ struct hroce_ibdev {
 	struct xarray counters;
 	struct mutex counters_lock;
 	u64 counters_past[HROCE_STAT_NR];
+	int nr_values;
 	struct dentry *debug;
 };
 

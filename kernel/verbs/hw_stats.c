@@ -32,37 +32,46 @@ static const struct rdma_stat_desc stats_descs[] = {
 
 static_assert(ARRAY_SIZE(stats_descs) == HROCE_VALUE_NR + PFC_NR);
 
-static struct rdma_hw_stats *stats_alloc(int nr)
-{
-	return rdma_alloc_hw_stats_struct(stats_descs, nr,
-					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
-}
-
+/*
+ * All sets of a device have as many values: to each value of the port, ib_core
+ * adds that of all counters of queue pairs, and of those that are gone.
+ */
 struct rdma_hw_stats *hroce_hw_stats_alloc(struct ib_device *ibdev,
 					   u32 port_num)
 {
-	return stats_alloc(HROCE_VALUE_NR);
+	return rdma_alloc_hw_stats_struct(stats_descs,
+					  to_hibdev(ibdev)->nr_values,
+					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
+}
+
+static int stats_nr_values(struct net_device *dev)
+{
+	int nr = HROCE_VALUE_NR;
+	struct hroce_pfc pfc;
+
+	rtnl_lock();
+	if (hroce_pfc_read(dev, &pfc))
+		nr += PFC_NR;
+	rtnl_unlock();
+	return nr;
 }
 
 struct rdma_hw_stats *hroce_hw_stats_alloc_port(struct ib_device *ibdev,
 						u32 port_num)
 {
+	struct hroce_ibdev *hibdev = to_hibdev(ibdev);
 	struct rdma_hw_stats *stats;
-	int nr = HROCE_VALUE_NR;
-	struct hroce_pfc pfc;
 
-	rtnl_lock();
-	if (hroce_pfc_read(to_hdev(ibdev)->port.dev, &pfc))
-		nr += PFC_NR;
-	rtnl_unlock();
-	stats = stats_alloc(nr);
+	if (!hibdev->nr_values)
+		hibdev->nr_values = stats_nr_values(hibdev->dev.port.dev);
+	stats = hroce_hw_stats_alloc(ibdev, port_num);
 	/*
 	 * The answer to "rdma statistic show link", a page, has no room for
 	 * second names and pause frames. Files show them.
 	 */
 	if (stats)
 		bitmap_set(stats->is_disabled, HROCE_STAT_NR,
-			   nr - HROCE_STAT_NR);
+			   stats->num_counters - HROCE_STAT_NR);
 	return stats;
 }
 

@@ -137,6 +137,27 @@ never() {
 	done
 }
 
+link_qps() { rdma resource show qp link nla | sed -n 's/.* lqpn \([0-9]*\) .*type RC .*/\1/p'; }
+has_qps() { [ "$(link_qps | wc -l)" = "$1" ]; }
+
+# All are of the netdev alone, however many counters queue pairs have: none is read beyond their end. The programs wait
+# for peers, with a queue pair each.
+beside_counters() {
+	local dir=/sys/class/infiniband/nla/ports/1/hw_counters port qpn shown status=1
+
+	for port in {18800..18819}; do
+		ip netns exec "$nsA" ibv_rc_pingpong -d nla -g 1 -p "$port" >/dev/null 2>&1 &
+		flowing+=($!)
+	done
+	count 0,0,0,7,0,0,0,1 5,0,0,0,0,0,0,2 && wait_for 60 has_qps 20 && status=0
+	for qpn in $(link_qps); do rdma statistic qp bind link nla/1 lqpn "$qpn" || status=1; done
+	sleep 0.1
+	shown=$(cat $dir/{rx,tx}_prio{0..7}_pause | tr '\n' ' ')
+	flows_end
+	echo "$shown"
+	[ "$status$shown" = '00 0 0 7 0 0 0 1 5 0 0 0 0 0 0 2 ' ]
+}
+
 # usage: pauses_are_told NET PRIORITY OTHER OPTIONS...: a stream with these options is paused if PRIORITY is. A stream
 # of priority 0 goes on, and no other priority has to do with either
 pauses_are_told() {
@@ -215,6 +236,7 @@ tap_case not_of_queue_pairs not_of_queue_pairs
 tap_case none_without_pfc without
 tap_case netdev_goes_while_read removed
 tap_case cable cable
+tap_case beside_counters beside_counters
 tap_case paused_by_dscp by_dscp
 tap_case paused_by_tag by_tag
 tap_case paused_by_dscp_not_tag by_dscp_not_tag
