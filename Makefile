@@ -65,7 +65,7 @@ help:
 
 # Kbuild leaves its output beside the sources. So that several kernels do not share it, each gets a directory of
 # links to the sources.
-kernel-sources = Kbuild dkms.conf $(shell find kernel include selftests/atomics selftests/connects selftests/exporter selftests/lib \
+kernel-sources = Kbuild dkms.conf $(shell find kernel include selftests/atomics selftests/connects selftests/drain selftests/exporter selftests/lib \
 	selftests/fastreg selftests/frames selftests/freecq selftests/ondemand selftests/pfc -type f \
 	\( -name '*.[chS]' -o -name 'Kbuild*' -o -name 'Makefile*' -o -name 'Kconfig*' -o -name '*.sh' \))
 

@@ -73,19 +73,27 @@ static u16 send_pkey(const struct hroce_qp *qp, const struct ib_ud_wr *wr)
 	       hroce_pkey_at(hqp_dev(qp), wr->pkey_index) : 0;
 }
 
+static void send_fill_ud(const struct hroce_qp *qp, struct hroce_sq_wqe *wqe,
+			 const struct ib_ud_wr *wr)
+{
+	wqe->ud.ah = to_hah(wr->ah)->id;
+	wqe->ud.qpn = wr->remote_qpn;
+	wqe->ud.qkey = wr->remote_qkey;
+	wqe->ud.pkey = qp->proto.gsi ? send_pkey(qp, wr) : 0;
+}
+
 /* The part that depends on the operation. */
 static void send_fill_op(const struct hroce_qp *qp, struct hroce_sq_wqe *wqe,
 			 const struct ib_send_wr *wr)
 {
-	if (qp->proto.type == HRP_TYPE_UD) {
-		wqe->ud.ah = to_hah(ud_wr(wr)->ah)->id;
-		wqe->ud.qpn = ud_wr(wr)->remote_qpn;
-		wqe->ud.qkey = ud_wr(wr)->remote_qkey;
-		wqe->ud.pkey = qp->proto.gsi ? send_pkey(qp, ud_wr(wr)) : 0;
-	}
 	switch ((enum hroce_wr_op)wqe->opcode) {
 	case HROCE_WR_SEND_IMM:
 		wqe->imm_data = (__force u32)wr->ex.imm_data;
+		fallthrough;
+	case HROCE_WR_SEND:
+		/* ib_drain_sq() posts a WRITE to UD, too: struct ib_rdma_wr. */
+		if (qp->proto.type == HRP_TYPE_UD)
+			send_fill_ud(qp, wqe, ud_wr(wr));
 		break;
 	case HROCE_WR_SEND_INV:
 	case HROCE_WR_LOCAL_INV:
@@ -114,7 +122,6 @@ static void send_fill_op(const struct hroce_qp *qp, struct hroce_sq_wqe *wqe,
 		wqe->reg.key = reg_wr(wr)->key;
 		wqe->reg.access = reg_wr(wr)->access;
 		break;
-	case HROCE_WR_SEND:
 	case HROCE_WR_BIND_MW:
 	case HROCE_WR_FLUSH:
 	case HROCE_WR_NR:

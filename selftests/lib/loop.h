@@ -28,8 +28,8 @@ struct loop {
 };
 
 /* From RESET to RTS, with GID @gid_index and the path MTU @mtu. */
-static int loop_connect(struct ib_qp *qp, int gid_index, enum ib_mtu mtu,
-			int access)
+static inline int loop_connect(struct ib_qp *qp, int gid_index,
+			       enum ib_mtu mtu, int access)
 {
 	struct ib_qp_attr attr = {
 		.qp_state = IB_QPS_INIT, .port_num = LOOP_PORT,
@@ -64,7 +64,7 @@ static int loop_connect(struct ib_qp *qp, int gid_index, enum ib_mtu mtu,
 	return err;
 }
 
-static void loop_close(struct loop *loop)
+static inline void loop_close(struct loop *loop)
 {
 	if (!IS_ERR_OR_NULL(loop->qp))
 		ib_destroy_qp(loop->qp);
@@ -75,8 +75,8 @@ static void loop_close(struct loop *loop)
 }
 
 /* Returns 0 or a negative errno; loop_close() is to follow either way. */
-static int loop_open(struct loop *loop, struct ib_device *dev, int gid_index,
-		     enum ib_mtu mtu, int access)
+static inline int loop_open(struct loop *loop, struct ib_device *dev,
+			    int gid_index, enum ib_mtu mtu, int access)
 {
 	struct ib_qp_init_attr init = {
 		.qp_type = IB_QPT_RC, .sq_sig_type = IB_SIGNAL_ALL_WR,

@@ -131,6 +131,11 @@ kernel_freecq() {
 	insmod "$(dirname "${VM_KO:?}")/selftests/freecq/hroce_freecq.ko" device=vta && rmmod hroce_freecq
 }
 
+# Queue pairs of the kernel, drained.
+kernel_drain() {
+	insmod "$(dirname "${VM_KO:?}")/selftests/drain/hroce_drain.ko" device=vta && rmmod hroce_drain
+}
+
 # What processes made must be gone with them; QP1 and what belongs to it stay.
 nothing_left() {
 	local dev=$1 have
@@ -161,6 +166,7 @@ done
 [ "$mode" = wire ] || [ "$type" != hroce ] || tap_case odp.of_the_kernel kernel_ondemand
 [ "$mode" = wire ] || [ "$type" != hroce ] || tap_case mr.mapped_early kernel_fastreg
 [ "$mode" = wire ] || [ "$type" != hroce ] || tap_case cq.freed_before_its_event kernel_freecq
+[ "$mode" = wire ] || [ "$type" != hroce ] || tap_case flush.drained_by_the_kernel kernel_drain
 tap_case "links.nothing_left_$mode" nothing_left vta
 [ "$mode" = self ] || tap_case "links.nothing_left_on_peer_$mode" nothing_left vtb
 tap_case "links.del_$mode" del_links
